@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from importlib.metadata import version as installed_version
 from pathlib import Path
 
 DEFAULT_DATABASE = "talkhouse.duckdb"
@@ -29,4 +28,6 @@ def name_corpus_folders(folders: Sequence[Path]) -> None:
 
 def version() -> str:
     """Return the version of the installed Talkhouse."""
-    return installed_version("talkhouse")
+    from importlib.metadata import version  # takes as long as all of --help
+
+    return version("talkhouse")

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from talkhouse.cli import main
-from talkhouse.cli.terminal.console import errors, output
 from talkhouse.ingest.registry import corpora
 
 COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
@@ -27,8 +26,7 @@ _OURS = [
     *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write", "talkhouse.guess.inspection"),
     *(f"talkhouse.ingest.corpora.{corpus_id}" for corpus_id in corpora()),
 ]
-# Typer's adapters import Pydantic.
-_THEIRS = ["pytest", "alembic", "duckdb_engine", "rich.progress", "typer.rich_utils", "typer._adapters"]
+_THEIRS = ["pytest", "alembic", "duckdb_engine", "rich.progress", "click.shell_completion"]
 _processes.set_forkserver_preload(["tests.as_a_script", *_OURS, *_THEIRS])
 
 
@@ -126,8 +124,6 @@ def _main(
     # As Python itself opens them; on a terminal it writes line by line.
     sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace")
-    for console in (output, errors):  # they were made in another process, with its terminal and environment
-        console.__init__(stderr=console.stderr)  # type: ignore[misc]
     sys.argv = ["talkhouse", *arguments]
     before()
     main()

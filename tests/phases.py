@@ -93,7 +93,7 @@ PHASES = {
 }
 """Phase -> the function that begins it."""
 
-_START = "typer.main:Typer.__call__"
+_START = "click.core:Command.__call__"
 """What is reached when all is imported that every command needs."""
 
 _SENT = "sent"

@@ -1,22 +1,38 @@
 """The wheel: it installs one package, and leaves those of others alone."""
 
+import tomllib
 import zipfile
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from talkhouse.build import template
+from talkhouse.ingest.registry import corpora
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.system import cache
+from talkhouse.translation.left_out import left_out
 from tests import outside
+from tests.talkhouse.build.test_template import DESCRIBED
 
 ROOT = Path(__file__).parent.parent
+SHIPPED = ROOT / "talkhouse" / "shipped"
 OURS = "import talkhouse.schema.errors, talkhouse.ingest.corpus, talkhouse.queries.catalogue, talkhouse.migrations"
 THEIRS = "from schema import Schema; assert Schema(int).validate(1) == 1"
+
+
+def test_what_is_shipped_is_made_by_the_locked_versions() -> None:
+    lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
+    locked = {f"{package['name']}=={package.get('version')}" for package in lock["package"]}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert set(project["tool"]["uv"]["build-constraint-dependencies"]) <= locked
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel as a release is: by way of the source distribution."""
     folder = tmp_path_factory.mktemp("dist")
-    outside.run(["uv", "build", "--quiet", "--out-dir", str(folder), str(ROOT)], folder)
+    outside.run(["uv", "build", "--quiet", "--out-dir", str(folder)], ROOT)
     (path,) = folder.glob("*.whl")
     return path
 
@@ -29,10 +45,32 @@ def test_the_wheel_has_what_the_repository_has_and_nothing_at_the_top(wheel: Pat
         f"{'' if top == 'talkhouse' else 'talkhouse/'}{path.relative_to(ROOT)}"
         for top in ("talkhouse", "ingest", "migrations", "queries", "schema")
         for path in (ROOT / top).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and "__pycache__" not in path.parts and path.parent != SHIPPED
     }
+    shipped = {name for name in names if name.startswith("talkhouse/shipped/")}
+    assert sorted(Path(name).name.partition("-")[0] for name in shipped) == ["left_out", "template", "views"]
     # Streamlit finds a component by the project file in the package's folder.
-    assert names - metadata == inside | {"talkhouse/pyproject.toml"}
+    assert names - metadata - shipped == inside | {"talkhouse/pyproject.toml"}
+
+
+@pytest.mark.slow
+def test_its_template_is_what_sqlalchemy_and_the_views_make(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "SHIPPED", tmp_path / "none")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    (shipped,) = (tmp_path / "talkhouse" / "shipped").glob("template-*")
+    splits = {name: corpus.splits for name, corpus in corpora().items()}
+    with template.open_template(tmp_path / "made.duckdb", catalogue(), splits) as con:
+        made = con.execute(DESCRIBED).fetchall()
+        assert left_out(con, catalogue()) == []
+    with duckdb.connect(shipped, read_only=True) as con:
+        assert con.execute(DESCRIBED).fetchall() == made
+    names = {path.name for path in shipped.parent.iterdir()}
+    assert names == {path.name for path in (tmp_path / "cache" / "talkhouse").iterdir()}, (
+        "under the keys of builds here"
+    )
 
 
 @pytest.mark.slow

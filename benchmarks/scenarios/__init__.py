@@ -2,6 +2,7 @@
 
 from benchmarks.scenario import Scenario
 from benchmarks.scenarios import (
+    commands,
     dashboard,
     decode,
     dump,
@@ -25,6 +26,7 @@ from benchmarks.scenarios import (
 )
 
 SCENARIOS: tuple[Scenario, ...] = (
+    commands.SCENARIO,
     samples.SCENARIO,
     json_object.SCENARIO,
     files.SCENARIO,

@@ -1,7 +1,8 @@
 """The template that every build begins with: a warehouse with all tables, macros, views and comments, and no rows.
 
-To make one takes a third of a small build, and every build of one Talkhouse needs the same. So it is kept in the user's
-cache folder and copied; where it isn't there, or the copy can't be read, it is made again.
+To make one takes longer than the rest of a small build, and every build of one Talkhouse needs the same. So that of
+Talkhouse's own SQL is made with the wheel, any other is kept in the user's cache folder, and they are copied; where it
+is in neither, or the copy can't be read, it is made again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,7 +45,7 @@ def _key(catalogue: Catalogue, splits: Splits) -> str:
     having_tasks = {task.schema for task in catalogue.examples}  # the splits of others make no view
     declared = sorted((corpus, *names) for corpus, names in splits.items() if corpus in having_tasks)
     code = code_of(schema, migrations, queries)
-    return key_of(str(FORMAT), duckdb.__version__, catalogue.hash, str(declared), code)
+    return key_of(str(FORMAT), duckdb.__version__, warehouse.STORAGE_VERSION, catalogue.hash, str(declared), code)
 
 
 def _open_copy(path: Path) -> duckdb.DuckDBPyConnection | None:

@@ -1,44 +1,36 @@
 """``talkhouse build``: make the warehouse equal to a data folder, or to the bundled samples."""
 
-from typing import Annotated
+from pathlib import Path
 
-import typer
-
-from talkhouse.cli.terminal.options import (
-    Corpora,
-    CorpusFolders,
-    Data,
-    Db,
-    DryRun,
-    FollowLinks,
-    InputLimit,
-    MaxMemory,
-    MaxQuarantine,
-    NoWait,
-)
+from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
 
 
+@options.command
+@options.data
+@options.db
+@options.corpus_folders
+@options.corpora
+@options.flag("--rehash", help="Compare the bytes of the files with the warehouse, not only size, time and inode.")
+@options.max_quarantine
+@options.memory_limit("10%")
+@options.input_limit
+@options.follow_links
+@options.dry_run
+@options.no_wait
 def command(
-    data: Data = None,
-    db: Db = None,
-    folders: CorpusFolders = None,
-    corpus: Corpora = None,
-    rehash: Annotated[
-        bool,
-        typer.Option(
-            "--rehash",
-            metavar="",
-            help="Compare the bytes of the files with the warehouse, not only size, time and inode.",
-        ),
-    ] = False,
-    max_quarantine: MaxQuarantine = "1%",
-    memory_limit: MaxMemory = "10%",
-    input_limit: InputLimit = None,
-    follow_links: FollowLinks = False,
-    dry_run: DryRun = False,
-    no_wait: NoWait = False,
+    data: Path | None,
+    db: Path | None,
+    folders: tuple[Path, ...],
+    corpus: tuple[str, ...],
+    rehash: bool,
+    max_quarantine: str,
+    memory_limit: str,
+    input_limit: tuple[str, ...],
+    follow_links: bool,
+    dry_run: bool,
+    no_wait: bool,
 ) -> None:
     """Build or refresh the warehouse, and publish it in one step: readers are never blocked.
 
@@ -54,9 +46,7 @@ def command(
 
     Examples:
         talkhouse build
-
         talkhouse build --data ~/corpora --db corpora.duckdb
-
         talkhouse build --data ~/corpora --corpus dbdc3
     """
     from talkhouse.build.quarantine_limit import QuarantineLimit
@@ -72,12 +62,12 @@ def command(
                 database(db),
                 progress,
                 data=data,
-                only=tuple(corpus or ()),
+                only=corpus,
                 rehash=rehash,
                 wait=not no_wait,
                 limit=QuarantineLimit(max_quarantine),
                 memory_limit=MemoryLimit(memory_limit),
-                input_limits=parse(input_limit or ()),
+                input_limits=parse(input_limit),
                 follow_links=follow_links,
                 dry_run=dry_run,
                 corpus_roots=corpus_folders(folders),

@@ -1,22 +1,25 @@
 """``talkhouse check``: all checks on a warehouse."""
 
 import sys
+from pathlib import Path
 
-from rich.markup import escape
-
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import escape, output
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 _SHOWN = 5
 
 
-def command(db: Db = None, _: CorpusFolders = None, as_json: AsJson = False) -> None:
+@options.command
+@options.db
+@options.named_folders
+@options.as_json
+def command(db: Path | None, as_json: bool) -> None:
     """Run all checks: grain, references, counts, vocabulary, leaks between splits, and those of each corpus.
 
     Exit code 1, with the offending rows, if a check of severity error fails. Warnings are findings:
-    see [bold]talkhouse findings[/bold].
+    see talkhouse findings.
     """
     from talkhouse.queries.checks import checks, run
     from talkhouse.warehouse.opened import opened

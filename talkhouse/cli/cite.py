@@ -1,14 +1,14 @@
 """``talkhouse cite``: how to cite a corpus, or the corpora whose rows a view, table or export has."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from talkhouse.citation import CitationFormat
+from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import corpora
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import Db
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import escaped_json, visible
@@ -17,25 +17,23 @@ if TYPE_CHECKING:
     from talkhouse.query.cited import Cited
 
 
-def command(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="CORPUS|VIEW|EXPORT",
-            help="A corpus, a view or table, or what talkhouse export wrote: a file or a folder.",
-            autocompletion=corpora,
-        ),
-    ],
-    citation_format: Annotated[
-        CitationFormat,
-        typer.Option("--format", help="bibtex, csl (CSL JSON, for reference managers and Pandoc), or text."),
-    ] = CitationFormat.BIBTEX,
-    with_talkhouse: Annotated[
-        bool,
-        typer.Option("--with-talkhouse", metavar="", help="Also Talkhouse itself, with its version and the build."),
-    ] = False,
-    db: Db = None,
-) -> None:
+@options.command
+@click.argument(
+    "name",
+    metavar="CORPUS|VIEW|EXPORT",
+    shell_complete=corpora,
+    help="A corpus, a view or table, or what talkhouse export wrote: a file or a folder.",
+)
+@click.option(
+    "--format",
+    "citation_format",
+    type=options.OneOf(CitationFormat),
+    default=CitationFormat.BIBTEX.value,
+    help="bibtex, csl (CSL JSON, for reference managers and Pandoc), or text.",
+)
+@options.flag("--with-talkhouse", help="Also Talkhouse itself, with its version and the build.")
+@options.db
+def command(name: str, citation_format: CitationFormat, with_talkhouse: bool, db: Path | None) -> None:
     """Print how to cite a corpus, or all corpora whose rows a view, table or export has: BibTeX, CSL JSON or text.
 
     For an export, what its manifest says is printed, and no warehouse is needed. BibTeX is in UTF-8; its keys are the
@@ -43,9 +41,7 @@ def command(
 
     Examples:
         talkhouse cite dbdc3
-
         talkhouse cite bi.turns --format text
-
         talkhouse cite breakdown.parquet --with-talkhouse
     """
     from talkhouse.citation import formats

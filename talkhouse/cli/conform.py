@@ -4,15 +4,14 @@ from collections import Counter
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-from rich.text import Text
+import click
 
-from talkhouse.cli.terminal.options import AsJson, CorpusFolders
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import styled
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.settings import corpus_folders
-from talkhouse.system.temporary_folder import temporary_folder
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
@@ -22,23 +21,18 @@ _COLOURS = {"holds": "green", "can't tell": "dim", "fails": "bold red"}
 _WIDTH = 12
 
 
-def command(
-    corpus_id: Annotated[str, typer.Argument(metavar="ID", help="The corpus.", show_default=False)],
-    folders: CorpusFolders = None,
-    tests: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The folder with golden/<case>, broken/<rule> and clauses.py. Default: tests in the corpus's folder, "
-            "or beside it.",
-            show_default=False,
-        ),
-    ] = None,
-    regen: Annotated[
-        bool, typer.Option("--regen", metavar="", help="Write the golden files again in place of comparing them.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+@options.command
+@click.argument("corpus_id", metavar="ID", help="The corpus.")
+@options.corpus_folders
+@options.path(
+    "--tests",
+    metavar="DIR",
+    help="The folder with golden/<case>, broken/<rule> and clauses.py. Default: tests in the corpus's folder, "
+    "or beside it.",
+)
+@options.flag("--regen", help="Write the golden files again in place of comparing them.")
+@options.as_json
+def command(corpus_id: str, folders: tuple[Path, ...], tests: Path | None, regen: bool, as_json: bool) -> None:
     """Try whether a corpus keeps to the contract: files come back equal, nothing is lost, views say what they are.
 
     Warehouses of its invented sample and of the files in its tests are built in a temporary folder. Broken files for
@@ -50,10 +44,10 @@ def command(
 
     Examples:
         talkhouse conform film_scenes
-
         talkhouse conform tea_talks --corpora ~/corpora --regen
     """
     from talkhouse.ingest.registry import folder_of
+    from talkhouse.system.temporary_folder import temporary_folder
     from talkhouse.testing.contract import results
     from talkhouse.testing.subject import folder_of_tests, subject_of
 
@@ -73,7 +67,7 @@ def command(
     else:
         _put_summary(corpus_id, done)
     if any(result.outcome == "fails" for result in done):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _put(check: str, runs: "list[Result]") -> None:
@@ -81,12 +75,12 @@ def _put(check: str, runs: "list[Result]") -> None:
     outcomes = {run.outcome for run in runs}
     worst = next(outcome for outcome in reversed(_COLOURS) if outcome in outcomes)
     cases = f" (cases: {len(runs):,})" if runs[0].name != check else ""
-    put(Text(f"{worst:<{_WIDTH}}", _COLOURS[worst]), Text(check.replace("_", " ") + cases))
+    put(styled(f"{worst:<{_WIDTH}}", _COLOURS[worst]), styled(check.replace("_", " ") + cases))
     for run in runs:
         if run.detail:
             case = run.name.removeprefix(check).strip("[]")
             for line in (f"{case}: {run.detail}" if case else run.detail).splitlines():
-                put(Text(" " * _WIDTH), Text(visible(line), "dim" if run.outcome == "can't tell" else ""))
+                put(styled(" " * _WIDTH), styled(visible(line), "dim" if run.outcome == "can't tell" else ""))
 
 
 def _put_summary(corpus_id: str, done: "list[Result]") -> None:
@@ -94,4 +88,4 @@ def _put_summary(corpus_id: str, done: "list[Result]") -> None:
     words = {"holds": "hold", "fails": "fail", "can't tell": "can't be told"}
     parts = [f"{counts[outcome]:,} {word}" for outcome, word in words.items() if counts[outcome]]
     seconds = sum(result.seconds for result in done)
-    put(Text(f"{len(done):,} checks of {corpus_id} in {seconds:.0f} s: {', '.join(parts)}"))
+    put(styled(f"{len(done):,} checks of {corpus_id} in {seconds:.0f} s: {', '.join(parts)}"))

@@ -1,20 +1,18 @@
 """``talkhouse corpora``: the corpora that can be read here, and where each of them comes from."""
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
+from pathlib import Path
 
-from talkhouse.cli.terminal.console import Printer, output
-from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Data
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import print_table, styled
 from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible, visible_json
 
 
-def command(
-    folders: CorpusFolders = None,
-    data: Data = None,
-    as_json: AsJson = False,
-) -> None:
+@options.command
+@options.corpus_folders
+@options.data
+@options.as_json
+def command(folders: tuple[Path, ...], data: Path | None, as_json: bool) -> None:
     """List the corpora that can be read here: id, where its code comes from, and title.
 
     They come with Talkhouse (built in), with packages that are installed (entry points of the group talkhouse.corpora),
@@ -25,7 +23,6 @@ def command(
 
     Examples:
         talkhouse corpora
-
         talkhouse corpora --corpora ~/our-corpora --json
     """
     from talkhouse.ingest.registry import all_corpora
@@ -35,16 +32,9 @@ def command(
     if as_json:
         print(visible_json(found))
         return
-    table = Table(box=box.SIMPLE, header_style="bold")
-    for head in ("corpus", "from", "title"):
-        table.add_column(head, overflow="fold")
+    rows = []
     for corpus in found:
-        table.add_row(*(Text(visible(corpus[name] or "")) for name in ("corpus_id", "origin")), _about(corpus))
-    (output if output.is_terminal else Printer(width=10_000)).print(table)
-
-
-def _about(corpus: dict[str, str | None]) -> Text:
-    """Return the title of a corpus, or why it can't be read."""
-    if corpus["problem"] is None:
-        return Text(visible(corpus["title"] or ""))
-    return Text(visible(corpus["problem"], lines=True), "red")
+        title = visible(corpus["title"] or "")
+        about = styled(visible(corpus["problem"], lines=True), "red") if corpus["problem"] is not None else title
+        rows.append([visible(corpus["corpus_id"] or ""), visible(corpus["origin"] or ""), about])
+    print_table(("corpus", "from", "title"), rows)

@@ -1,80 +1,66 @@
 """``talkhouse export``: a view or table as a file, or the dashboards as a file that a BI tool imports."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
+from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.exports import Wanted, export_file, export_for_superset, export_package
-from talkhouse.cli.terminal.options import (
-    MOST_ROWS,
-    AcceptTerms,
-    CorpusFolders,
-    Db,
-    Force,
-    OptionalMaxMemory,
-    Relation,
-    Release,
-    Split,
-    Subsets,
-    Where,
-    check_absent,
-)
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 
+@options.command
+@options.relation
+@options.path("--output", "path", metavar="PATH", required=True, help="The file to write; its ending sets the format.")
+@options.split
+@options.release
+@options.subsets
+@options.where
+@click.option(
+    "--format", "file_format", type=options.OneOf(ExportFormat), help="The format, where the ending does not set it."
+)
+@click.option("--columns", metavar="A,B,C", help="Only these columns, in this order.")
+@click.option("--limit", metavar="N", type=options.ROWS, help="The first N rows only.")
+@click.option(
+    "--for",
+    "tool",
+    type=options.OneOf(Tool),
+    help="A folder for this program, where NAME may be a corpus too; superset: without NAME, the dashboards.",
+)
+@options.accept_terms
+@options.path(
+    "--pseudonymise",
+    metavar="KEYFILE",
+    help="Replace the ids of people by keyed hashes; the key is a file of 32 random bytes or more.",
+)
+@click.option(
+    "--db-path",
+    metavar="PATH",
+    help="With --for superset: the warehouse's path on the BI tool's machine. Default: the path here.",
+)
+@options.memory_limit()
+@options.force
+@options.db
+@options.named_folders
 def command(
-    name: Relation = None,
-    *,
-    path: Annotated[
-        Path, typer.Option("--output", metavar="PATH", help="The file to write; its ending sets the format.")
-    ],
-    split: Split = None,
-    release: Release = None,
-    subset: Subsets = None,
-    where: Where = None,
-    file_format: Annotated[
-        ExportFormat | None,
-        typer.Option("--format", help="The format, where the ending does not set it.", show_default=False),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,C", help="Only these columns, in this order.", show_default=False),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=MOST_ROWS, help="The first N rows only.", show_default=False)
-    ] = None,
-    tool: Annotated[
-        Tool | None,
-        typer.Option(
-            "--for",
-            help="A folder for this program, where NAME may be a corpus too; superset: without NAME, the dashboards.",
-            show_default=False,
-        ),
-    ] = None,
-    accept_terms: AcceptTerms = False,
-    pseudonymise: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="KEYFILE",
-            help="Replace the ids of people by keyed hashes; the key is a file of 32 random bytes or more.",
-            show_default=False,
-        ),
-    ] = None,
-    db_path: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="With --for superset: the warehouse's path on the BI tool's machine. Default: the path here.",
-            show_default=False,
-        ),
-    ] = None,
-    memory_limit: OptionalMaxMemory = None,
-    force: Force = False,
-    db: Db = None,
-    _: CorpusFolders = None,
+    name: str | None,
+    path: Path,
+    split: str | None,
+    release: str | None,
+    subset: tuple[str, ...],
+    where: str | None,
+    file_format: ExportFormat | None,
+    columns: str | None,
+    limit: int | None,
+    tool: Tool | None,
+    accept_terms: bool,
+    pseudonymise: Path | None,
+    db_path: str | None,
+    memory_limit: str | None,
+    force: bool,
+    db: Path | None,
 ) -> None:
     """Write a view or table to a file, and beside it PATH.manifest.json; or a folder that another program opens.
 
@@ -113,15 +99,10 @@ def command(
 
     Examples:
         talkhouse export dbdc3.breakdown_detection --output breakdown.parquet
-
         talkhouse export dbdc3.breakdown_detection --release dbdc3 --split eval --output eval.jsonl
-
         talkhouse export turns --where "length(text) > 80" --columns dialogue_id,turn_index,text --output turns.tsv
-
         talkhouse export delidata --for huggingface --output delidata-dataset
-
         talkhouse export dbdc3 --for convokit --output convokit-dbdc3
-
         talkhouse export --for superset --output talkhouse-superset.zip
     """
     if tool is Tool.SUPERSET:
@@ -138,10 +119,10 @@ def command(
             "--limit": limit,
             "--memory-limit": memory_limit,
         }
-        check_absent(of_rows, "is for a view or table, and --for superset exports the dashboards", "export")
+        options.check_absent(of_rows, "is for a view or table, and --for superset exports the dashboards", "export")
         export_for_superset(path, db, db_path, force=force)
         return
-    check_absent({"--db-path": db_path}, "goes with --for superset", "export")
+    options.check_absent({"--db-path": db_path}, "goes with --for superset", "export")
     if name is None:
         raise UsageError(
             "nothing to export",
@@ -152,7 +133,7 @@ def command(
     wanted = Wanted(
         name,
         path,
-        Filters(split, release, tuple(subset or ()), where),
+        Filters(split, release, subset, where),
         is_accepted=accept_terms,
         key_file=pseudonymise,
         memory_limit=memory_limit,
@@ -162,5 +143,5 @@ def command(
         export_file(wanted, database(db), file_format=file_format, columns=names, limit=limit, force=force)
         return
     of_a_file = {"--format": file_format, "--columns": columns, "--limit": limit, "--force": force}
-    check_absent(of_a_file, f"is for a file, and --for {tool} writes a folder", "export")
+    options.check_absent(of_a_file, f"is for a file, and --for {tool} writes a folder", "export")
     export_package(wanted, database(db), tool)

@@ -3,14 +3,12 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-from rich.filesize import decimal
-from rich.markup import escape
+import click
 
-from talkhouse.cli.terminal.console import errors, output
-from talkhouse.cli.terminal.options import AcceptTerms, CorpusFolders, CorpusId, Data
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import decimal, errors, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import DATA, corpus_folders
 from talkhouse.system import ctrl_c
@@ -22,22 +20,21 @@ if TYPE_CHECKING:
     from talkhouse.schema.errors import FetchFailed
 
 
+@options.command
+@options.corpus_id
+@options.data
+@options.corpus_folders
+@options.accept_terms
+@options.path(
+    "--sources",
+    metavar="FILE",
+    envvar="TALKHOUSE_SOURCES",
+    show_envvar=True,
+    help='Other addresses than the declared ones, such as a mirror: JSON, {"CORPUS": [{"path": ..., '
+    '"url": ..., "sha256": ..., "size": ...}]}, of which the last two may be null.',
+)
 def command(
-    corpus: CorpusId,
-    data: Data = None,
-    folders: CorpusFolders = None,
-    is_accepted: AcceptTerms = False,
-    sources: Annotated[
-        Path | None,
-        typer.Option(
-            "--sources",
-            metavar="FILE",
-            envvar="TALKHOUSE_SOURCES",
-            help='Other addresses than the declared ones, such as a mirror: JSON, {"CORPUS": [{"path": ..., '
-            '"url": ..., "sha256": ..., "size": ...}]}, of which the last two may be null.',
-            show_default=False,
-        ),
-    ] = None,
+    corpus: str, data: Path | None, folders: tuple[Path, ...], accept_terms: bool, sources: Path | None
 ) -> None:
     """Fetch a corpus's files from its publisher into DIR/CORPUS, once its terms are accepted. DIR defaults to corpora.
 
@@ -48,9 +45,7 @@ def command(
 
     Examples:
         talkhouse fetch dbdc3
-
         talkhouse fetch mpchat --data corpora --accept-terms
-
         talkhouse build --data corpora
     """
     from talkhouse.fetch.addresses import sources_of
@@ -67,7 +62,7 @@ def command(
     failures = list(request.wrong)
     if request.wanted:
         _show_terms(request)
-        _accept(known, is_accepted)
+        _accept(known, accept_terms)
         failures += _fetch(request)
     _end(request, failures)
 
@@ -110,8 +105,8 @@ def _accept(corpus: "Corpus", is_accepted: bool) -> None:
         next_step = "read them above, and run the same command with --accept-terms"
         raise TermsNotAccepted(f"the terms of {corpus.id} are not accepted; nothing was fetched", next_step=next_step)
     try:
-        agrees = typer.confirm("Do you accept the licence and the terms?")
-    except typer.Abort:
+        agrees = click.confirm("Do you accept the licence and the terms?")
+    except click.Abort:
         if ctrl_c.came():
             raise KeyboardInterrupt("interrupted; nothing was fetched") from None
         agrees = False

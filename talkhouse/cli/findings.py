@@ -1,15 +1,17 @@
 """``talkhouse findings``: what was quarantined or warned about."""
 
-from talkhouse.cli.terminal.options import AsJson, Corpus, Db
+from pathlib import Path
+
+from talkhouse.cli.terminal import options
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 
-def command(
-    db: Db = None,
-    corpus: Corpus = None,
-    as_json: AsJson = False,
-) -> None:
+@options.command
+@options.db
+@options.corpus
+@options.as_json
+def command(db: Path | None, corpus: str | None, as_json: bool) -> None:
     """List what was quarantined or warned about: the rule, where it applied, what was found, and what to do.
 
     Quarantined records are in meta.quarantine, byte for byte; all findings are in meta.findings.

@@ -1,21 +1,11 @@
 """``talkhouse ingest``: replace one corpus by files, folders or archives."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from talkhouse.cli.terminal.options import (
-    CorpusFolders,
-    CorpusId,
-    Db,
-    FollowLinks,
-    InputLimit,
-    MaxMemory,
-    MaxQuarantine,
-    NoWait,
-    check_absent,
-)
+from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
 
@@ -23,42 +13,51 @@ if TYPE_CHECKING:
     from talkhouse.ingest.known.origins import Origin
 
 
+@options.command
+@options.corpus_id
+@click.argument(
+    "paths",
+    metavar="PATH...",
+    type=options.PATH,
+    nargs=-1,
+    required=True,
+    help="The publisher's files, folders or archives of this corpus.",
+)
+@options.db
+@options.corpus_folders
+@click.option(
+    "--format",
+    "format_name",
+    metavar="FORMAT",
+    help="What the files are, where there is no corpus.toml: chat, sharegpt, pairs, preference, transcript, "
+    "tree, dialogue, turns or convokit.",
+)
+@click.option(
+    "--map",
+    "maps",
+    metavar="OURS=THEIRS",
+    multiple=True,
+    help="What the files call a field, such as id=conversation_id (may be repeated).",
+)
+@click.option("--split", metavar="SPLIT", help="With --format: the split of these files.")
+@options.max_quarantine
+@options.memory_limit("10%")
+@options.input_limit
+@options.follow_links
+@options.no_wait
 def command(
-    corpus: CorpusId,
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH...", help="The publisher's files, folders or archives of this corpus."),
-    ],
-    db: Db = None,
-    folders: CorpusFolders = None,
-    format_name: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="What the files are, where there is no corpus.toml: chat, sharegpt, pairs, preference, transcript, "
-            "tree, dialogue, turns or convokit.",
-            show_default=False,
-        ),
-    ] = None,
-    maps: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map",
-            metavar="OURS=THEIRS",
-            help="What the files call a field, such as id=conversation_id (may be repeated).",
-            show_default=False,
-        ),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option("--split", metavar="SPLIT", help="With --format: the split of these files.", show_default=False),
-    ] = None,
-    max_quarantine: MaxQuarantine = "1%",
-    memory_limit: MaxMemory = "10%",
-    input_limit: InputLimit = None,
-    follow_links: FollowLinks = False,
-    no_wait: NoWait = False,
+    corpus: str,
+    paths: tuple[Path, ...],
+    db: Path | None,
+    folders: tuple[Path, ...],
+    format_name: str | None,
+    maps: tuple[str, ...],
+    split: str | None,
+    max_quarantine: str,
+    memory_limit: str,
+    input_limit: tuple[str, ...],
+    follow_links: bool,
+    no_wait: bool,
 ) -> None:
     """Replace one corpus by these files; the other corpora are kept.
 
@@ -67,7 +66,6 @@ def command(
 
     Examples:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
-
         talkhouse ingest kitchen_chat chats/train.jsonl --format chat --map id=id --split train
     """
     from talkhouse.build.quarantine_limit import QuarantineLimit
@@ -78,18 +76,18 @@ def command(
 
     roots = corpus_folders(folders)
     if format_name is None:
-        check_absent({"--map": maps or [], "--split": split}, "needs --format", "ingest")
-    declaration = _declaration(corpus, paths, roots, format_name, maps or [], split)
+        options.check_absent({"--map": maps, "--split": split}, "needs --format", "ingest")
+    declaration = _declaration(corpus, [*paths], roots, format_name, [*maps], split)
     with BuildProgress() as progress:
         result = ingest(
             database(db),
             progress,
             corpus,
-            paths,
+            [*paths],
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
             memory_limit=MemoryLimit(memory_limit),
-            input_limits=parse(input_limit or ()),
+            input_limits=parse(input_limit),
             follow_links=follow_links,
             corpus_roots=roots,
             declaration=declaration,

@@ -2,14 +2,12 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-from rich.cells import set_cell_size
-from rich.text import Text
+import click
 
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import AsJson
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import output, styled
 from talkhouse.cli.terminal.show_text import around, put
 from talkhouse.visible import visible, visible_json
 
@@ -18,12 +16,12 @@ _ELSEWHERE = 160
 """Columns of a line where there is no terminal."""
 
 
-def command(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A file of dialogues: JSON, JSON Lines, CSV, TSV, Parquet.")
-    ],
-    as_json: AsJson = False,
-) -> None:
+@options.command
+@click.argument(
+    "file", metavar="FILE", type=options.PATH, help="A file of dialogues: JSON, JSON Lines, CSV, TSV, Parquet."
+)
+@options.as_json
+def command(file: Path, as_json: bool) -> None:
     """Look at the beginning of a file: its fields, which format it looks like and why, and its first dialogue.
 
     At most the first 1,000 records or 8 MB are read, also of a .gz; the rest may be different. Nothing is loaded,
@@ -35,9 +33,10 @@ def command(
 
     Examples:
         talkhouse inspect chats/train.jsonl
-
         talkhouse inspect chats/train.jsonl --json
     """
+    from rich.cells import set_cell_size
+
     from talkhouse.guess.inspection import inspected
 
     seen = inspected(file)
@@ -55,11 +54,13 @@ def command(
         for who, text in seen.first:
             _line(f"  {set_cell_size(visible(who), width)}  {visible(text)}")
     if seen.next_folder:
-        put(Text("next: "), Text(visible(f"talkhouse new {shlex.quote(seen.next_folder)}")))
+        put(styled("next: "), styled(visible(f"talkhouse new {shlex.quote(seen.next_folder)}")))
 
 
 def _put_fields(lines: list[tuple[str, ...]]) -> None:
     """Print the fields in columns, the last of which gets what is left of the width."""
+    from rich.cells import set_cell_size
+
     shown = [[visible(cell) for cell in line] for line in lines]
     widths = [min(max(map(len, cells)), _WIDEST_NAME) for cells in zip(*shown, strict=True)][:-1]
     for *cells, last in shown:
@@ -69,8 +70,8 @@ def _put_fields(lines: list[tuple[str, ...]]) -> None:
 
 def _line(text: str) -> None:
     """Print one line, cut to the width of the terminal."""
-    width = output.width if output.is_terminal else _ELSEWHERE
-    line: Any = around(Text(visible(text)), 0, width)
+    width = output.console.width if output.is_terminal else _ELSEWHERE
+    line: Any = around(styled(visible(text)), 0, width)
     if output.is_terminal:
         output.print(line, soft_wrap=True)
     else:

@@ -4,16 +4,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-from msgspec import to_builtins
-from rich.filesize import decimal
-from rich.markup import escape
+import click
 
+from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import AsJson, Corpora, CorpusFolders, DryRun, check_absent
+from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -24,57 +21,43 @@ if TYPE_CHECKING:
     from talkhouse.translation.translated import LeftOut
 
 
+@options.command
+@click.argument("lake", metavar="DIR", type=options.PATH, help="The folder of the lake: a new one, or a lake.")
+@click.argument("view", metavar="[VIEW]", required=False, shell_complete=relations, help="With --sql: only this view.")
+@options.path(
+    "--db",
+    "warehouses",
+    metavar="FILE",
+    multiple=True,
+    help="The warehouse; repeated, several with different corpora, which make one lake. Default: "
+    "$TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
+)
+@options.corpora
+@options.named_folders
+@options.dry_run
+@options.flag("--sql", help="Print the SQL that makes the tables and views of the lake elsewhere.")
+@click.option(
+    "--location",
+    metavar="URI",
+    help="With --sql or --check: where the lake lies for that engine, such as s3a://bucket/lake. Default: the "
+    "path here.",
+)
+@options.flag("--check", help="Compare every table and view on Spark with DuckDB's.")
+@click.option("--master", metavar="URL", help="With --check: Spark's master, spark://HOST:7077 or local[2].")
+@click.option("--remote", metavar="URL", help="With --check: a Spark Connect server, sc://HOST:15002.")
+@options.as_json
 def command(
-    lake: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder of the lake: a new one, or a lake.", show_default=False)
-    ],
-    view: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[VIEW]", help="With --sql: only this view.", autocompletion=relations, show_default=False
-        ),
-    ] = None,
-    *,
-    warehouses: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--db",
-            metavar="FILE",
-            help="The warehouse; repeated, several with different corpora, which make one lake. Default: "
-            "$TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
-            show_default=False,
-        ),
-    ] = None,
-    corpus: Corpora = None,
-    _: CorpusFolders = None,
-    dry_run: DryRun = False,
-    sql: Annotated[
-        bool,
-        typer.Option("--sql", metavar="", help="Print the SQL that makes the tables and views of the lake elsewhere."),
-    ] = False,
-    location: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URI",
-            help="With --sql or --check: where the lake lies for that engine, such as s3a://bucket/lake. Default: the "
-            "path here.",
-            show_default=False,
-        ),
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", metavar="", help="Compare every table and view on Spark with DuckDB's.")
-    ] = False,
-    master: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="With --check: Spark's master, spark://HOST:7077 or local[2].", show_default=False
-        ),
-    ] = None,
-    remote: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="With --check: a Spark Connect server, sc://HOST:15002.", show_default=False),
-    ] = None,
-    as_json: AsJson = False,
+    lake: Path,
+    view: str | None,
+    warehouses: tuple[Path, ...],
+    corpus: tuple[str, ...],
+    dry_run: bool,
+    sql: bool,
+    location: str | None,
+    check: bool,
+    master: str | None,
+    remote: str | None,
+    as_json: bool,
 ) -> None:
     """Write or refresh a lake: the tables as Parquet and the views as SQL, for Spark and whatever else reads Parquet.
 
@@ -96,11 +79,8 @@ def command(
 
     Examples:
         talkhouse lake /data/lake
-
         talkhouse lake /data/lake --db of_mpchat.duckdb --db of_mantis.duckdb --dry-run
-
         talkhouse lake /data/lake --sql mantis.response_ranking --location s3a://bucket/lake
-
         talkhouse lake /data/lake --check --master spark://host:7077
     """
     of_writing = {"--db": warehouses, "--corpus": corpus, "--dry-run": dry_run}
@@ -109,18 +89,18 @@ def command(
     if sql and check:
         raise UsageError("--sql and --check exclude each other", next_step="leave one of them out")
     if sql:
-        check_absent({**of_writing, **of_check, "--json": as_json}, "does not go with --sql", "lake")
+        options.check_absent({**of_writing, **of_check, "--json": as_json}, "does not go with --sql", "lake")
         _print_sql(lake, view, location)
     elif check:
-        check_absent({**of_writing, **of_sql}, "does not go with --check", "lake")
+        options.check_absent({**of_writing, **of_sql}, "does not go with --check", "lake")
         url = master or remote
         if not url or (master and remote):
             raise UsageError("--check needs a master or a server", expected="one of --master URL and --remote URL")
         _check(lake, url, location, as_json=as_json)
     else:
-        check_absent({**of_sql, "--location": location}, "goes with --sql", "lake")
-        check_absent(of_check, "goes with --check", "lake")
-        _write(lake, warehouses or [database()], corpus or [], dry_run=dry_run, as_json=as_json)
+        options.check_absent({**of_sql, "--location": location}, "goes with --sql", "lake")
+        options.check_absent(of_check, "goes with --check", "lake")
+        _write(lake, list(warehouses) or [database()], list(corpus), dry_run=dry_run, as_json=as_json)
 
 
 def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool, as_json: bool) -> None:
@@ -136,6 +116,8 @@ def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool
 
 def _check(lake: Path, url: str, location: str | None, *, as_json: bool) -> None:
     """Print how every table and view came out, and end with 1 where one differs."""
+    from msgspec import to_builtins
+
     from talkhouse.spark.check import check
 
     with ProgressBar() as bar:
@@ -157,7 +139,7 @@ def _check(lake: Path, url: str, location: str | None, *, as_json: bool) -> None
             output.print(f"  {escape(line)}", soft_wrap=True)
     sys.stdout.flush()
     if result.different:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _print_sql(lake: Path, view: str | None, location: str | None) -> None:
@@ -217,6 +199,8 @@ def _lines(result: "Result") -> list[str]:
 
 
 def _described(result: "Result") -> dict[str, object]:
+    from msgspec import to_builtins
+
     return {
         "outcome": result.outcome,
         "lake": str(result.lake),

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-from rich.markup import escape
+import click
 
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import CorpusFolders, CorpusId, DryRun
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import corpus_folders
 
@@ -17,43 +16,50 @@ _SHOWN = 3
 """Places of a finding that are printed."""
 
 
+@options.command
+@options.corpus_id
+@click.argument(
+    "inputs",
+    metavar="DUMP...",
+    type=options.PATH,
+    nargs=-1,
+    required=True,
+    help="A site's folder or .7z archive, or a folder of these.",
+)
+@options.path("--output", "folder", metavar="DIR", help="The folder to write to, new or empty.")
+@options.corpus_folders
+@click.option(
+    "--site",
+    "sites",
+    metavar="NAME",
+    multiple=True,
+    help="Only this site (may be repeated; the files have the sites in this order). With one dump: its name.",
+)
+@click.option(
+    "--threshold",
+    "thresholds",
+    metavar="SITE=X",
+    multiple=True,
+    help="Lowest sentiment, from -1 to 1, of an asker's last words (may be repeated). Default: the authors' of "
+    "their 14 sites, 0.05 elsewhere.",
+)
+@click.option("--negatives", metavar="10,50|none", default="10,50", help="Wrong responses to rank the right one among.")
+@click.option("--seed", metavar="N", default=0, help="Decides which wrong responses are drawn.")
+@click.option(
+    "--jobs", metavar="N", type=click.IntRange(1, 1024), default=1, help="Processes that draw at the same time."
+)
+@options.dry_run
 def command(
-    corpus: CorpusId,
-    inputs: Annotated[
-        list[Path], typer.Argument(metavar="DUMP...", help="A site's folder or .7z archive, or a folder of these.")
-    ],
-    folder: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="DIR", help="The folder to write to, new or empty.", show_default=False),
-    ] = None,
-    folders: CorpusFolders = None,
-    sites: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--site",
-            metavar="NAME",
-            help="Only this site (may be repeated; the files have the sites in this order). With one dump: its name.",
-            show_default=False,
-        ),
-    ] = None,
-    thresholds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--threshold",
-            metavar="SITE=X",
-            help="Lowest sentiment, from -1 to 1, of an asker's last words (may be repeated). Default: the authors' of "
-            "their 14 sites, 0.05 elsewhere.",
-            show_default=False,
-        ),
-    ] = None,
-    negatives: Annotated[
-        str, typer.Option("--negatives", metavar="10,50|none", help="Wrong responses to rank the right one among.")
-    ] = "10,50",
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Decides which wrong responses are drawn.")] = 0,
-    jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", min=1, max=1024, help="Processes that draw at the same time.")
-    ] = 1,
-    is_dry_run: DryRun = False,
+    corpus: str,
+    inputs: tuple[Path, ...],
+    folder: Path | None,
+    folders: tuple[Path, ...],
+    sites: tuple[str, ...],
+    thresholds: tuple[str, ...],
+    negatives: str,
+    seed: int,
+    jobs: int,
+    dry_run: bool,
 ) -> None:
     """Make a corpus's files from what its publisher made them from: MANtIS from dumps of Stack Exchange.
 
@@ -62,9 +68,7 @@ def command(
 
     Examples:
         talkhouse make mantis travel.stackexchange.com.7z diy.stackexchange.com.7z --output corpora/mantis
-
         talkhouse make mantis dumps/ --site travel --threshold travel=0.2 --negatives none --output corpora/mantis
-
         talkhouse build --data corpora
     """
     from talkhouse.ingest.making import MakeOptions
@@ -77,16 +81,16 @@ def command(
         makers = ", ".join(sorted(name for name, each in corpora().items() if each.make))
         next_step = "load the publisher's files: talkhouse build --data DIR"
         raise UsageError(f"nothing makes {corpus}", expected=f"one of: {makers}", next_step=next_step)
-    if folder is None and not is_dry_run:
+    if folder is None and not dry_run:
         raise UsageError("--output is missing", next_step="name a new folder: --output DIR")
     options = MakeOptions(
-        sites=sites or (),
-        thresholds=dict(map(_threshold, thresholds or ())),
+        sites=sites,
+        thresholds=dict(map(_threshold, thresholds)),
         negatives=_negatives(negatives),
         seed=seed,
         jobs=jobs,
     )
-    outputs = nullcontext() if folder is None or is_dry_run else atomic_folder(folder)
+    outputs = nullcontext() if folder is None or dry_run else atomic_folder(folder)
     with outputs as private, ProgressBar() as progress, _inputs_read(inputs):
         manifest = known.make(inputs, options, private, progress)
     _show(manifest)

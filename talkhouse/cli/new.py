@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
-from rich.text import Text
+import click
 
-from talkhouse.cli.terminal.default_command import NAME
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.command import Command, Group
+from talkhouse.cli.terminal.console import styled
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.scaffold.templates import Like
 from talkhouse.visible import visible
@@ -30,11 +30,42 @@ _MOST_NAMED = 8
 """Files or fields that are named; of more, how many there are."""
 
 
-def declaration(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", hidden=True, help="The folder of a corpus, named by its id.")
-    ],
-) -> None:
+_OF_FOLDER = "DIR"
+"""How help calls the command that has no name, by its argument; a folder of this name is one like others."""
+
+
+class _OfFolder(Command):
+    """The command without a name: ``talkhouse new DIR`` beside ``talkhouse new corpus ID``."""
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Leave out the argument, which stands in the place of the name."""
+        return super().collect_usage_pieces(ctx)[:1]
+
+
+class _New(Group):
+    """Takes a first word that is no command's name for the folder of a corpus."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the name of the command, the command, and its arguments."""
+        if args[0].startswith("-") or (args[0] in self.commands and args[0] != _OF_FOLDER):
+            return super().resolve_command(ctx, args)
+        return _OF_FOLDER, self.commands[_OF_FOLDER], args
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names in their order."""
+        return [*self.commands]
+
+
+@click.group(cls=_New)
+def command() -> None:
+    """Begin something of your own."""
+
+
+@command.command(_OF_FOLDER, cls=_OfFolder)
+@click.argument("folder", metavar="DIR", type=options.PATH, help="The folder of a corpus, named by its id.")
+def of_folder(folder: Path) -> None:
     """Write DIR/corpus.toml, by which the dialogues in DIR become a corpus, as far as its files show how.
 
     DIR is a folder of files (JSON, JSON Lines, CSV, TSV, Parquet, each also as .gz, and archives), named by the
@@ -45,7 +76,6 @@ def declaration(
 
     Examples:
         talkhouse new corpora/kitchen_chat
-
         talkhouse new ./corpus
     """
     import shlex
@@ -59,23 +89,23 @@ def declaration(
     files = _shortened([f"{file.path} ({file.split})" if file.split else file.path for file in look.files])
     head = f"{folder / DECLARATION}: "
     if guess is None:
-        put(Text("wrote "), Text(visible(f"{head}a skeleton, since this looks like no format that is known")))
+        put(styled("wrote "), styled(visible(f"{head}a skeleton, since this looks like no format that is known")))
     else:
         an_id = guess.dialogue.id
         about = [guess.format, *files, *([f'id = "{".".join(map(str, an_id))}"'] if an_id else [])]
-        put(Text("wrote "), Text(visible(head + ", ".join(about))))
+        put(styled("wrote "), styled(visible(head + ", ".join(about))))
         if guess.extra:
-            put(Text("  kept in extra: "), Text(visible(", ".join(_shortened(guess.extra)))))
+            put(styled("  kept in extra: "), styled(visible(", ".join(_shortened(guess.extra)))))
     if look.labels:
-        put(Text("  labels, perhaps: "), Text(visible(", ".join(taken.path for taken in look.labels))))
+        put(styled("  labels, perhaps: "), styled(visible(", ".join(taken.path for taken in look.labels))))
     for path, problem in look.problems.items():
-        put(Text("  problem: "), Text(visible(f"{path}: {problem}")))
+        put(styled("  problem: "), styled(visible(f"{path}: {problem}")))
     if look.left:
         left = [f"{path} ({reason})" for path, reason in look.left.items()]
-        put(Text("  left: "), Text(visible(", ".join(_shortened(left)))))
-    put(Text("  to do: "), Text(", ".join(TO_DO if guess else ("format", *TO_DO))))
+        put(styled("  left: "), styled(visible(", ".join(_shortened(left)))))
+    put(styled("  to do: "), styled(", ".join(TO_DO if guess else ("format", *TO_DO))))
     where = visible(shlex.quote(str(folder.resolve().parent if folder.name in ("", "..") else folder.parent)))
-    put(Text("next: "), Text(f"talkhouse build --data {where} --dry-run"))
+    put(styled("next: "), styled(f"talkhouse build --data {where} --dry-run"))
 
 
 def _shortened(names: Sequence[str]) -> list[str]:
@@ -83,17 +113,18 @@ def _shortened(names: Sequence[str]) -> list[str]:
     return [*names[:_MOST_NAMED], f"{more:,} more"] if more > 1 else list(names)
 
 
-def corpus(
-    corpus_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the new corpus.", show_default=False)],
-    parent: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder that gets it.", show_default="this folder")
-    ] = Path(),
-    *,
-    like: Annotated[Like, typer.Option(help="What the publisher's files are like.", show_default=False)],
-    package: Annotated[
-        bool, typer.Option("--package", metavar="", help="Make a package, which others can install.")
-    ] = False,
-) -> None:
+@command.command("corpus", cls=Command)
+@click.argument("corpus_id", metavar="ID", help="The id of the new corpus.")
+@click.argument(
+    "parent",
+    metavar="[DIR]",
+    type=options.PATH,
+    default=Path(),
+    help="The folder that gets it.  [default: this folder]",
+)
+@click.option("--like", type=options.OneOf(Like), required=True, help="What the publisher's files are like.")
+@options.flag("--package", help="Make a package, which others can install.")
+def corpus(corpus_id: str, parent: Path, like: Like, package: bool) -> None:
     """Begin a corpus with code of its own: reader, writer, declaration, a task and its chart, a sample, and tests.
 
     What is written is a whole corpus of invented data, which builds and whose tests pass; bend it to the files that you
@@ -104,21 +135,17 @@ def corpus(
 
     Examples:
         talkhouse new corpus tea_talks --like file-per-dialogue
-
         talkhouse new corpus film_scenes ~/src --like json-list --package
     """
     from talkhouse.scaffold.new_corpus import new_corpus
 
     folder = new_corpus(corpus_id, like, parent, is_package=package)
-    put(Text("wrote "), Text(f"{visible(str(folder))}: a corpus of invented data, like {like}"))
+    put(styled("wrote "), styled(f"{visible(str(folder))}: a corpus of invented data, like {like}"))
     width = _WIDTH + (len(f"talkhouse_{corpus_id}/") if package else 0)
     for path in sorted(folder.rglob("*")):
         if path.name in _PARTS and len(path.relative_to(folder).parts) <= 1 + package:
             name = path.relative_to(folder).as_posix() + "/" * path.is_dir()
-            put(Text(f"  {name:<{width}}"), Text(_PARTS[path.name]))
+            put(styled(f"  {name:<{width}}"), styled(_PARTS[path.name]))
     where = visible(str(folder))
     steps = f"pip install --editable {where}, then: talkhouse conform {corpus_id}"
-    put(Text("next: "), Text(steps if package else f"talkhouse conform {corpus_id} --corpora {where}"))
-
-
-COMMANDS = {NAME: declaration, "corpus": corpus}
+    put(styled("next: "), styled(steps if package else f"talkhouse conform {corpus_id} --corpora {where}"))

@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.markup import escape
+import click
 
+from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import relations
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import MOST_ROWS, AsJson, CorpusFolders, Db, DryRun, MaxMemory
+from talkhouse.cli.terminal.console import escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.settings import database
@@ -28,78 +27,60 @@ if TYPE_CHECKING:
     from talkhouse.warehouse.opened import Warehouse
 
 
+@options.command
+@click.argument("url", metavar="URL", help="The database, as libpq takes it: postgresql://ROLE@HOST/DATABASE.")
+@click.option(
+    "--schema-prefix",
+    "prefix",
+    metavar="P",
+    default="",
+    show_default=False,
+    help="What stands before the name of each schema: P_ makes P_main, P_bi ...",
+)
+@click.option(
+    "--views",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=relations,
+    help="Only this view, with those of its splits, or the views of this schema, such as bi (may be repeated). "
+    "Default: all.",
+)
+@options.flag("--without-views", help="Only the tables.")
+@click.option(
+    "--max-rows",
+    metavar="N",
+    type=options.ROWS,
+    default=5_000_000,
+    help="Leave out views with more rows, unless --views names them.",
+)
+@click.option(
+    "--replace-nul",
+    metavar="TEXT",
+    help="What stands in texts for the character NUL, which PostgreSQL can't store; may be empty. "
+    "Without it, such texts are told and nothing is copied.",
+)
+@click.option("--grant-select", metavar="ROLE", help="Let this role read everything that is published.")
+@options.dry_run
+@options.flag("--force", help="Publish again even though nothing has changed.")
+@options.flag("--verify", help="Compare what is published with the warehouse, as after each publication.")
+@options.memory_limit("50%")
+@options.db
+@options.named_folders
+@options.as_json
 def command(
-    url: Annotated[
-        str,
-        typer.Argument(
-            metavar="URL", help="The database, as libpq takes it: postgresql://ROLE@HOST/DATABASE.", show_default=False
-        ),
-    ],
-    *,
-    prefix: Annotated[
-        str,
-        typer.Option(
-            "--schema-prefix",
-            metavar="P",
-            help="What stands before the name of each schema: P_ makes P_main, P_bi ...",
-            show_default=False,
-        ),
-    ] = "",
-    views: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--views",
-            metavar="NAME",
-            help="Only this view, with those of its splits, or the views of this schema, such as bi (may be repeated). "
-            "Default: all.",
-            autocompletion=relations,
-            show_default=False,
-        ),
-    ] = None,
-    without_views: Annotated[bool, typer.Option("--without-views", metavar="", help="Only the tables.")] = False,
-    max_rows: Annotated[
-        int,
-        typer.Option(
-            "--max-rows",
-            metavar="N",
-            min=0,
-            max=MOST_ROWS,
-            help="Leave out views with more rows, unless --views names them.",
-        ),
-    ] = 5_000_000,
-    replace_nul: Annotated[
-        str | None,
-        typer.Option(
-            "--replace-nul",
-            metavar="TEXT",
-            help="What stands in texts for the character NUL, which PostgreSQL can't store; may be empty. "
-            "Without it, such texts are told and nothing is copied.",
-            show_default=False,
-        ),
-    ] = None,
-    grant_select: Annotated[
-        str | None,
-        typer.Option(
-            "--grant-select",
-            metavar="ROLE",
-            help="Let this role read everything that is published.",
-            show_default=False,
-        ),
-    ] = None,
-    dry_run: DryRun = False,
-    force: Annotated[
-        bool, typer.Option("--force", metavar="", help="Publish again even though nothing has changed.")
-    ] = False,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", metavar="", help="Compare what is published with the warehouse, as after each publication."
-        ),
-    ] = False,
-    memory_limit: MaxMemory = "50%",
-    db: Db = None,
-    _: CorpusFolders = None,
-    as_json: AsJson = False,
+    url: str,
+    prefix: str,
+    views: tuple[str, ...],
+    without_views: bool,
+    max_rows: int,
+    replace_nul: str | None,
+    grant_select: str | None,
+    dry_run: bool,
+    force: bool,
+    verify: bool,
+    memory_limit: str,
+    db: Path | None,
+    as_json: bool,
 ) -> None:
     r"""Publish a copy of the warehouse in PostgreSQL, for the tools and people that speak it.
 
@@ -121,9 +102,7 @@ def command(
 
     Examples:
         talkhouse publish postgresql://loader@db.example.org/warehouse --grant-select analysts
-
         talkhouse publish "postgresql://loader@db.example.org/warehouse?sslmode=verify-full" --views bi --dry-run
-
         talkhouse publish postgresql://loader@db.example.org/warehouse --verify
     """
     if without_views and views:
@@ -146,7 +125,7 @@ def command(
         if verify:
             compared = compare(warehouse, url, prefix, bar)
         else:
-            options = Options(prefix, tuple(views or ()), without_views, max_rows, replace_nul)
+            options = Options(prefix, views, without_views, max_rows, replace_nul)
             result = publish(warehouse, url, options, bar, grant_select=grant_select, dry_run=dry_run, force=force)
     if verify:
         _show_comparison(compared, as_json=as_json)
@@ -250,4 +229,4 @@ def _show_comparison(verified: "Verified", *, as_json: bool) -> None:
         _show_plan(verified.plan)
     sys.stdout.flush()
     if verified.differences:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)

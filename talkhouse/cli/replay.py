@@ -1,20 +1,10 @@
 """``talkhouse replay``: read the quarantine again after a reader or a rule has changed."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
-from talkhouse.cli.terminal.console import errors, output
-from talkhouse.cli.terminal.options import (
-    Corpora,
-    CorpusFolders,
-    Db,
-    DryRun,
-    InputLimit,
-    MaxMemory,
-    MaxQuarantine,
-    NoWait,
-)
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import errors, escape, output
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
 
@@ -24,15 +14,24 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
+@options.command
+@options.corpora
+@options.db
+@options.corpus_folders
+@options.max_quarantine
+@options.memory_limit("10%")
+@options.input_limit
+@options.dry_run
+@options.no_wait
 def command(
-    corpus: Corpora = None,
-    db: Db = None,
-    folders: CorpusFolders = None,
-    max_quarantine: MaxQuarantine = "1%",
-    memory_limit: MaxMemory = "10%",
-    input_limit: InputLimit = None,
-    dry_run: DryRun = False,
-    no_wait: NoWait = False,
+    corpus: tuple[str, ...],
+    db: Path | None,
+    folders: tuple[Path, ...],
+    max_quarantine: str,
+    memory_limit: str,
+    input_limit: tuple[str, ...],
+    dry_run: bool,
+    no_wait: bool,
 ) -> None:
     """Read quarantined records again, after a reader or a rule has changed, and load what passes now.
 
@@ -42,7 +41,6 @@ def command(
 
     Examples:
         talkhouse replay --dry-run
-
         talkhouse replay --corpus dbdc3
     """
     from talkhouse.build.quarantine_limit import QuarantineLimit
@@ -55,11 +53,11 @@ def command(
         result = replay(
             path,
             progress,
-            only=tuple(corpus or ()),
+            only=corpus,
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
             memory_limit=MemoryLimit(memory_limit),
-            input_limits=parse(input_limit or ()),
+            input_limits=parse(input_limit),
             dry_run=dry_run,
             corpus_roots=corpus_folders(folders),
             on_write_back=_print_write_back,

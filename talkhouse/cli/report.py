@@ -1,36 +1,30 @@
 """``talkhouse report``: the corpora on one HTML page."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
-from rich.filesize import decimal
-from rich.markup import escape
 
 from talkhouse.cli.dashboard import require_dashboard
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import CorpusFolders, Db, Force
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import database
 
 
-def command(
-    path: Annotated[Path, typer.Option("--output", metavar="FILE.html", help="The page to write.")],
-    force: Force = False,
-    db: Db = None,
-    _: CorpusFolders = None,
-) -> None:
-    r"""Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
+@options.command
+@options.path("--output", "path", metavar="FILE.html", required=True, help="The page to write.")
+@options.force
+@options.db
+@options.named_folders
+def command(path: Path, force: bool, db: Path | None) -> None:
+    """Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
 
     It has the corpora with their charts, splits and gold labels, how far annotators agree, findings and checks, a
     dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
     asks nothing of the network. Two reports on one build are equal to the byte.
 
-    Needs Altair: pip install 'talkhouse\[dashboard]'
+    Needs Altair: pip install 'talkhouse[dashboard]'
 
     Examples:
         talkhouse report --output corpora.html
-
         talkhouse report --db talkhouse.duckdb --output corpora.html --force
     """
     require_dashboard()

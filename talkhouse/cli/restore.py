@@ -2,14 +2,10 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-from rich.filesize import decimal
-from rich.markup import escape
-
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import CorpusFolders, CorpusId, Db
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import corpus_folders, database
 
@@ -20,15 +16,13 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-def command(
-    corpus: CorpusId,
-    folder: Annotated[Path, typer.Option("--output", metavar="DIR", help="The folder to write to, new or empty.")],
-    archives: Annotated[
-        bool, typer.Option("--archive", metavar="", help="Write archives as archives, not as folders.")
-    ] = False,
-    db: Db = None,
-    folders: CorpusFolders = None,
-) -> None:
+@options.command
+@options.corpus_id
+@options.path("--output", "folder", metavar="DIR", required=True, help="The folder to write to, new or empty.")
+@options.flag("--archive", "archives", help="Write archives as archives, not as folders.")
+@options.db
+@options.corpus_folders
+def command(corpus: str, folder: Path, archives: bool, db: Path | None, folders: tuple[Path, ...]) -> None:
     """Write the publisher's files of a corpus back, from the tables of the warehouse alone.
 
     Paths and names are the publisher's. JSON is equal in every value and in the order of its keys; text files are
@@ -40,7 +34,6 @@ def command(
 
     Examples:
         talkhouse restore dbdc3 --output dbdc3
-
         talkhouse restore dbdc3 --output ~/corpora/dbdc3 --archive
     """
     from talkhouse.ingest.registry import all_corpora

@@ -2,14 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-from rich.markup import escape
+import click
 
-from talkhouse.cli.terminal import completion, show_scores
-from talkhouse.cli.terminal.console import output, warn
-from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db, Force, InputLimit, Release, Split, Subsets, Where
+from talkhouse.cli.terminal import completion, options, show_scores
+from talkhouse.cli.terminal.console import escape, output, warn
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
@@ -23,79 +21,79 @@ if TYPE_CHECKING:
     from talkhouse.scores.tasks.workspace import Workspace
 
 
+@options.command
+@click.argument("name", metavar="TASK", help="A task's view, such as dbdc3.breakdown_detection.")
+@click.argument("paths", metavar="[PREDICTIONS...]", type=options.PATH, nargs=-1, help="Files of predictions.")
+@options.split
+@options.release
+@options.subsets
+@options.where
+@click.option(
+    "--format",
+    "layout",
+    metavar="LAYOUT",
+    default=AUTO,
+    shell_complete=completion.layouts,
+    help=f"How the predictions come: {AUTO} (by the name of the file), {TABLE}, or a publisher's own layout: "
+    f"{', '.join(layout_names())}.",
+)
+@click.option(
+    "--threshold",
+    metavar="T",
+    type=float,
+    multiple=True,
+    help="Threshold of the gold label, where it has one (may be repeated).",
+)
+@click.option(
+    "--missing",
+    type=options.OneOf(Otherwise),
+    default=Otherwise.STOP.value,
+    help="Examples without a prediction: stop, or count them as wrong.",
+)
+@click.option(
+    "--unknown",
+    type=options.OneOf(Otherwise),
+    default=Otherwise.STOP.value,
+    help="Labels that the task does not have: stop, or count them as wrong.",
+)
+@click.option("--by", metavar="COLUMN", multiple=True, help="Also for each value of a column (may be repeated).")
+@options.flag("--interval", help="Also the 95 % bootstrap interval of each metric.")
+@options.flag("--all", "everything", help="Print all numbers, not the official metrics alone.")
+@options.as_json
+@options.flag("--as-printed", help="Print what the publisher's script prints, if it does.")
+@options.flag("--as-published", help="Keep published labels that the publisher's program joins.")
+@options.path("--examples", metavar="FILE", help="Write what each example scores; the ending sets the format.")
+@options.path("--template", metavar="FILE", help="Write an empty prediction table, and score nothing.")
+@click.option("--baseline", type=options.OneOf(Baseline), help="Score predictions that need no file.")
+@click.option("--save", metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.")
+@options.force
+@options.input_limit
+@options.db
+@options.named_folders
 def command(
-    name: Annotated[str, typer.Argument(metavar="TASK", help="A task's view, such as dbdc3.breakdown_detection.")],
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PREDICTIONS...", help="Files of predictions.", show_default=False)
-    ] = None,
-    split: Split = None,
-    release: Release = None,
-    subset: Subsets = None,
-    where: Where = None,
-    layout: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="LAYOUT",
-            help=f"How the predictions come: {AUTO} (by the name of the file), {TABLE}, or a publisher's own layout: "
-            f"{', '.join(layout_names())}.",
-            autocompletion=completion.layouts,
-        ),
-    ] = AUTO,
-    threshold: Annotated[
-        list[float] | None,
-        typer.Option(
-            metavar="T",
-            help="Threshold of the gold label, where it has one (may be repeated).",
-            show_default=False,
-        ),
-    ] = None,
-    missing: Annotated[
-        Otherwise, typer.Option(help="Examples without a prediction: stop, or count them as wrong.")
-    ] = Otherwise.STOP,
-    unknown: Annotated[
-        Otherwise, typer.Option(help="Labels that the task does not have: stop, or count them as wrong.")
-    ] = Otherwise.STOP,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Also for each value of a column (may be repeated).", show_default=False),
-    ] = None,
-    interval: Annotated[
-        bool, typer.Option("--interval", metavar="", help="Also the 95 % bootstrap interval of each metric.")
-    ] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", metavar="", help="Print all numbers, not the official metrics alone.")
-    ] = False,
-    as_data: AsJson = False,
-    as_printed: Annotated[
-        bool,
-        typer.Option("--as-printed", metavar="", help="Print what the publisher's script prints, if it does."),
-    ] = False,
-    as_published: Annotated[
-        bool,
-        typer.Option("--as-published", metavar="", help="Keep published labels that the publisher's program joins."),
-    ] = False,
-    examples: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write what each example scores; the ending sets the format.", show_default=False
-        ),
-    ] = None,
-    template: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write an empty prediction table, and score nothing.", show_default=False),
-    ] = None,
-    baseline: Annotated[
-        Baseline | None, typer.Option(help="Score predictions that need no file.", show_default=False)
-    ] = None,
-    save: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.", show_default=False),
-    ] = None,
-    force: Force = False,
-    input_limit: InputLimit = None,
-    db: Db = None,
-    _: CorpusFolders = None,
+    name: str,
+    paths: tuple[Path, ...],
+    split: str | None,
+    release: str | None,
+    subset: tuple[str, ...],
+    where: str | None,
+    layout: str,
+    threshold: tuple[float, ...],
+    missing: Otherwise,
+    unknown: Otherwise,
+    by: tuple[str, ...],
+    interval: bool,
+    everything: bool,
+    as_json: bool,
+    as_printed: bool,
+    as_published: bool,
+    examples: Path | None,
+    template: Path | None,
+    baseline: Baseline | None,
+    save: str | None,
+    force: bool,
+    input_limit: tuple[str, ...],
+    db: Path | None,
 ) -> None:
     """Score predictions by the task's own published metrics, as its publisher's program computes them.
 
@@ -111,9 +109,7 @@ def command(
 
     Examples:
         talkhouse score dbdc3.breakdown_detection --baseline majority --release dbdc3 --split eval
-
         talkhouse score mpchat.next_response_prediction scores.npy --split test --json
-
         talkhouse score delidata.probing_target --template empty.csv
     """
     from talkhouse.scores.predictions.reader import MEMORY
@@ -133,21 +129,21 @@ def command(
             next_step="see: talkhouse score --help",
         )
     request = Request(
-        paths or (),
+        paths,
         layout=layout,
         split=split,
         release=release,
-        subsets=subset or (),
+        subsets=subset,
         where=where,
         missing=missing,
         unknown=unknown,
-        by=by or (),
+        by=by,
         as_printed=as_printed,
         as_published=as_published,
         baseline=baseline,
         interval=interval,
         keep=save is not None,
-        limits=parse(input_limit or ()),
+        limits=parse(input_limit),
     )
     if save is not None:
         check_run(save, database(db))
@@ -161,12 +157,12 @@ def command(
             from talkhouse.scores.metrics.each_example import check_output
 
             check_output(con, examples, force=force)
-        scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold or ()))
+        scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold))
         try:  # The numbers come first: they may have taken long, and nothing that fails afterwards takes them away.
             warn(scored.warnings)
             if as_printed:
                 sys.stdout.write(printed(workspace, scored))
-            elif as_data:
+            elif as_json:
                 print(visible_json(show_scores.as_data(scored)))
             else:
                 show_scores.show(scored, by=request.by, everything=everything)
@@ -195,10 +191,10 @@ def _write_examples(workspace: "Workspace", scored: "Scored", path: Path, *, for
 
     query = examples_query(workspace, scored.task, scored.turns[0].scored)
     rows = write_rows(workspace.con, query, path, force=force)
-    typer.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
+    click.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
 
 
 def _save(workspace: "Workspace", scored: "Scored", run: str, warehouse: Path) -> None:
     from talkhouse.scores.saved.runs import save
 
-    typer.echo(f"saved in {visible(str(save(workspace, scored, run, warehouse)))}", err=True)
+    click.echo(f"saved in {visible(str(save(workspace, scored, run, warehouse)))}", err=True)

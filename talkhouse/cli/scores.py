@@ -1,29 +1,23 @@
 """``talkhouse scores``: the runs that were saved."""
 
 from itertools import groupby
-from typing import Annotated
+from pathlib import Path
 
-import typer
+import click
 
-from talkhouse.cli.terminal import show_runs
+from talkhouse.cli.terminal import options, show_runs
 from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import AsJson, Db
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 
-def command(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[TASK]", help="Only runs of this task.", show_default=False)
-    ] = None,
-    compare: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Test how run B differs from run A.", show_default=False),
-    ] = None,
-    db: Db = None,
-    as_data: AsJson = False,
-) -> None:
+@options.command
+@click.argument("name", metavar="[TASK]", required=False, help="Only runs of this task.")
+@click.option("--compare", metavar="A B", nargs=2, help="Test how run B differs from run A.")
+@options.db
+@options.as_json
+def command(name: str | None, compare: tuple[str, str] | None, db: Path | None, as_json: bool) -> None:
     """List the runs that talkhouse score --save kept, those that can be compared side by side; or compare two.
 
     Runs can be compared where they are of the same examples: the same fingerprint, the same subsets, and
@@ -35,18 +29,17 @@ def command(
 
     Examples:
         talkhouse scores delidata.probing_target
-
         talkhouse scores --compare baseline mine --json
     """
     if compare is not None:
         if name is not None:
             raise UsageError("two runs are of one task", found=f"the task {name} too", next_step="leave the task out")
-        _compare(compare, db=db, as_data=as_data)
+        _compare(compare, db=db, as_json=as_json)
         return
     from talkhouse.scores.saved.runs import comparable, saved
 
     runs = saved(database(db), name)
-    if as_data:
+    if as_json:
         print(visible_json(runs))
         return
     if not runs:
@@ -55,13 +48,13 @@ def command(
         show_runs.show(list(same))
 
 
-def _compare(names: tuple[str, str], *, db: Db, as_data: bool) -> None:
+def _compare(names: tuple[str, str], *, db: Path | None, as_json: bool) -> None:
     from talkhouse.scores.saved.comparison import compare
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db)) as warehouse:
         found = compare(warehouse.con, database(db), names)
-    if as_data:
+    if as_json:
         print(visible_json(show_runs.comparison_as_data(found)))
     else:
         show_runs.show_comparison(found)

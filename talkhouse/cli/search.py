@@ -2,15 +2,14 @@
 
 import sys
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import typer
-from rich.cells import cell_len
-from rich.text import Text
+import click
 
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import MOST_ROWS, AsJson, Corpus, Db, Split
-from talkhouse.cli.terminal.show_text import around, as_json, highlighted, put, who
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import output, styled
+from talkhouse.cli.terminal.show_text import around, highlighted, put, rows_as_json, who
 from talkhouse.settings import database
 from talkhouse.visible import visible
 
@@ -25,31 +24,30 @@ _HIT_LINES = 4
 """Lines of a terminal that a hit may take; a turn beside it takes one."""
 
 
+@options.command
+@click.argument("text", metavar="TEXT", help="The text to search for.")
+@options.db
+@options.flag("--regex", help="TEXT is a regular expression in RE2 syntax.")
+@options.flag("--case-sensitive/--ignore-case", "-s/-i", "match_case", help="Whether A is another letter than a.")
+@options.corpus
+@click.option("--role", metavar="ROLE", help="Only turns of this role: user, system ...")
+@options.split
+@click.option("--context", "-C", metavar="N", type=options.ROWS, default=1, help="Turns to show before and after each.")
+@click.option(
+    "--limit", metavar="N", type=options.ROWS, default=50, help="Show at most N turns, and say how many more there are."
+)
+@options.as_json
 def command(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to search for.")],
-    db: Db = None,
-    regex: Annotated[
-        bool, typer.Option("--regex", metavar="", help="TEXT is a regular expression in RE2 syntax.")
-    ] = False,
-    match_case: Annotated[
-        bool,
-        typer.Option("--case-sensitive/--ignore-case", "-s/-i", metavar="", help="Whether A is another letter than a."),
-    ] = False,
-    corpus: Corpus = None,
-    role: Annotated[
-        str | None,
-        typer.Option("--role", metavar="ROLE", help="Only turns of this role: user, system ...", show_default=False),
-    ] = None,
-    split: Split = None,
-    context: Annotated[
-        int,
-        typer.Option("--context", "-C", metavar="N", min=0, max=MOST_ROWS, help="Turns to show before and after each."),
-    ] = 1,
-    limit: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, max=MOST_ROWS, help="Show at most N turns, and say how many more there are."),
-    ] = 50,
-    as_data: AsJson = False,
+    text: str,
+    db: Path | None,
+    regex: bool,
+    match_case: bool,
+    corpus: str | None,
+    role: str | None,
+    split: str | None,
+    context: int,
+    limit: int,
+    as_json: bool,
 ) -> None:
     r"""Find the turns that contain a text, each with its dialogue id and its turn index, which counts from 0.
 
@@ -65,9 +63,7 @@ def command(
 
     Examples:
         talkhouse search "lighthouse"
-
         talkhouse search --regex "\b(colou?r|shade)s?\b" --corpus dbdc3 --role user
-
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
     """
     from talkhouse.explore.find_ids import find_ids
@@ -86,8 +82,8 @@ def command(
             context=context,
             limit=limit,
         )
-        if as_data:
-            print(as_json(hits.hits))
+        if as_json:
+            print(rows_as_json(hits.hits))
         elif output.is_terminal:
             _show(hits)
         else:
@@ -104,22 +100,25 @@ def _show(found: "Found") -> None:
     for dialogue_id, hits in groupby(found.hits, key=lambda hit: hit.dialogue_id):
         lines = with_neighbours(hits)
         splits = ", ".join(lines[0][0].splits)
-        put(Text(""), Text.assemble((visible(dialogue_id), "bold"), (f"  {visible(splits)}", "dim")))
+        put(styled(), styled().append(visible(dialogue_id), "bold").append(f"  {visible(splits)}", "dim"))
         previous = None
         for hit, turn in lines:
             if previous is not None and turn.turn_index > previous + 1:
-                put(Text("     ..."))
+                put(styled("     ..."))
             previous = turn.turn_index
             _put_turn(turn, is_hit=hit is turn)
         output.print()
 
 
 def _put_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
-    head = Text(f"{'>' if is_hit else ' '}{turn.turn_index:>5}  ")
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    head = styled(f"{'>' if is_hit else ' '}{turn.turn_index:>5}  ")
     name = f"{who(turn.role, turn.speaker, turn.kind)}: "
     text = highlighted(turn.text, turn.matches, _MATCH)
     first = len(visible(turn.text[: turn.matches[0][0]])) if turn.matches else 0
-    room = max(output.width - head.cell_len, 20) * (_HIT_LINES if is_hit else 1) - cell_len(name)
+    room = max(output.console.width - head.cell_len, 20) * (_HIT_LINES if is_hit else 1) - cell_len(name)
     body = Text.assemble((name, "bold" if is_hit else ""), around(text, first, room))
     if not is_hit:
         head.stylize("dim")
@@ -146,15 +145,15 @@ def _summarise(found: "Found", text: str, *, regex: bool) -> None:
         message = f"no turn {'matches' if regex else 'contains'} '{visible(text)}'"
     if found.turns > len(found.hits):
         message += f"; {found.turns - len(found.hits):,} more with a higher --limit"
-    typer.echo(message, err=True)
+    click.echo(message, err=True)
     if found.hits and output.is_terminal:
-        typer.echo("show a whole dialogue with: talkhouse show DIALOGUE_ID", err=True)
+        click.echo("show a whole dialogue with: talkhouse show DIALOGUE_ID", err=True)
 
 
 def _name(targets: "list[Target]") -> None:
     """Print on standard error how to see what has the text as its id."""
     for target in targets:
-        typer.echo(f"the id of a {target.kind}: talkhouse show {visible(target.id)}", err=True)
+        click.echo(f"the id of a {target.kind}: talkhouse show {visible(target.id)}", err=True)
 
 
 def _count(number: int, what: str) -> str:

@@ -1,15 +1,15 @@
 """``talkhouse show``: one dialogue or record, readable, with all that belongs to it."""
 
 import sys
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
-import typer
-from rich.text import Text
+import click
 
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import output, styled
 from talkhouse.cli.terminal.show_items import lines, part_line
-from talkhouse.cli.terminal.show_text import as_json, highlighted, put, who
+from talkhouse.cli.terminal.show_text import highlighted, put, rows_as_json, who
 from talkhouse.explore.items import ItemList, Votes, by_turn, facts, spans_of
 from talkhouse.explore.turn_parts import in_recording, parts_by_turn
 from talkhouse.made import not_published
@@ -18,25 +18,20 @@ from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible
 
 
+@options.command
+@click.argument(
+    "name",
+    metavar="ID",
+    help="A dialogue_id, a record_id, or the publisher's own id if only one dialogue has it; "
+    "with --raw also FILE#POINTER, as `talkhouse findings` prints it.",
+)
+@options.db
+@options.corpus_folders
+@options.flag("--all", "show_all", help="List every persona and candidate, not only the first of each list.")
+@options.as_json
+@options.flag("--raw", "as_published", help="Print only the source record, as published.")
 def command(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID",
-            help="A dialogue_id, a record_id, or the publisher's own id if only one dialogue has it; "
-            "with --raw also FILE#POINTER, as `talkhouse findings` prints it.",
-        ),
-    ],
-    db: Db = None,
-    folders: CorpusFolders = None,
-    show_all: Annotated[
-        bool,
-        typer.Option("--all", metavar="", help="List every persona and candidate, not only the first of each list."),
-    ] = False,
-    as_data: AsJson = False,
-    as_published: Annotated[
-        bool, typer.Option("--raw", metavar="", help="Print only the source record, as published.")
-    ] = False,
+    name: str, db: Path | None, folders: tuple[Path, ...], show_all: bool, as_json: bool, as_published: bool
 ) -> None:
     r"""Show a dialogue with its labels, personas and candidates, and the files that it came from.
 
@@ -56,9 +51,7 @@ def command(
 
     Examples:
         talkhouse show dbdc3:CIC0100
-
         talkhouse show dbdc3/dbdc3_revised/en/CIC_115/CIC0100 --json
-
         talkhouse show "dbdc3/DBDC3.zip!DBDC3/broken.log.json" --raw
     """
     from talkhouse.explore.show import show
@@ -66,15 +59,15 @@ def command(
     from talkhouse.restore.raw_record import raw
     from talkhouse.warehouse.opened import opened
 
-    if as_published and (as_data or show_all):
+    if as_published and (as_json or show_all):
         raise UsageError("--raw prints the record as published and can't be combined with --json or --all")
     with opened(database(db)) as warehouse:
         if as_published:
             _put_raw(raw(warehouse.con, name, all_corpora(corpus_folders(folders))))
             return
         shown = show(warehouse.con, name)
-        if as_data:
-            print(as_json(shown))
+        if as_json:
+            print(rows_as_json(shown))
         else:
             _show(shown, show_all=show_all)
         sys.stdout.flush()
@@ -98,10 +91,10 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
         belonging = items.pop(turn["turn_index"], [])
         _put_turn(turn, spans_of(belonging, turn["text"]))
         for part in parts.get(turn["turn_index"], []):
-            put(Text(" " * 7), part_line(part))
+            put(styled(" " * 7), part_line(part))
         _put_items(belonging, 7, show_all=show_all)
     for turn_index, shown in items.items():
-        put(Text(f"{turn_index:>5}  ", "dim"), Text("(no turn)", "dim"))
+        put(styled(f"{turn_index:>5}  ", "dim"), styled("(no turn)", "dim"))
         _put_items(shown, 7, show_all=show_all)
     if found["turns"] or items:
         output.print()
@@ -111,7 +104,7 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
 def _put_header(shown: dict[str, Any]) -> None:
     """Print id, corpus, the columns of the dialogue itself, its participants, and its records."""
     corpus, dialogue = shown["corpus"], shown["dialogue"] or {}
-    put(Text(), Text(visible(shown["id"]), "bold"))
+    put(styled(), styled(visible(shown["id"]), "bold"))
     note = not_published(corpus)
     tag = f", {note}" if note else ""
     _put_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{tag})")
@@ -134,7 +127,7 @@ def _put_header(shown: dict[str, Any]) -> None:
 
 def _put_fact(name: str, value: object) -> None:
     if value not in (None, ""):
-        put(Text(f"  {visible(name)}: ", "dim"), Text(visible(str(value).rstrip("\n"), lines=True)))
+        put(styled(f"  {visible(name)}: ", "dim"), styled(visible(str(value).rstrip("\n"), lines=True)))
 
 
 def _describe(record: dict[str, Any]) -> str:
@@ -150,29 +143,29 @@ def _describe(record: dict[str, Any]) -> str:
 
 def _put_turn(turn: dict[str, Any], spans: list[tuple[int, int, str]]) -> None:
     speaker = ", ".join(turn["speakers"]) if turn["speakers"] else turn["speaker"]
-    body = Text.assemble((who(turn["role"], speaker, turn["kind"]), "bold"))
+    body = styled().append(who(turn["role"], speaker, turn["kind"]), "bold")
     if turn["reply_to"] is not None:
         body.append(f" -> {turn['reply_to']}", "dim")
     if turn["said_at"]:
         body.append(f" {turn['said_at']:%Y-%m-%d %H:%M:%S}", "dim")
     body.append(in_recording(turn["start_ms"], turn["end_ms"]), "dim").append(": ")
     said = highlighted(turn["text"], [(begin, end) for begin, end, _ in spans], "underline", lines=True)
-    put(Text(f"{turn['turn_index']:>5}  ", "dim"), body.append_text(said))
+    put(styled(f"{turn['turn_index']:>5}  ", "dim"), body.append_text(said))
 
 
 def _put_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_all: bool) -> None:
     """Print what belongs to a turn, or to the whole, below it; with the record's name if there are several."""
     for record, shown in items:
         for head, body in lines(shown, show_all=show_all):
-            named = Text.assemble((f"{visible(record)} ", "dim"), body) if record and not head else body
-            put(Text(" " * indent + head), named)
+            named = styled().append(f"{visible(record)} ", "dim").append_text(body) if record and not head else body
+            put(styled(" " * indent + head), named)
 
 
 def _put_sources(records: list[dict[str, Any]]) -> None:
     """Print where each record was read: file, hash, and pointer."""
     for record in records:
         source = record["source"]
-        put(Text("source of ", "dim"), Text(visible(record["record_id"])))
+        put(styled("source of ", "dim"), styled(visible(record["record_id"])))
         _put_fact("file", source["source_file_id"])
         _put_fact("sha256", source["sha256"])
         _put_fact("pointer", source["pointer"] or "(the whole file)")

@@ -3,64 +3,48 @@
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from math import isnan
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from talkhouse.cli.terminal.options import MOST_ROWS, MOST_SECONDS, Db
+from talkhouse.cli.terminal import options
 from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 
+@options.command
+@click.argument("query", metavar="QUERY", help="The query; - reads it from standard input.")
+@options.db
+@click.option(
+    "--format",
+    "query_format",
+    type=options.OneOf(QueryFormat),
+    default=QueryFormat.TABLE.value,
+    help="How to write the rows; parquet needs --output.",
+)
+@options.path("--output", metavar="FILE", help="Write to a file instead of the screen.")
+@click.option("--limit", metavar="N", type=options.ROWS, help="Return at most N rows, and say if there were more.")
+@click.option("--timeout", metavar="SECONDS", type=options.SECONDS, help="Stop a query that takes longer.")
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    default="50%",
+    help="How much memory the query may take: a size such as 2GB, or a share of the machine's memory.",
+)
+@options.flag("--texts", hidden=True, help="Write, as parquet, the text of each value that the table shows.")
+@options.flag("--unsafe", help="Lift the sandbox: the query may read and write your files, and change settings.")
 def command(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query; - reads it from standard input.")],
-    db: Db = None,
-    query_format: Annotated[
-        QueryFormat,
-        typer.Option("--format", help="How to write the rows; parquet needs --output."),
-    ] = QueryFormat.TABLE,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="FILE", help="Write to a file instead of the screen.", show_default=False),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            max=MOST_ROWS,
-            help="Return at most N rows, and say if there were more.",
-            show_default=False,
-        ),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", min=0.001, max=MOST_SECONDS, help="Stop a query that takes longer.", show_default=False
-        ),
-    ] = None,
-    memory_limit: Annotated[
-        str,
-        typer.Option(
-            "--memory-limit",
-            metavar="SIZE",
-            help="How much memory the query may take: a size such as 2GB, or a share of the machine's memory.",
-        ),
-    ] = "50%",
-    texts: Annotated[
-        bool,
-        typer.Option("--texts", hidden=True, help="Write, as parquet, the text of each value that the table shows."),
-    ] = False,
-    unsafe: Annotated[
-        bool,
-        typer.Option(
-            "--unsafe",
-            metavar="",
-            help="Lift the sandbox: the query may read and write your files, and change settings.",
-        ),
-    ] = False,
+    query: str,
+    db: Path | None,
+    query_format: QueryFormat,
+    output: Path | None,
+    limit: int | None,
+    timeout: float | None,
+    memory_limit: str,
+    texts: bool,
+    unsafe: bool,
 ) -> None:
     r"""Run one SQL query on the warehouse, which is opened read-only.
 
@@ -82,18 +66,16 @@ def command(
 
     Examples:
         talkhouse sql "from main.corpora"
-
         talkhouse sql "select label, count(*) from dbdc3.breakdown_detection group by all"
-
         talkhouse sql "from dbdc3.breakdown_detection_eval" --format parquet --output eval.parquet
-
         talkhouse sql "from main.turns" --limit 20 --timeout 10
-
         talkhouse sql "from main.turns join 'mine.csv' using (dialogue_id)" --unsafe
     """
     from talkhouse.system.memory import MemoryLimit
     from talkhouse.system.own_process import run_apart
 
+    if timeout is not None and isnan(timeout):
+        raise UsageError("--timeout is not a number of seconds", found="nan")
     memory = MemoryLimit(memory_limit)
     start_clock = run_apart(timeout, lambda: _clean_up(output))
     _run(

@@ -1,14 +1,17 @@
 """``talkhouse status``: what is in the warehouse."""
 
-from rich.markup import escape
+from pathlib import Path
 
-from talkhouse.cli.terminal.console import output
-from talkhouse.cli.terminal.options import AsJson, Db
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import escape, output
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
 
-def command(db: Db = None, as_json: AsJson = False) -> None:
+@options.command
+@options.db
+@options.as_json
+def command(db: Path | None, as_json: bool) -> None:
     """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built."""
     from talkhouse.cli.terminal.summary import show_corpora, size
     from talkhouse.explore.status import status

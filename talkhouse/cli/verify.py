@@ -6,11 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.filesize import decimal
-from rich.text import Text
+import click
 
-from talkhouse.cli.terminal.options import AsJson, Corpora, CorpusFolders, Data, Db, FollowLinks, InputLimit
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import decimal, styled
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.cli.terminal.show_text import put
 from talkhouse.schema.errors import OutputFailed, TalkhouseError, joined
@@ -33,14 +32,22 @@ _REASONS = {
 _WIDTH = 11
 
 
+@options.command
+@options.data
+@options.corpora
+@options.db
+@options.corpus_folders
+@options.input_limit
+@options.follow_links
+@options.as_json
 def command(
-    data: Data = None,
-    corpus: Corpora = None,
-    db: Db = None,
-    folders: CorpusFolders = None,
-    input_limit: InputLimit = None,
-    follow_links: FollowLinks = False,
-    as_json: AsJson = False,
+    data: Path | None,
+    corpus: tuple[str, ...],
+    db: Path | None,
+    folders: tuple[Path, ...],
+    input_limit: tuple[str, ...],
+    follow_links: bool,
+    as_json: bool,
 ) -> None:
     """Prove that nothing was lost: write all files back from the tables alone, and compare them with the publisher's.
 
@@ -58,7 +65,6 @@ def command(
 
     Examples:
         talkhouse verify
-
         talkhouse verify --data ~/corpora --corpus dbdc3
     """
     from talkhouse.ingest.files.limits import parse
@@ -67,9 +73,9 @@ def command(
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db)) as warehouse, ProgressBar() as bar:
-        limits = parse(input_limit or ())
+        limits = parse(input_limit)
         known = all_corpora(corpus_folders(folders))
-        verdicts, errors = _verdicts(warehouse, known, data, corpus or [], limits, bar, follow_links=follow_links)
+        verdicts, errors = _verdicts(warehouse, known, data, list(corpus), limits, bar, follow_links=follow_links)
         warehouse.check_complete()
     if as_json:
         print(visible_json([asdict(verdict) for verdict in verdicts]))
@@ -81,7 +87,7 @@ def command(
     if errors:
         raise joined(errors)
     if any(verdict.status not in FINE for verdict in verdicts):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _verdicts(
@@ -124,13 +130,13 @@ def _verdicts(
 
 def _put(verdict: "Verdict") -> None:
     """Print what was found about one file."""
-    head = Text(f"{verdict.status:<{_WIDTH}}", _COLOURS.get(verdict.status, "bold red"))
-    put(head, Text(visible(verdict.file)))
+    head = styled(f"{verdict.status:<{_WIDTH}}", _COLOURS.get(verdict.status, "bold red"))
+    put(head, styled(visible(verdict.file)))
     reason = _REASONS.get(verdict.status, verdict.reason)
     if verdict.difference:
         _put_difference(verdict.difference)
     elif reason:
-        put(Text(" " * _WIDTH), Text(visible(reason), "dim"))
+        put(styled(" " * _WIDTH), styled(visible(reason), "dim"))
 
 
 def _put_difference(difference: "Difference") -> None:
@@ -139,9 +145,9 @@ def _put_difference(difference: "Difference") -> None:
     else:
         location = difference.pointer or "(the whole file)"
     indent = " " * _WIDTH
-    put(Text(indent), Text(visible(f"{location}: {difference.what}")))
-    put(Text(f"{indent}published: ", "dim"), Text(visible(difference.expected or "")))
-    put(Text(f"{indent}restored:  ", "dim"), Text(visible(difference.found or "")))
+    put(styled(indent), styled(visible(f"{location}: {difference.what}")))
+    put(styled(f"{indent}published: ", "dim"), styled(visible(difference.expected or "")))
+    put(styled(f"{indent}restored:  ", "dim"), styled(visible(difference.found or "")))
 
 
 def _put_summary(verdicts: "list[Verdict]") -> None:
@@ -153,4 +159,4 @@ def _put_summary(verdicts: "list[Verdict]") -> None:
     parts = [f"{counts['equal']:,} equal ({by['bytes']:,} to the byte, {by['values']:,} in every value)"]
     others = ("different", "changed", "new", "gone", "failed", "not data")
     parts += [f"{counts[name]:,} {name}" for name in others if counts[name]]
-    put(Text(f"{compared:,} files compared ({decimal(size)}): "), Text(", ".join(parts)))
+    put(styled(f"{compared:,} files compared ({decimal(size)}): "), styled(", ".join(parts)))

@@ -1,24 +1,20 @@
 """``talkhouse views``: what can be queried, and what it means."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from rich import box
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
-from talkhouse.cli.terminal.console import Printer, output
-from talkhouse.cli.terminal.options import AsJson, Db, Relation
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 
-def command(
-    name: Relation = None,
-    db: Db = None,
-    as_json: AsJson = False,
-) -> None:
+@options.command
+@options.relation
+@options.db
+@options.as_json
+def command(name: str | None, db: Path | None, as_json: bool) -> None:
     """List the views with the meaning and number of their rows; with NAME, show its columns and what they mean."""
     from talkhouse.explore.views import view, views
     from talkhouse.warehouse.opened import opened
@@ -44,10 +40,4 @@ def _show(relation: dict[str, Any]) -> None:
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """Print a table that fits the terminal; elsewhere cut nothing off."""
-    table = Table(box=box.SIMPLE, header_style="bold")
-    for head in heads:
-        table.add_column(head, overflow="fold", justify="right" if head == "rows" else "left")
-    for row in rows:
-        table.add_row(*(Text(visible(cell, lines=True)) for cell in row))
-    (output if output.is_terminal else Printer(width=10_000)).print(table)
+    print_table(heads, [[visible(cell, lines=True) for cell in row] for row in rows], right=["rows"])

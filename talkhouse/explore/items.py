@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import msgspec
-
 Row: TypeAlias = dict[str, Any]
 
 FEW = 5
@@ -195,6 +193,8 @@ def spans_of(items: Iterable[tuple[str, Votes | ItemList]], text: str) -> list[t
 
 def facts(extra: str | None) -> Iterator[tuple[str, str]]:
     """Yield each key of a row's ``extra`` with its value: a text as it is, several with commas, all else as JSON."""
+    import msgspec
+
     for key, value in msgspec.json.decode(extra or "{}", type=dict[str, msgspec.Raw]).items():
         text = bytes(value).decode()
         found = msgspec.json.decode(text) if text.startswith(('"', "[")) else None

@@ -85,7 +85,7 @@ def write(
     order = ", ".join(f"{quoted(column)} asc nulls last" for column in rows.table.info["grain"])
 
     def work() -> list[int]:
-        stream = Rows(con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
+        stream = Rows(con, con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
         with _query_errors():
             types, batches = stream.batches(Expression.as_stored)
             return _write(row_groups(batches), _declared(types, rows), snapshot.below(rows.folder), bytes_a_file)

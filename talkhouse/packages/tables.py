@@ -70,7 +70,7 @@ def _write_config(
 ) -> list[DataFile]:
     selection = _by_splits(config.selection)
     describe = partial(described, selection=selection, sources=package.corpora, parts=package.parts)
-    rows = Rows(package.warehouse.con.sql(selection.sql()), on_rows=on_rows, describe=describe)
+    rows = Rows(package.warehouse.con, package.warehouse.con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     own = DATA / config.name
     (folder / own).mkdir(parents=True, exist_ok=True)
     splits, files = {split.published: split for split in config.splits}, dict[str | None, list[DataFile]]()

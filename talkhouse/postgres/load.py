@@ -11,7 +11,6 @@ from talkhouse.postgres.plan import VERSION, Kind, Plan, Relation, there
 from talkhouse.postgres.row_text import Proof, hash_here, line, proof, select_proof_here
 from talkhouse.postgres.server import run, version
 from talkhouse.progress import Progress
-from talkhouse.query.row_stream import text_bytes
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 
@@ -110,7 +109,7 @@ def _copy_rows(
     # FREEZE: whoever sees the table sees its rows, whenever his transaction began, and no vacuum has to follow.
     with server.cursor() as cursor, cursor.copy(f"copy {target} ({columns}) from stdin (freeze)".encode()) as copy:
         for batch in _batches(con, relation, by_split=by_split):
-            copy.write(text_bytes(batch.column("line")))
+            copy.write(_text_bytes(batch.column("line")))
             for split, number, total in _by_split(batch) if by_split else [(None, batch.num_rows, _sum(batch))]:
                 rows[split] += number
                 sums[split] += total
@@ -125,6 +124,15 @@ def _batches(con: duckdb.DuckDBPyConnection, relation: Relation, *, by_split: bo
     selected = f"{line(relation.columns)} as line, {hash_here(relation.columns)} as hash{', split' if by_split else ''}"
     batches: Iterable[Any] = con.sql(f"select {selected} from {source}").to_arrow_reader(_BATCH_ROWS)
     return batches
+
+
+def _text_bytes(texts: Any) -> memoryview:
+    """Return the bytes of all texts of an Arrow array, one after the other, without a copy."""
+    from pyarrow.lib import large_string
+
+    _, offsets, data = texts.buffers()
+    ends = memoryview(offsets).cast("B").cast("q" if texts.type == large_string() else "i")
+    return memoryview(data)[ends[texts.offset] : ends[texts.offset + len(texts)]]
 
 
 def _sum(batch: Any) -> int:

@@ -147,7 +147,7 @@ def _write(
     path: Path,
     on_rows: OnRows,
 ) -> int:
-    rows = Rows(con.sql(selection.sql()), on_rows=on_rows, describe=describe)
+    rows = Rows(con, con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     with path.open("w", encoding="utf-8", newline="") as stream:
         write(rows, file_format, stream)
     return rows.count

@@ -1,7 +1,12 @@
-"""The rows of a query as Arrow batches, as they come and at most so many, never all in memory."""
+"""The rows of a query as they come, at most so many and never all in memory: as texts, or as Arrow batches.
+
+Texts come from DuckDB's own cursor: to import PyArrow takes as long as 250 MB of them take more than from Arrow.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from itertools import chain
+from time import sleep
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -10,6 +15,8 @@ from talkhouse.schema.sql import quoted
 
 OnRows = Callable[[int], None]
 """Is called with the number of rows that were written since the last call."""
+
+Result = TypeVar("Result")
 
 Describe = Callable[[Any], Any]
 """Returns an Arrow schema that says more of the same columns."""
@@ -29,12 +36,13 @@ class Rows:
 
     def __init__(
         self,
+        con: duckdb.DuckDBPyConnection,
         relation: duckdb.DuckDBPyRelation,
         limit: int | None = None,
         on_rows: OnRows = lambda _: None,
         describe: Describe = lambda schema: schema,
     ) -> None:
-        self._limit, self._on_rows, self._describe = limit, on_rows, describe
+        self._con, self._limit, self._on_rows, self._describe = con, limit, on_rows, describe
         self.count, self.has_more = 0, False
         # One row above the limit tells whether there are more, without running the whole query.
         self._relation = relation if limit is None else relation.limit(limit + 1)
@@ -47,25 +55,41 @@ class Rows:
     def batches(self, expression: Callable[[Column], str]) -> tuple[Any, Iterator[Any]]:
         """Return the Arrow schema and the record batches of the rows, every column as an SQL expression of it."""
         named = ", ".join(f"{expression(column)} as {quoted(column.title)}" for column in self.columns)
-        schema, batches = self._read(named)
-        return self._describe(schema), batches
+        reader = self._select(named).to_arrow_reader(_BATCH_ROWS)
+        return self._describe(reader.schema), self._counted(_even(self._limited(reader)))
+
+    def texts(self) -> Iterator[tuple[str | None, ...]]:
+        """Run the query, and return every row as the texts of its values."""
+        return chain.from_iterable(self._tuples(", ".join(column.as_text() for column in self.columns)))
 
     def values(self, expression: Callable[[list[Column]], str]) -> Iterator[Any]:
         """Run the query, and return every row as the value of one SQL expression of its columns."""
-        _, batches = self._read(expression(self.columns))
-        return (value for batch in batches for value in batch.column(0).to_pylist())
+        return (value for rows in self._tuples(expression(self.columns)) for (value,) in rows)
 
-    def lines(self, expression: Callable[[list[Column]], str]) -> Iterator[memoryview]:
+    def lines(self, expression: Callable[[list[Column]], str]) -> Iterator[bytes]:
         """Run the query, and return the bytes of many rows at a time, each as a line: an SQL expression, never null."""
-        _, batches = self._read(f"{expression(self.columns)} || chr(10)")
-        return (text_bytes(batch.column(0)) for batch in batches)
+        lines = self._tuples(f"{expression(self.columns)} || chr(10)")
+        return ("".join([line for (line,) in rows]).encode() for rows in lines)
 
-    def _read(self, expressions: str) -> tuple[Any, Iterator[Any]]:
+    def _select(self, expressions: str) -> duckdb.DuckDBPyRelation:
         names = ", ".join(column.name for column in self.columns)
         selected = self._relation.query("rows", f"select {expressions} from rows as rows({names})")
         assert selected is not None  # noqa: S101 - a select returns rows
-        reader = selected.to_arrow_reader(_BATCH_ROWS)
-        return reader.schema, self._counted(_even(self._limited(reader)))
+        return selected
+
+    def _tuples(self, expressions: str) -> Iterator[list[tuple[Any, ...]]]:
+        # A relation reads all of its rows into memory before it gives the first ones to Python; a cursor does not.
+        query = self._select(expressions).sql_query()
+        _signals_first(lambda: self._con.execute(query))
+        return self._fetched()
+
+    def _fetched(self) -> Iterator[list[tuple[Any, ...]]]:
+        while rows := _signals_first(lambda: self._con.fetchmany(_BATCH_ROWS)):
+            if self._limit is not None and self.count + len(rows) > self._limit:
+                self.has_more, rows = True, rows[: self._limit - self.count]
+            yield rows
+            self.count += len(rows)
+            self._on_rows(len(rows))
 
     def _limited(self, batches: Iterable[Any]) -> Iterator[Any]:
         left = self._limit
@@ -84,13 +108,16 @@ class Rows:
             self._on_rows(batch.num_rows)
 
 
-def text_bytes(texts: Any) -> memoryview:
-    """Return the bytes of all texts of an Arrow array, one after the other, without a copy."""
-    from pyarrow.lib import large_string
+def _signals_first(run: Callable[[], Result]) -> Result:
+    """Call DuckDB; where it fails, as at Ctrl-C, let Python handle signals before it unwinds.
 
-    _, offsets, data = texts.buffers()
-    ends = memoryview(offsets).cast("B").cast("q" if texts.type == large_string() else "i")
-    return memoryview(data)[ends[texts.offset] : ends[texts.offset + len(texts)]]
+    Else their handler would run, and raise, where the next context manager begins to end, and break that off.
+    """
+    try:
+        return run()
+    except Exception:
+        sleep(0)
+        raise
 
 
 def row_groups(batches: Iterable[Any]) -> Iterator[Any]:

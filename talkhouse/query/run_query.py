@@ -11,7 +11,6 @@ from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
 from talkhouse.schema.errors import UsageError
-from talkhouse.system.atomic_output import atomic_file
 
 
 def run_query(
@@ -40,7 +39,7 @@ def run_query(
         if relation is None or _returns_nothing(statements[-1]):
             print("done; the query returns no rows", file=sys.stderr)
             return
-        rows = Rows(relation, limit)
+        rows = Rows(con, relation, limit)
         _write(rows, file_format, output, check_complete)
     except (duckdb.Error, MemoryError, RecursionError) as error:
         raise sandbox.failure(error, con) from error
@@ -60,6 +59,8 @@ def _write(rows: Rows, file_format: str, output: Path | None, check_complete: Ca
         check_complete()
         sys.stdout.flush()
         return
+    from talkhouse.system.atomic_output import atomic_file
+
     with atomic_file(output) as path:
         with path.open("w", encoding="utf-8", newline="") as stream:
             write(rows, file_format, stream)

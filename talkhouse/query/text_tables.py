@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from talkhouse.query.expressions import Column
 from talkhouse.query.row_stream import Rows
 from talkhouse.visible import visible
 
@@ -42,7 +41,5 @@ def markdown_line(cells: Sequence[str]) -> str:
 
 def _cells(rows: Rows) -> Iterator[list[str]]:
     """Yield every row as texts, empty where there is no value."""
-    _, batches = rows.batches(Column.as_text)
-    for batch in batches:
-        for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield ["" if value is None else visible(value, lines=True) for value in values]
+    for texts in rows.texts():
+        yield ["" if text is None else visible(text, lines=True) for text in texts]

@@ -1,4 +1,4 @@
-"""One writer for each format, streamed from DuckDB as Arrow batches, to a file or to standard output.
+"""One writer for each format, streamed from DuckDB, to a file or to standard output.
 
 Beside DuckDB's own COPY (benchmarks/scenarios/export.py) this is slower in some formats on 300,000 rows of 1 kB,
 faster on 900,000, and sorts more rows in a gigabyte. In the sandbox COPY could not write at all.
@@ -12,9 +12,6 @@ from functools import partial
 from typing import Any, BinaryIO, TextIO
 
 import duckdb
-from pyarrow import parquet
-from pyarrow.ipc import new_file
-from pyarrow.lib import ArrowException
 
 from talkhouse.query.expressions import Column, csv_line, json_object
 from talkhouse.query.formats import TEXTS
@@ -30,15 +27,19 @@ def write(rows: Rows, file_format: str, stream: TextIO) -> None:
 
     Raises QueryFailed where the format has no such type, duckdb.Error where the query fails halfway.
     """
-    with arrow_errors(file_format):
-        if write_text := _TEXT_WRITERS.get(file_format):
-            write_text(rows, stream)
-        else:
-            _WRITERS[file_format](rows, stream.buffer)
+    if write_text := _TEXT_WRITERS.get(file_format):
+        write_text(rows, stream)
+    elif write_lines := _LINE_WRITERS.get(file_format):
+        write_lines(rows, stream.buffer)
+    else:
+        with arrow_errors(file_format):
+            _ARROW_WRITERS[file_format](rows, stream.buffer)
 
 
 def _write_parquet(rows: Rows, stream: BinaryIO) -> None:
     """Write Parquet with zstd, in row groups of about 64 MB at most before compression."""
+    from pyarrow import parquet
+
     schema, batches = rows.batches(Column.as_stored)
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:  # type: ignore[no-untyped-call]
         for group in row_groups(batches):
@@ -47,6 +48,8 @@ def _write_parquet(rows: Rows, stream: BinaryIO) -> None:
 
 def _write_texts(rows: Rows, stream: BinaryIO) -> None:
     """Write Parquet whose values are the texts that the table shows, and which says what columns are numbers."""
+    from pyarrow import parquet
+
     schema, batches = rows.batches(Column.as_text)
     numbers = [index for index, column in enumerate(rows.columns) if column.is_number]
     schema = schema.with_metadata({_NUMBERS: json.dumps(numbers)})
@@ -63,6 +66,8 @@ def number_columns(schema: Any) -> list[int]:
 
 def _write_arrow(rows: Rows, stream: BinaryIO) -> None:
     """Write an Arrow IPC file, uncompressed so that it can be mapped into memory."""
+    from pyarrow.ipc import new_file
+
     schema, batches = rows.batches(Column.as_stored)
     with new_file(stream, schema) as writer:  # type: ignore[no-untyped-call]
         for group in row_groups(batches):
@@ -92,13 +97,16 @@ def _write_json(rows: Rows, stream: BinaryIO) -> None:
     stream.write(b"[]\n" if separator == "[" else b"\n]\n")
 
 
-_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
+_ARROW_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
     "parquet": _write_parquet,
     "arrow": _write_arrow,
+    TEXTS: _write_texts,
+}
+
+_LINE_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
     "csv": _write_csv,
     "tsv": partial(_write_csv, delimiter="\t"),
     "jsonl": _write_jsonl,
-    TEXTS: _write_texts,
     "json": _write_json,
 }
 
@@ -116,6 +124,8 @@ def arrow_errors(file_format: str) -> Iterator[None]:
 
     Raises QueryFailed for the first, duckdb.Error for the third; the others stay as they are.
     """
+    from pyarrow.lib import ArrowException
+
     try:
         yield
     except ArrowException as error:

@@ -8,7 +8,6 @@ from pathlib import Path
 from shutil import copytree, ignore_patterns
 from string import Template
 
-from talkhouse.ingest.contract.declaration import id_problem
 from talkhouse.schema.errors import UsageError
 
 ROOT = Path(__file__).with_name("templates")
@@ -39,6 +38,8 @@ class Like(StrEnum):
 
 def check_id(corpus_id: str) -> None:
     """Raise UsageError for what can be no id of a corpus."""
+    from talkhouse.ingest.contract.declaration import id_problem
+
     problem = id_problem(corpus_id)
     if problem:
         raise UsageError(f"{corpus_id!r} can't be the id of a corpus", expected=problem)

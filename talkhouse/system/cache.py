@@ -2,6 +2,7 @@
 
 Each is kept under a key, which hashes all that decides what is in it. Nothing there is trusted that somebody else can
 have put there. A cache never fails: where the folder can't be used, nothing is found in it and nothing is kept.
+What a first build needs comes with the installed code, under the same names, and is read where its key is the one.
 """
 
 import os
@@ -19,10 +20,13 @@ from platformdirs import user_cache_path
 
 from talkhouse.system.files import sync
 
+SHIPPED = Path(__file__).parent.parent / "shipped"
+"""What ``hatch_build.py`` has made: whoever can write there can write the code. It is only read."""
+
 
 @dataclass(frozen=True)
 class Cache:
-    """The newest files of one kind in the user's cache folder."""
+    """The newest files of one kind in the user's cache folder, and those that came with the code."""
 
     kind: str
     """Begins the names of the files, such as ``template``."""
@@ -34,13 +38,13 @@ class Cache:
     def copy_to(self, path: Path, key: str) -> None:
         """Copy the file of a key to a path, where it is kept; what comes of it may be broken."""
         with suppress(OSError):
-            if (kept := self._path(key)) is not None:
+            if (kept := self._found(key)) is not None:
                 shutil.copyfile(kept, path)
 
     def read(self, key: str) -> bytes | None:
         """Read the file of a key; None where it is not kept."""
         with suppress(OSError):
-            if (kept := self._path(key)) is not None:
+            if (kept := self._found(key)) is not None:
                 return kept.read_bytes()
         return None
 
@@ -52,10 +56,17 @@ class Cache:
         """Keep bytes under a key."""
         self._keep(key, lambda part: part.write_bytes(content))
 
+    def _found(self, key: str) -> Path | None:
+        shipped = SHIPPED / self._name(key)
+        return shipped if shipped.exists() else self._path(key)
+
     def _path(self, key: str) -> Path | None:
         """Return where the file of a key is kept; None where the folder can't be used."""
         folder = user_cache_path("talkhouse")
-        return folder / f"{self.kind}-{key}{self.ending}" if _is_private(folder) else None
+        return folder / self._name(key) if _is_private(folder) else None
+
+    def _name(self, key: str) -> str:
+        return f"{self.kind}-{key}{self.ending}"
 
     def _keep(self, key: str, write: Callable[[Path], object]) -> None:
         """Write a file beside its place and rename it, and remove the oldest ones."""

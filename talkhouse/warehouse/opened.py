@@ -5,20 +5,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from talkhouse import migrations
-from talkhouse.queries.catalogue import Catalogue, catalogue_of
-from talkhouse.queries.files import Files
-from talkhouse.queries.heads import ViewQuery
 from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.warehouse import open_warehouse
 from talkhouse.system import interrupt
-from talkhouse.warehouse import build_facts, own_views, query_files
+from talkhouse.warehouse import build_facts
 from talkhouse.warehouse.split_views import SplitView, split_views
+
+if TYPE_CHECKING:  # many commands ask nothing of the SQL
+    from talkhouse.queries.catalogue import Catalogue
+    from talkhouse.queries.files import Files
+    from talkhouse.queries.heads import ViewQuery
 
 
 @dataclass(frozen=True)
@@ -72,22 +74,28 @@ class Warehouse:
         return split_views(self.con, self.database)
 
     @cached_property
-    def query_files(self) -> Files:
+    def query_files(self) -> "Files":
         """The SQL and the charts of Talkhouse, and those that its corpora have brought."""
+        from talkhouse.warehouse import query_files
+
         return query_files.files(self.con, self.database)
 
     @property
-    def catalogue(self) -> Catalogue:
+    def catalogue(self) -> "Catalogue":
         """The SQL of its views, and what is declared of them."""
+        from talkhouse.queries.catalogue import catalogue_of
+
         return catalogue_of(self.query_files)
 
-    def view_file(self, name: str) -> ViewQuery | None:
+    def view_file(self, name: str) -> "ViewQuery | None":
         """Return the file of a view by its full name, for a view of one split that of its task; None: it has none."""
         full_name = self.split_views[name].task if name in self.split_views else name
         return next((view for view in self.catalogue.views if view.full_name == full_name), None)
 
     def check_views(self) -> None:
         """Raise SchemaMismatch where its views are not those that this Talkhouse makes of its SQL."""
+        from talkhouse.warehouse import own_views
+
         own_views.check_views(self.build["catalogue_hash"], self.path, self.catalogue)
 
 

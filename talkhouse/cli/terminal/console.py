@@ -1,65 +1,80 @@
-"""What the commands print with, and how they end at Ctrl-C."""
+"""What the commands print with. Rich is imported when something is printed, not before."""
 
-import errno
-import os
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
-import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.text import Text
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from talkhouse.visible import visible
 
+if TYPE_CHECKING:
+    from rich.text import Text
 
-class Printer(Console):
-    """Prints what it is given as text safely for a terminal, and a reader who leaves is not an error.
+    from talkhouse.cli.terminal.safe_console import SafeConsole
 
-    No emoji, since a key such as corpus:train:0 is not a picture of a train.
-    """
+
+class Printer:
+    """Prints texts with Rich's markup; its options are those of Rich's console."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, emoji=False, **options)
+        self._options = options
 
-    def render_str(self, text: str, **options: Any) -> Text:
-        """Make what acts on a terminal visible: messages quote texts, names of files and SQL."""
-        return super().render_str(visible(text, lines=True), **options)
+    @cached_property
+    def console(self) -> "SafeConsole":
+        """Rich's console."""
+        from talkhouse.cli.terminal.safe_console import SafeConsole
 
-    def on_broken_pipe(self) -> None:
-        """End with 0, as for ``| head``; Rich would end with 1."""
-        _discard()
-        raise typer.Exit(0)
+        return SafeConsole(**self._options)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether it prints on a terminal."""
+        return self.console.is_terminal
+
+    def print(self, *objects: object, **options: Any) -> None:
+        """Print what Rich can."""
+        self.console.print(*objects, **options)
 
 
 output = Printer()
 errors = Printer(stderr=True)
 
 
+def print_table(heads: Sequence[str], rows: Iterable[Sequence["str | Text"]], *, right: Collection[str] = ()) -> None:
+    """Print a table that fits the terminal; elsewhere cut nothing off. ``right``: the heads of columns of numbers."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE, header_style="bold")
+    for head in heads:
+        table.add_column(Text(head), justify="right" if head in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    (output if output.is_terminal else Printer(width=10_000)).print(table)
+
+
+def styled(text: str = "", style: str = "") -> "Text":
+    """Return a text of Rich."""
+    from rich.text import Text
+
+    return Text(text, style)
+
+
+def escape(text: str) -> str:
+    """Return a text in which Rich sees no markup."""
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def decimal(size: int) -> str:
+    """Return a number of bytes as people read it."""
+    from rich.filesize import decimal
+
+    return decimal(size)
+
+
 def warn(warnings: Iterable[str]) -> None:
     """Print warnings, beside the output."""
     for warning in warnings:
         errors.print(f"[yellow]warning:[/] {escape(visible(warning))}", soft_wrap=True)
-
-
-@contextmanager
-def quiet_end() -> Iterator[None]:
-    """End without a traceback at Ctrl-C, with 130, and where the reader of the output has left, with 0."""
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        typer.echo(str(interrupt) or "interrupted", err=True)
-        raise typer.Exit(130) from None
-    except OSError as error:
-        # A terminal that is gone raises EIO.
-        if error.errno not in (errno.EPIPE, errno.EIO):
-            raise
-        _discard()
-        raise typer.Exit(0) from None
-
-
-def _discard() -> None:
-    """Discard what is still to be written: it is flushed at the end, which would fail."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,10 +7,7 @@ from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from rich.filesize import decimal
-from rich.markup import escape
-
-from talkhouse.cli.terminal.console import output, warn
+from talkhouse.cli.terminal.console import decimal, escape, output, warn
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.made import not_published
 from talkhouse.query.formats import ExportFormat, Tool

@@ -3,9 +3,7 @@
 from itertools import groupby
 from typing import Any
 
-from rich.markup import escape
-
-from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.console import escape, output
 
 _SHOWN = 10
 

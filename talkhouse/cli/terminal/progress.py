@@ -3,15 +3,13 @@
 import time
 from typing import TYPE_CHECKING, Self
 
-from rich.filesize import decimal
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-from talkhouse.cli.terminal.console import Printer, errors
+from talkhouse.cli.terminal.console import Printer, decimal, errors, escape
 from talkhouse.system import ctrl_c
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from talkhouse.ingest.corpus import Corpus
 
 _REDRAWN = 0.1
@@ -25,27 +23,17 @@ class ProgressBar:
     """
 
     def __init__(self, printer: Printer = errors, redrawn: float = _REDRAWN) -> None:
-        self._redrawn = redrawn
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            TextColumn("{task.fields[counts]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=printer,
-            transient=True,
-            disable=not printer.is_terminal,
-            expand=True,
-        )
+        self._printer, self._redrawn = printer, redrawn
+        self._bar: Progress | None = None
         self.records = self._size = 0
         self._begun = self._drawn = 0.0
 
     def __enter__(self) -> Self:
-        self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        if self._bar:
+            self._bar.stop()
 
     def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
         """Show a new step, and no other; ``records`` and ``size`` (bytes) lie ahead, 0 where that is not known.
@@ -54,9 +42,11 @@ class ProgressBar:
         """
         self.end()
         self.records = self._size = 0
-        self._bar.add_task(
-            escape(visible(step)), total=size or records or None, counts="", records=records, size=size, unit=unit
-        )
+        if self._printer.is_terminal:
+            self._bar = self._bar or self._started()
+            self._bar.add_task(
+                escape(visible(step)), total=size or records or None, counts="", records=records, size=size, unit=unit
+            )
 
     def advance(self, records: int, size: int = 0) -> None:
         """Count records and bytes."""
@@ -67,15 +57,33 @@ class ProgressBar:
         self._size += size
         if now - self._drawn > self._redrawn:
             self._drawn = now
-            self._draw(max(now - self._begun, self._redrawn))
+            if self._bar:
+                self._draw(self._bar, max(now - self._begun, self._redrawn))
 
     def end(self) -> None:
         """Remove the step."""
-        for task in self._bar.task_ids:
-            self._bar.remove_task(task)
+        if self._bar:
+            for task in self._bar.task_ids:
+                self._bar.remove_task(task)
 
-    def _draw(self, seconds: float) -> None:
-        for task in self._bar.tasks:
+    def _started(self) -> "Progress":
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[counts]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=self._printer.console,
+            transient=True,
+            expand=True,
+        )
+        bar.start()
+        return bar
+
+    def _draw(self, bar: "Progress", seconds: float) -> None:
+        for task in bar.tasks:
             records, size, unit = (task.fields[name] for name in ("records", "size", "unit"))
             counted = f"{self.records:,} of {records:,} {unit}" if records else f"{self.records:,} {unit}"
             counts = [counted] if unit else []
@@ -83,7 +91,7 @@ class ProgressBar:
                 counts.append(f"{decimal(self._size)} of {decimal(size)}" if size else decimal(self._size))
             rate = decimal(int(self._size / seconds)) if self._size else f"{self.records / seconds:,.0f}"
             shown = ", ".join([*counts, f"{rate} a second"])
-            self._bar.update(task.id, completed=self._size if size else self.records, counts=shown)
+            bar.update(task.id, completed=self._size if size else self.records, counts=shown)
 
 
 class BuildProgress:

@@ -1,38 +1,40 @@
 """What belongs to a turn or a record, in a few lines: labels, parts, personas, candidates."""
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from rich.text import Text
-
+from talkhouse.cli.terminal.console import styled
 from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes
 from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart
 from talkhouse.visible import visible
 
-Line: TypeAlias = tuple[str, Text]
+if TYPE_CHECKING:
+    from rich.text import Text
+
+Line: TypeAlias = "tuple[str, Text]"
 """The head of a line, which is its indent or a position, and the text beside it."""
 
 
 def lines(shown: Votes | ItemList, *, show_all: bool) -> Iterator[Line]:
     """Yield the lines of what belongs to a turn: of a list the first items and the gold ones, or all."""
     if isinstance(shown, Votes) and shown.detailed:
-        yield "", Text(visible(f"{shown.name}:"), "cyan")
+        yield "", styled(visible(f"{shown.name}:"), "cyan")
         yield from (("  ", _detailed(one)) for one in shown.detailed)
         return
     if isinstance(shown, Votes):
-        yield "", Text.assemble((visible(f"{shown.name}: "), "cyan"), visible(_given(shown)))
+        yield "", styled().append(visible(f"{shown.name}: "), "cyan").append(visible(_given(shown)))
         return
     owner = f" of {shown.owner}" if shown.owner else ""
-    yield "", Text(visible(f"{shown.kind} {shown.name}{owner}: {shown.summary}"), "cyan")
+    yield "", styled(visible(f"{shown.kind} {shown.name}{owner}: {shown.summary}"), "cyan")
     items = shown.items if show_all else shown.shown
     yield from map(_listed, items)
     if left := len(shown.items) - len(items):
-        yield "       ", Text(f"... {left:,} more (--all)", "dim")
+        yield "       ", styled(f"... {left:,} more (--all)", "dim")
 
 
-def part_line(part: TurnPart) -> Text:
+def part_line(part: TurnPart) -> "Text":
     """Return a part of a turn in one line: ``tool_call clock({"zone": "UTC"}) -> turn 2: 12:00``."""
-    text = Text(visible(part.kind), "cyan")
+    text = styled(visible(part.kind), "cyan")
     text.append(visible("".join(f" {fact}" for fact in (part.name, part.address) if fact)))
     content = f"({part.content})" if part.kind == CALL else f": {part.content}" if part.content else ""
     text.append(visible(content))
@@ -43,9 +45,9 @@ def part_line(part: TurnPart) -> Text:
     return text
 
 
-def _detailed(labelled: Labelled) -> Text:
+def _detailed(labelled: Labelled) -> "Text":
     """Return a label with what hangs on it: the words of its span and their place, what the corpus has, by whom."""
-    text = Text(visible(labelled.label))
+    text = styled(visible(labelled.label))
     if labelled.span:
         begin, end = labelled.span
         text.append(visible(f' "{labelled.words}"'), "underline").append(f" [{begin}:{end}]", "dim")
@@ -57,7 +59,7 @@ def _detailed(labelled: Labelled) -> Text:
 def _listed(item: Item) -> Line:
     """Return an item in one line: its position, a star if it is gold, and its parts."""
     head = f"{'*' if item.is_gold else ' '}{item.position:>4}  "
-    return head, Text(" / ".join(map(_named, item.parts)), "green" if item.is_gold else "")
+    return head, styled(" / ".join(map(_named, item.parts)), "green" if item.is_gold else "")
 
 
 def _named(part: Part) -> str:

@@ -2,12 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
-from talkhouse.cli.terminal.console import Printer, output
+from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.cli.terminal.show_scores import between, drawn, number
 from talkhouse.visible import visible
 
@@ -82,12 +77,8 @@ def _print_head(run: dict[str, Any], *more: str) -> None:
 
 
 def _print_table(heads: list[str], rows: list[list[str]]) -> None:
-    table = Table(box=box.SIMPLE, header_style="bold")
-    for place, head in enumerate(heads):
-        table.add_column(Text(visible(head)), justify="right" if place and head else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    (output if output.is_terminal else Printer(width=10_000)).print(table)
+    shown = [[visible(cell) for cell in row] for row in [heads, *rows]]
+    print_table(shown[0], shown[1:], right=[head for head in shown[0][1:] if head])
 
 
 def _key(one: dict[str, Any]) -> str:

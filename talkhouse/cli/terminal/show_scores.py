@@ -3,12 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
-from talkhouse.cli.terminal.console import Printer, output
+from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
@@ -85,15 +80,9 @@ def _print_table(numbers: "Sequence[Metric]", *, is_official: bool) -> None:
     heads = ["metric", "value", "95 % interval", "of", "best", "worst", ""]
     rows = [_cells(metric) for metric in numbers]
     filled = [place for place in range(len(heads)) if any(row[place] for row in rows)]
-    table = Table(box=box.SIMPLE, header_style="bold")
-    for place in filled:
-        if heads[place] or not is_official:
-            table.add_column(
-                heads[place], justify="left" if heads[place] in ("metric", "") else "right", overflow="fold"
-            )
-    for row in rows:
-        table.add_row(*(Text(visible(row[place])) for place in filled[: len(table.columns)]))
-    (output if output.is_terminal else Printer(width=10_000)).print(table)
+    shown = [place for place in filled if heads[place] or not is_official]
+    cells = [[visible(row[place]) for place in shown] for row in rows]
+    print_table([heads[place] for place in shown], cells, right=heads[1:-1])
 
 
 def _cells(metric: "Metric") -> tuple[str, ...]:

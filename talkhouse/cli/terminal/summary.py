@@ -3,21 +3,21 @@
 import shlex
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-
-from talkhouse.build.run import Result
-from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.console import escape, output
 from talkhouse.cli.terminal.finding_list import show_findings
-from talkhouse.explore.findings import Inventory
 from talkhouse.made import not_published
 from talkhouse.settings import database
+
+if TYPE_CHECKING:
+    from talkhouse.build.run import Result
+    from talkhouse.explore.findings import Inventory
 
 _COUNTED = ("dialogues", "turns", "labels", "candidates", "personas", "examples")
 
 
-def show(result: Result) -> None:
+def show(result: "Result") -> None:
     """Print what a build did, what is in the warehouse, and what to type next."""
     for note in result.notes:
         output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
@@ -36,7 +36,7 @@ def show(result: Result) -> None:
     _suggest(result.status, _option(result.path))
 
 
-def _show_dry_run(result: Result, inventory: Inventory) -> None:
+def _show_dry_run(result: "Result", inventory: "Inventory") -> None:
     """Print what a build would do: what is recognised, what is ignored and why, what is found."""
     output.print("[bold]Dry run[/]: nothing was published. The warehouse would contain:")
     show_corpora(result.status, unchanged=result.plan.keep)

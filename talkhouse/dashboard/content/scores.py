@@ -90,7 +90,7 @@ def _written(con: duckdb.DuckDBPyConnection, relation: str, file_format: str, li
     """Return the first rows as a file in memory."""
     file = BytesIO()
     stream = TextIOWrapper(file)
-    write(Rows(con.sql(f"from {relation}"), limit), file_format, stream)
+    write(Rows(con, con.sql(f"from {relation}"), limit), file_format, stream)
     stream.detach()
     file.seek(0)
     return file

@@ -25,12 +25,12 @@ codecs.register_error(_ESCAPED, _escaped)
 class Lines:
     """A file of rows as JSON objects, one a line."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self.rows = stream, 0
+    def __init__(self, con: duckdb.DuckDBPyConnection, stream: BinaryIO) -> None:
+        self._con, self._stream, self.rows = con, stream, 0
 
-    def write(self, relation: duckdb.DuckDBPyRelation, on_rows: OnRows) -> None:
+    def write(self, query: str, on_rows: OnRows) -> None:
         """Write the rows of a query; it may be called again and again."""
-        rows = Rows(relation, on_rows=on_rows)
+        rows = Rows(self._con, self._con.sql(query), on_rows=on_rows)
         for lines in rows.lines(json_object):
             self._stream.write(in_ascii(lines))
         self.rows += rows.count
@@ -39,12 +39,12 @@ class Lines:
 class Mapping:
     """A file of one JSON object, a line for each member: the first column of a row is the key, the others the value."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self.rows = stream, 0
+    def __init__(self, con: duckdb.DuckDBPyConnection, stream: BinaryIO) -> None:
+        self._con, self._stream, self.rows = con, stream, 0
 
-    def write(self, relation: duckdb.DuckDBPyRelation) -> None:
+    def write(self, query: str) -> None:
         """Write the rows of a query; it may be called again and again."""
-        rows = Rows(relation)
+        rows = Rows(self._con, self._con.sql(query))
         for lines in rows.lines(_member):
             # Each member begins with a comma, the first one with the brace instead.
             text = in_ascii(lines)
@@ -56,9 +56,8 @@ class Mapping:
         self._stream.write(b"}\n" if self._stream.tell() else b"{}\n")
 
 
-def in_ascii(lines: memoryview) -> bytes:
+def in_ascii(text: bytes) -> bytes:
     """Return JSON in UTF-8 as the same JSON in ASCII."""
-    text = bytes(lines)
     return text if text.isascii() else text.decode().encode("ascii", _ESCAPED)
 
 

@@ -26,17 +26,17 @@ _FILES = ("utterances.jsonl", "speakers.json", "conversations.json", "corpus.jso
 
 def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
     assert isinstance(package, CorpusPackage)  # noqa: S101 - it is what ``plan`` returns
-    tables, sql = package.tables, package.warehouse.con.sql
+    tables, con = package.tables, package.warehouse.con
     missing, labels = MissingSpeakers(tables), Labels(tables)
     utterances, conversations = Utterances(tables, missing, labels), Conversations(tables, labels)
     speakers = Speakers(tables, missing)
     written = {
         "utterances": _write_lines(
-            folder / "utterances.jsonl", (sql(utterances.query(part)) for part in tables.parts), on_rows
+            con, folder / "utterances.jsonl", (utterances.query(part) for part in tables.parts), on_rows
         ),
-        "speakers": _write_mapping(folder / "speakers.json", [sql(speakers.query())]),
+        "speakers": _write_mapping(con, folder / "speakers.json", [speakers.query()]),
         "conversations": _write_mapping(
-            folder / "conversations.json", (sql(conversations.query(part)) for part in tables.parts)
+            con, folder / "conversations.json", (conversations.query(part) for part in tables.parts)
         ),
     }
     labelled = tables.count("annotations", f"not ({Level.NONE})")
@@ -54,19 +54,19 @@ def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, An
     return [described_file(folder / name, written.get(Path(name).stem)) for name in _FILES]
 
 
-def _write_lines(path: Path, relations: Iterable[duckdb.DuckDBPyRelation], on_rows: OnRows) -> int:
+def _write_lines(con: duckdb.DuckDBPyConnection, path: Path, queries: Iterable[str], on_rows: OnRows) -> int:
     with path.open("wb") as stream:
-        lines = Lines(stream)
-        for relation in relations:
-            lines.write(relation, on_rows)
+        lines = Lines(con, stream)
+        for query in queries:
+            lines.write(query, on_rows)
     return lines.rows
 
 
-def _write_mapping(path: Path, relations: Iterable[duckdb.DuckDBPyRelation]) -> int:
+def _write_mapping(con: duckdb.DuckDBPyConnection, path: Path, queries: Iterable[str]) -> int:
     with path.open("wb") as stream:
-        mapping = Mapping(stream)
-        for relation in relations:
-            mapping.write(relation)
+        mapping = Mapping(con, stream)
+        for query in queries:
+            mapping.write(query)
         mapping.end()
     return mapping.rows
 

@@ -34,7 +34,7 @@ def write_rows(con: duckdb.DuckDBPyConnection, query: str, output: Path, *, forc
     check_output(con, output, force=force)
     file_format = format_of(output)
     with private_folder(output) as folder:
-        rows = Rows(con.sql(query))
+        rows = Rows(con, con.sql(query))
         with (folder / "rows").open("w", encoding="utf-8", newline="") as stream:
             write(rows, file_format, stream)
         move_into_place(folder / "rows", target_of(output))

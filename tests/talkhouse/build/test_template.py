@@ -12,6 +12,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
+from talkhouse.system import cache
 
 DESCRIBED = """
 select schema_name, table_name, sql, comment from duckdb_tables()
@@ -25,7 +26,8 @@ order by all
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which templates are kept; there are none yet."""
+    """The folder in which templates are kept; there are none yet, and none came with the code."""
+    monkeypatch.setattr(cache, "SHIPPED", tmp_path / "shipped")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "talkhouse"
 
@@ -54,6 +56,20 @@ def test_the_second_one_is_a_copy_of_the_first(opened: Opened, kept: Path) -> No
     made = path.stat().st_ino
     assert opened("b.duckdb") == first
     assert [path.stat().st_ino for path in kept.iterdir()] == [made], "not made and kept again"
+
+
+def test_one_that_came_with_the_code_is_only_read(opened: Opened, kept: Path, tmp_path: Path) -> None:
+    first = opened("a.duckdb")
+    kept.rename(tmp_path / "shipped")
+    (path,) = (tmp_path / "shipped").iterdir()
+    path.chmod(0o444)
+    (tmp_path / "shipped").chmod(0o555)
+    assert opened("b.duckdb") == first
+    assert not list(kept.glob("*")), "made again"
+    (tmp_path / "shipped").chmod(0o755)
+    path.rename(path.with_stem(f"{template.KEPT.kind}-{'0' * 32}"))
+    assert opened("c.duckdb") == first
+    assert len(list(kept.iterdir())) == 1, "made, where what came with the code is another"
 
 
 def test_a_corpus_without_tasks_needs_no_other_one() -> None:

@@ -257,14 +257,14 @@ from talkhouse.cli import commands, main
 class Closing:
     def __del__(self):
         raise {raised}
-commands.app = Closing
+commands.app = lambda **_: Closing()
 main()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert (raised in done.stderr) == is_reported
 
 
-@pytest.mark.parametrize("module", ["typer", "rich.console", "talkhouse.schema.warehouse", "duckdb"])
+@pytest.mark.parametrize("module", ["click", "rich.console", "talkhouse.schema.warehouse", "duckdb"])
 def test_ctrl_c_while_a_command_is_imported(sample: Path, module: str) -> None:
     script = f"""
 import os, signal, sys

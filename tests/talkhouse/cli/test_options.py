@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from typer.main import get_command
+import click
 
 from talkhouse.cli.commands import app
 from tests.commands import run
@@ -23,8 +23,11 @@ OTHERS = {
 
 def test_an_option_has_one_help() -> None:
     helps: dict[str, set[tuple[str | None, str | None]]] = defaultdict(set)
-    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
-        for option in (parameter for parameter in command.params if parameter.param_type_name == "option"):
+    context = click.Context(app)
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        assert command is not None
+        for option in (parameter for parameter in command.params if isinstance(parameter, click.Option)):
             if name not in OTHERS.get(option.opts[0], ()):
                 helps[option.opts[0]].add((option.help, option.metavar))
     assert {option for option, texts in helps.items() if len(texts) > 1} <= OWN

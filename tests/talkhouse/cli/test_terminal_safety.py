@@ -18,6 +18,7 @@ from talkhouse.cli.terminal.console import Printer
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.text_tables import write_markdown, write_table
+from talkhouse.schema.sql import literal
 from talkhouse.visible import escaped_json, visible, visible_json
 from tests.commands import on_a_terminal, run, run_bytes
 
@@ -217,7 +218,7 @@ def test_no_control_gets_through_the_printer(text: str) -> None:
 def test_no_control_gets_through_tables(con: duckdb.DuckDBPyConnection, text: str) -> None:
     for write in (write_table, write_markdown):
         stream = io.StringIO()
-        write(Rows(con.sql("select ? as x, [?] as y", params=[text, text])), stream)
+        write(Rows(con, con.sql(f"select {literal(text)} as x, [{literal(text)}] as y")), stream)
         assert UNSAFE.findall(stream.getvalue()) == []
 
 
@@ -239,6 +240,6 @@ def test_completion_offers_no_name_that_acts(hostile: Path, tmp_path: Path) -> N
     shutil.copyfile(hostile, path)
     with duckdb.connect(path) as con:
         con.execute('create view dbdc3."a\x1b[31mb" as select 1')
-    names = relations(SimpleNamespace(params={"db": path}), "")  # type: ignore[arg-type]
+    names = relations(SimpleNamespace(params={"db": path}), None, "")  # type: ignore[arg-type]
     assert "dbdc3.breakdown_detection" in names
     assert UNSAFE.findall("".join(names)) == []

@@ -90,10 +90,10 @@ def relation(con: duckdb.DuckDBPyConnection, *, whole: bool) -> duckdb.DuckDBPyR
     return con.table("every")
 
 
-def written(found: duckdb.DuckDBPyRelation, file_format: str) -> bytes:
+def written(con: duckdb.DuckDBPyConnection, found: duckdb.DuckDBPyRelation, file_format: str) -> bytes:
     file = BytesIO()
     stream = TextIOWrapper(file, encoding="utf-8", newline="")
-    write(Rows(found), file_format, stream)
+    write(Rows(con, found), file_format, stream)
     stream.flush()
     return file.getvalue()
 
@@ -134,11 +134,11 @@ def test_every_format_shows_the_same_text(whole: bool) -> None:
     with duckdb.connect() as con:
         found = relation(con, whole=whole)
         kinds = [str(kind) for kind in found.types]
-        _, *texts = cells(written(found, "csv").decode(), ",")
+        _, *texts = cells(written(con, found, "csv").decode(), ",")
         if not whole:
             assert texts == [[*VALUES.values()]]
-        assert list(cells(written(found, "tsv").decode(), "\t"))[1:] == texts
-        lines = written(found, "jsonl").decode().splitlines()
+        assert list(cells(written(con, found, "tsv").decode(), "\t"))[1:] == texts
+        lines = written(con, found, "jsonl").decode().splitlines()
         for line, row in zip(lines, texts, strict=True):
             values = [*exact(line).values()]
             for index, (value, text, kind) in enumerate(zip(values, row, kinds, strict=True)):
@@ -146,20 +146,21 @@ def test_every_format_shows_the_same_text(whole: bool) -> None:
                     assert value is None or str(value).lower() == str(text).lower(), found.columns[index]
                 else:
                     assert value == in_json(text, kind), found.columns[index]
-        assert exact(written(found, "json")) == [exact(line) for line in lines]
-        page = tables.read(BytesIO(written(found, TEXTS)))
+        assert exact(written(con, found, "json")) == [exact(line) for line in lines]
+        page = tables.read(BytesIO(written(con, found, TEXTS)))
         shown = [tuple(None if text is None else visible(text, lines=True) for text in row) for row in texts]
         assert page.texts.rows() == shown
         for index, name in enumerate(found.columns):
             drawn = [
-                line[1:-1].strip() for line in written(found.project(f"#{index + 1}"), "table").decode().splitlines()
+                line[1:-1].strip()
+                for line in written(con, found.project(f"#{index + 1}"), "table").decode().splitlines()
             ]
             assert drawn[3:-1] == [line.strip() for row in shown for line in (row[index] or "").split("\n")], name
 
 
-def values_of(relation: duckdb.DuckDBPyRelation) -> list[Any]:
+def values_of(con: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation) -> list[Any]:
     """Return the values of one column by their texts, whatever type a number or a struct has."""
-    _, *rows = cells(written(relation, "csv").decode(), ",")
+    _, *rows = cells(written(con, relation, "csv").decode(), ",")
     return [text if text is None or text[:1] not in ("[", "{") else parts(text) for (text,) in rows]
 
 
@@ -196,7 +197,7 @@ def test_files_of_types_hold_every_value_or_are_refused(whole: bool, file_format
             tag = "u" if kind.startswith("UNION(u ") else None
             has_union, has_39_digits = "UNION" in kind, "hugeint" in name.lower()
             try:
-                raw = written(column, file_format)
+                raw = written(con, column, file_format)
             except (QueryFailed, duckdb.Error):
                 assert has_39_digits or kind in ("VARIANT", "STRUCT") or (file_format == "parquet" and has_union), name
                 continue
@@ -205,4 +206,6 @@ def test_files_of_types_hold_every_value_or_are_refused(whole: bool, file_format
                 continue
             (tmp_path / f"x.{file_format}").write_bytes(raw)
             expected = column if tag is None else column.project("union_extract(x, 'u')")
-            assert values_of(read_back(tmp_path / f"x.{file_format}", tag, other)) == values_of(expected), name
+            assert values_of(other, read_back(tmp_path / f"x.{file_format}", tag, other)) == values_of(con, expected), (
+                name
+            )

@@ -118,8 +118,8 @@ class Context:
 
 def test_the_shell_completes_layouts() -> None:
     context = Context(name="mpchat.speaker_identification")
-    assert completion.layouts(context, "") == ["auto", "table", "mpchat"]  # type: ignore[arg-type]
-    assert completion.layouts(Context(), "d") == ["dbdc3"]  # type: ignore[arg-type]
+    assert completion.layouts(context, None, "") == ["auto", "table", "mpchat"]  # type: ignore[arg-type]
+    assert completion.layouts(Context(), None, "d") == ["dbdc3"]  # type: ignore[arg-type]
 
 
 BROKEN: list[tuple[str, str, str, str, str]] = [
