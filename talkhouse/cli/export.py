@@ -11,6 +11,7 @@ from talkhouse.cli.terminal.options import (
     AcceptTerms,
     CorpusFolders,
     Db,
+    EscapeFormulas,
     Force,
     OptionalMaxMemory,
     Relation,
@@ -63,6 +64,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     db_path: Annotated[
         str | None,
         typer.Option(
@@ -89,6 +91,8 @@ def command(
     Every text is written exactly as it is, in all formats. A spreadsheet takes a text that begins with =, +, - or @ for
     a formula, also in quotes: import the CSV file with all columns as text (Excel: Data, From Text/CSV, do not detect
     types; LibreOffice: mark the columns as Text and leave "Evaluate formulas" off) instead of opening it by a click.
+    --escape-formulas is for files that people will open by a click: it puts an apostrophe before such texts, which are
+    then others than published. The manifest says so.
 
     --split, --release, --subset and --where choose rows. Where the publisher has no split of that name, the standard
     names are tried. An expression may read the columns, and other tables and views of the warehouse by a subquery.
@@ -133,6 +137,7 @@ def command(
             "--where": where,
             "--accept-terms": accept_terms,
             "--pseudonymise": pseudonymise,
+            "--escape-formulas": escape_formulas,
             "--format": file_format,
             "--columns": columns,
             "--limit": limit,
@@ -159,8 +164,22 @@ def command(
     )
     if tool is None:
         names = None if columns is None else [column.strip() for column in columns.split(",")]
-        export_file(wanted, database(db), file_format=file_format, columns=names, limit=limit, force=force)
+        export_file(
+            wanted,
+            database(db),
+            file_format=file_format,
+            columns=names,
+            limit=limit,
+            escape_formulas=escape_formulas,
+            force=force,
+        )
         return
-    of_a_file = {"--format": file_format, "--columns": columns, "--limit": limit, "--force": force}
+    of_a_file = {
+        "--format": file_format,
+        "--columns": columns,
+        "--limit": limit,
+        "--escape-formulas": escape_formulas,
+        "--force": force,
+    }
     check_absent(of_a_file, f"is for a file, and --for {tool} writes a folder", "export")
     export_package(wanted, database(db), tool)

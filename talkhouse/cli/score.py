@@ -1,6 +1,7 @@
 """``talkhouse score``: predictions in, the task's own published metrics out."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,19 @@ from rich.markup import escape
 
 from talkhouse.cli.terminal import completion, show_scores
 from talkhouse.cli.terminal.console import output, warn
-from talkhouse.cli.terminal.options import AsJson, CorpusFolders, Db, Force, InputLimit, Release, Split, Subsets, Where
+from talkhouse.cli.terminal.options import (
+    AsJson,
+    CorpusFolders,
+    Db,
+    EscapeFormulas,
+    Force,
+    InputLimit,
+    Release,
+    Split,
+    Subsets,
+    Where,
+    check_absent,
+)
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
@@ -92,6 +105,7 @@ def command(
         str | None,
         typer.Option(metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.", show_default=False),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     force: Force = False,
     input_limit: InputLimit = None,
     db: Db = None,
@@ -132,6 +146,9 @@ def command(
             expected="files of predictions, or --baseline, or --template",
             next_step="see: talkhouse score --help",
         )
+    if examples is None and template is None:
+        check_absent({"--escape-formulas": escape_formulas}, "goes with --examples or --template", "score")
+    how = {"escape_formulas": escape_formulas, "force": force}
     request = Request(
         paths or (),
         layout=layout,
@@ -155,12 +172,12 @@ def command(
         con, wanted = warehouse.con, task(name, warehouse.catalogue)
         wanted.layout(layout)
         if template is not None:
-            _write_template(workspace, wanted, request, template, force=force)
+            _write_template(workspace, wanted, request, template, how)
             return
         if examples is not None:
             from talkhouse.scores.metrics.each_example import check_output
 
-            check_output(con, examples, force=force)
+            check_output(con, examples, **how)
         scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold or ()))
         try:  # The numbers come first: they may have taken long, and nothing that fails afterwards takes them away.
             warn(scored.warnings)
@@ -173,12 +190,14 @@ def command(
             sys.stdout.flush()
         finally:
             if examples is not None:
-                _write_examples(workspace, scored, examples, force=force)
+                _write_examples(workspace, scored, examples, how)
             if save is not None:
                 _save(workspace, scored, save, database(db))
 
 
-def _write_template(workspace: "Workspace", wanted: "Task", request: "Request", path: Path, *, force: bool) -> None:
+def _write_template(
+    workspace: "Workspace", wanted: "Task", request: "Request", path: Path, how: Mapping[str, bool]
+) -> None:
     from talkhouse.scores.metrics.each_example import write_rows
     from talkhouse.scores.predictions.baselines import template
     from talkhouse.scores.tasks.examples import choose_all, create_examples
@@ -186,15 +205,15 @@ def _write_template(workspace: "Workspace", wanted: "Task", request: "Request", 
     con = workspace.con
     asked = {"split": request.split, "release": request.release, "where": request.where}
     chosen = choose_all(con, wanted, **asked, subsets=request.subsets)
-    rows = write_rows(con, template(wanted, create_examples(workspace, wanted, chosen)), path, force=force)
+    rows = write_rows(con, template(wanted, create_examples(workspace, wanted, chosen)), path, **how)
     output.print(f"Wrote {rows:,} keys of {wanted.name} to {escape(str(path))}", soft_wrap=True)
 
 
-def _write_examples(workspace: "Workspace", scored: "Scored", path: Path, *, force: bool) -> None:
+def _write_examples(workspace: "Workspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
     from talkhouse.scores.metrics.each_example import examples_query, write_rows
 
     query = examples_query(workspace, scored.task, scored.turns[0].scored)
-    rows = write_rows(workspace.con, query, path, force=force)
+    rows = write_rows(workspace.con, query, path, **how)
     typer.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from talkhouse.cli.terminal.options import MOST_ROWS, MOST_SECONDS, Db
+from talkhouse.cli.terminal.options import MOST_ROWS, MOST_SECONDS, Db, EscapeFormulas
 from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -49,6 +49,7 @@ def command(
             help="How much memory the query may take: a size such as 2GB, or a share of the machine's memory.",
         ),
     ] = "50%",
+    escape_formulas: EscapeFormulas = False,
     texts: Annotated[
         bool,
         typer.Option("--texts", hidden=True, help="Write, as parquet, the text of each value that the table shows."),
@@ -77,8 +78,9 @@ def command(
     than to a terminal.
 
     The formats are those of export. In csv, text is in double quotes, with quotes inside doubled; an empty cell
-    without quotes is null, one with quotes ("") an empty text; lists are JSON. In json and jsonl, a JSON column keeps
-    the spelling of its numbers.
+    without quotes is null, one with quotes ("") an empty text; lists are JSON. A spreadsheet takes some texts for
+    formulas: talkhouse export --help says how to open it. In json and jsonl, a JSON column keeps the spelling of its
+    numbers.
 
     Examples:
         talkhouse sql "from main.corpora"
@@ -105,6 +107,7 @@ def command(
         timeout=timeout,
         memory=memory.text,
         sandboxed=not unsafe,
+        escape_formulas=escape_formulas,
         start_clock=start_clock,
     )
 
@@ -119,6 +122,7 @@ def _run(
     timeout: float | None,
     memory: str,
     sandboxed: bool,
+    escape_formulas: bool,
     start_clock: Callable[[], None],
 ) -> None:
     """Run the query and write its rows."""
@@ -133,7 +137,16 @@ def _run(
         _check_output(output, path)
         start_clock()
         with capped(con) if sandboxed else nullcontext():
-            run_query(con, query, file_format, output, limit=limit, sandboxed=sandboxed, check_complete=check)
+            run_query(
+                con,
+                query,
+                file_format,
+                output,
+                limit=limit,
+                sandboxed=sandboxed,
+                escape_formulas=escape_formulas,
+                check_complete=check,
+            )
 
 
 def _read_input() -> str:

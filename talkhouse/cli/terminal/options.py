@@ -113,6 +113,14 @@ AcceptTerms = Annotated[
     bool,
     typer.Option("--accept-terms", metavar="", help="Accept the terms of the corpora, which are shown without it."),
 ]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        metavar="",
+        help="In CSV and TSV, put an apostrophe before texts that a spreadsheet takes for formulas.",
+    ),
+]
 MaxQuarantine = Annotated[
     str,
     typer.Option(
