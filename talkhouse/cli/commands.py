@@ -34,6 +34,7 @@ _COMMANDS = (
         "make",
         "dashboard",
         "report",
+        "licences",
     ),
 )
 """Each is a module with a function ``command``; this is the order in which the help has them."""
