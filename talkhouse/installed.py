@@ -80,11 +80,11 @@ def _package(name: str, extras: tuple[str, ...]) -> Package:
 
 def _licence(found: Distribution) -> str:
     """Return what the metadata say; older packages have the name, or the whole text, of it in another field."""
-    if expression := found.metadata.get("License-Expression"):
-        return expression
-    stated = (found.metadata.get("License") or "").strip()
+    said = found.metadata.json
+    if "license_expression" in said:
+        return str(said["license_expression"])
+    stated = str(said.get("license", "")).strip()
     if stated and len(stated) <= _LONGEST and "\n" not in stated:
         return stated
-    classifiers = found.metadata.get_all("Classifier") or []
-    names = [one.rpartition(" :: ")[2] for one in classifiers if one.startswith(_LICENCE)]
+    names = [str(one).rpartition(" :: ")[2] for one in said.get("classifier", ()) if str(one).startswith(_LICENCE)]
     return ", ".join(names) or NOT_STATED

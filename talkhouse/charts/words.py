@@ -10,6 +10,7 @@ from talkhouse.charts.fields import Field
 from talkhouse.charts.formats import TIMES, number
 from talkhouse.charts.marks import nothing
 from talkhouse.charts.metric import NumberFormat
+from talkhouse.charts.rows import column
 
 _KINDS = {Kind.BAR: "Bar chart", Kind.LINE: "Line chart", Kind.HEATMAP: "Heat map"}
 
@@ -49,7 +50,7 @@ def only_zero(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | N
 
 
 def _range(chart: Chart, metric: Field, rows: pl.DataFrame) -> str:
-    known = rows.filter(pl.col(metric.name).is_not_null()).sort(metric.name, maintain_order=True)
+    known = rows.filter(column(metric.name).is_not_null()).sort(column(metric.name), maintain_order=True)
     if known.is_empty():
         return ""
     least, most = (
