@@ -65,7 +65,8 @@ def page_of(declared: Declared) -> st.Page:
 
 def _missing(corpus_id: str) -> st.Page:
     def page() -> None:
-        known = all_corpora(corpus_folders()).get(corpus_id)
+        with warehouse.ONE_READS:
+            known = all_corpora(corpus_folders()).get(corpus_id)
         st.title(plain(known.title if known else corpus_id), anchor=False)
         st.info("This corpus is not in the warehouse.")
         if known:
