@@ -6,16 +6,12 @@ Streamlit takes for Markdown what stands on a page, every label and help, and th
 
 import re
 from html import escape
-from urllib.parse import quote
 
+from talkhouse.visible import address, visible
 from talkhouse.visible import plain as plain
-from talkhouse.visible import visible
 
 _LEADING = re.compile(r"https?://|[^:]*([?#/]|$)", re.IGNORECASE)
 """How an address begins that a link may have: of the web, or of a page of ours."""
-
-_KEPT = "%/:=&?#+,;@!'()*~"
-"""Signs that an address keeps: no other ends it in Markdown."""
 
 
 def html(text: str, *, lines: bool = True) -> str:
@@ -23,10 +19,8 @@ def html(text: str, *, lines: bool = True) -> str:
     return escape(visible(text, lines=lines))
 
 
-def linked(text: str, address: str | None) -> str:
+def linked(text: str, url: str | None) -> str:
     """Return a text as Markdown, which leads to an address if there is one that a link may have."""
-    if not address:
+    if not url:
         return plain(text)
-    if not _LEADING.match(address):
-        return plain(f"{text} ({address})")
-    return f"[{plain(text)}](<{quote(address, safe=_KEPT)}>)"
+    return f"[{plain(text)}](<{address(url)}>)" if _LEADING.match(url) else plain(f"{text} ({url})")
