@@ -28,8 +28,8 @@ _AT_BEGIN = re.compile(r"^([ \t]*)(#{1,6}(?!\S)|>|[+-](?!\S)|[=-]+[ \t]*$)|^([ \
 """What makes a heading, a quotation, a list or a line across where a line begins; of a number, the sign after it."""
 
 _ADDRESS = re.compile(r"https?(?=\\:)|www(?=\\\.)|(?=\\@)", re.IGNORECASE)
-_WORD_JOINER = "\u2060"
-"""Put into what begins like an address: Markdown makes links of these, escaped or not. It is not seen."""
+WORD_JOINER = "\u2060"
+"""Is not seen. Put into what begins like an address: Markdown makes links of these, escaped or not."""
 
 _UNSAFE = re.compile(f"[{_CONTROLS}{_HIDDEN}{_HALVES}]|{_JOINERS}")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -46,7 +46,7 @@ def plain(text: str, *, lines: bool = False) -> str:
     In Streamlit labels and captions are Markdown; the options of a selectbox or multiselect are not.
     """
     escaped = _MARKDOWN.sub(r"\\\1", visible(text, lines=lines))
-    return _ADDRESS.sub(lambda beginning: beginning[0] + _WORD_JOINER, escaped)
+    return _ADDRESS.sub(lambda beginning: beginning[0] + WORD_JOINER, escaped)
 
 
 def markdown(text: str, *, lines: bool = False) -> str:

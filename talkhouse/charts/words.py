@@ -11,6 +11,7 @@ from talkhouse.charts.formats import TIMES, number
 from talkhouse.charts.marks import nothing
 from talkhouse.charts.metric import NumberFormat
 from talkhouse.charts.rows import column
+from talkhouse.visible import visible
 
 _KINDS = {Kind.BAR: "Bar chart", Kind.LINE: "Line chart", Kind.HEATMAP: "Heat map"}
 
@@ -20,7 +21,7 @@ def alternative(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str:
     by = [column.title.lower() for column in columns if column.metric is None]
     shown = [column for column in columns if column.name in chart.metrics]
     what = f"{_KINDS[chart.kind]}: {', '.join(column.title for column in shown)} by {' and '.join(by)}."
-    return " ".join([what, *(_range(chart, column, rows) for column in shown)]).rstrip()
+    return visible(" ".join([what, *(_range(chart, column, rows) for column in shown)]).rstrip())
 
 
 def single(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None:
