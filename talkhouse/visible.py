@@ -3,6 +3,7 @@
 import json
 import re
 from typing import Any
+from urllib.parse import quote
 
 # C0 and C1 control characters, DEL, the ends of lines and paragraphs of Unicode.
 _CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
@@ -22,9 +23,13 @@ _JOINERS = f"(?<![{_LETTERS}])\u200c|(?<![{_LETTERS}{_EMOJI}])\u200d|(?<![#*0-9{
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~:$^=&\"'@/%])")
 
+_COMMONMARK = re.compile(r"[\\`*\[\]$~|]|(?<![^\W_])_|_(?![^\W_])")
+_AT_BEGIN = re.compile(r"^([ \t]*)(#{1,6}(?!\S)|>|[+-](?!\S)|[=-]+[ \t]*$)|^([ \t]*\d+)(?=[.)](?!\S))", re.MULTILINE)
+"""What makes a heading, a quotation, a list or a line across where a line begins; of a number, the sign after it."""
+
 _ADDRESS = re.compile(r"https?(?=\\:)|www(?=\\\.)|(?=\\@)", re.IGNORECASE)
-_WORD_JOINER = "\u2060"
-"""Put into what begins like an address: Markdown makes links of these, escaped or not. It is not seen."""
+WORD_JOINER = "\u2060"
+"""Is not seen. Put into what begins like an address: Markdown makes links of these, escaped or not."""
 
 _UNSAFE = re.compile(f"[{_CONTROLS}{_HIDDEN}{_HALVES}]|{_JOINERS}")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -41,7 +46,22 @@ def plain(text: str, *, lines: bool = False) -> str:
     In Streamlit labels and captions are Markdown; the options of a selectbox or multiselect are not.
     """
     escaped = _MARKDOWN.sub(r"\\\1", visible(text, lines=lines))
-    return _ADDRESS.sub(lambda beginning: beginning[0] + _WORD_JOINER, escaped)
+    return _ADDRESS.sub(lambda beginning: beginning[0] + WORD_JOINER, escaped)
+
+
+def markdown(text: str, *, lines: bool = False) -> str:
+    """Return a text for a file of Markdown, CommonMark's or GitHub's, so that it is shown as it is.
+
+    Fewer signs are escaped than by ``plain``, since people also read such a file; an address in it may be a link.
+    """
+    escaped = _COMMONMARK.sub(r"\\\g<0>", visible(text, lines=lines))
+    escaped = _AT_BEGIN.sub(lambda begin: f"{begin[1] or ''}{begin[3] or ''}\\{begin[2] or ''}", escaped)
+    return escaped.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def address(url: str) -> str:
+    """Return an address for the angle brackets of Markdown: no sign in it ends it."""
+    return quote(url, safe="%/:=&?#+,;@!'()*~")
 
 
 def visible_json(value: Any) -> str:

@@ -4,11 +4,12 @@
 and from which view of ``bi`` one sees who holds what when.
 """
 
-import re
+from collections.abc import Sequence
 from functools import lru_cache
 from string import Formatter
 
 import msgspec
+import polars as pl
 
 from talkhouse.charts.declarations import Parts, broken, place_in_bi, read
 from talkhouse.charts.declared import check_view
@@ -16,6 +17,8 @@ from talkhouse.queries.files import Files, own_files
 
 READING = "reading.toml"
 """The file, among what BI tools get of a corpus."""
+
+_WHOLE = "_whole_text"
 
 SPEAKER = "speaker"
 """What a line names beside the groups of its pattern: who says the turn."""
@@ -51,7 +54,10 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     kind: str
     pattern: str
-    """A regular expression that the whole text is of; named groups are items that are separated by a comma."""
+    """A regular expression that the whole text is of; named groups are items that are separated by a comma.
+
+    Of Rust, which takes no longer for one than for another: a warehouse from somebody else may have any.
+    """
     sentence: str
     """With ``{speaker}`` and the groups in braces."""
     nothing: str = "none"
@@ -60,12 +66,19 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Raise ValueError for a pattern that is none, and for a name that it does not give."""
         try:
-            groups = re.compile(self.pattern).groupindex.keys()
-        except re.error as error:
+            groups = self._groups([""]).struct.fields
+        except pl.exceptions.ComputeError as error:
             raise ValueError(f"the pattern {self.pattern} is none: {error}") from error
         named = {name for _, name, _, _ in Formatter().parse(self.sentence) if name is not None}
         if unknown := sorted(named - {*groups, SPEAKER}):
             raise ValueError(f"the sentence names {unknown[0]}, which is no group of the pattern")
+
+    def matches(self, texts: Sequence[str]) -> list[dict[str, str | None] | None]:
+        """Return for each text what its groups have; None where it is not of the pattern."""
+        return [groups if groups[_WHOLE] is not None else None for groups in self._groups(texts).to_list()]
+
+    def _groups(self, texts: Sequence[str]) -> pl.Series:
+        return pl.Series(texts, dtype=pl.String).str.extract_groups(rf"(?s)\A(?P<{_WHOLE}>{self.pattern})\z")
 
 
 class Conversations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

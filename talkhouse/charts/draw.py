@@ -1,7 +1,7 @@
 """Draws a declared chart of bars, lines or cells with Altair: what is shown on pointing has the counts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
@@ -14,6 +14,8 @@ from talkhouse.charts.fields import Field, fields
 from talkhouse.charts.grid import drawn_height
 from talkhouse.charts.marks import LEADS, ORDER, SERIES, SHOWN, VALUE, X, marks, nothing
 from talkhouse.charts.metric import Metric
+from talkhouse.charts.rows import column
+from talkhouse.visible import visible
 
 _BAR, _BAR_OF_SEVERAL = 18, 9
 """Pixels of a horizontal bar: of one alone, and of those that stand side by side."""
@@ -41,6 +43,13 @@ class _Drawn:
         """Whether several bars or lines stand at one place."""
         return bool(self.chart.by) or len(self.chart.metrics) > 1
 
+    @property
+    def data(self) -> pl.DataFrame:
+        """What Vega gets of the rows, under names of our own: it would take a point in another one for a path."""
+        own = [name for name in (X, SERIES, VALUE, ORDER, SHOWN, LEADS) if name in self.rows.columns]
+        pointed = [column(one.name).alias(f"_{place}") for place, one in enumerate(self.columns)]
+        return self.rows.select(*own, *pointed)
+
 
 def draw(
     chart: Chart,
@@ -53,18 +62,23 @@ def draw(
 
     ``colours`` are those of ``talkhouse.charts.palette``, ``leads`` the addresses that a click on each row leads to.
     """
-    columns = fields(chart, metrics)
+    columns = [replace(one, title=_title(one.title)) for one in fields(chart, metrics)]
     drawn = marks(chart, columns, rows, leads)
-    series = _colours(chart, drawn, colours or {})
+    series = _colours(chart, drawn, {visible(name): colour for name, colour in (colours or {}).items()})
     place = pl.col(SERIES).replace_strict(list(series), range(len(series)), return_dtype=pl.Int64)
     what = _Drawn(chart, columns, drawn.with_columns(place.alias(ORDER)), series)
     return _KINDS[chart.kind](what).properties(width="container")
 
 
+def _title(title: str) -> str:
+    """Return a title as Vega-Lite may write it into an expression: it escapes no more than quotes there."""
+    return visible(title).replace("\\", "\N{REVERSE SOLIDUS OPERATOR}")
+
+
 def _colours(chart: Chart, rows: pl.DataFrame, known: Mapping[str, str]) -> dict[str, str]:
     """Return the colours of the series that there are, those that are known first and in their order."""
     # Of one metric in the order of the columns, and not in that of the largest first.
-    ordered = rows.sort(chart.by, nulls_last=True) if len(chart.metrics) == 1 and chart.by else rows
+    ordered = rows.sort(map(column, chart.by), nulls_last=True) if len(chart.metrics) == 1 and chart.by else rows
     there = ordered[SERIES].unique(maintain_order=True).to_list()
     new = [series for series in there if series not in known]
     plain = {series: PLAIN[(len(known) + index) % len(PLAIN)] for index, series in enumerate(new)}
@@ -91,7 +105,7 @@ def _bars(drawn: _Drawn) -> Any:
     # A line around what is more than 0, or a bar too short for a pixel would look like none.
     encoding["stroke"] = encoding["color"]
     encoding["strokeWidth"] = alt.condition(f"datum['{VALUE}'] > 0", alt.value(_LINE), alt.value(0))
-    bars = alt.Chart(drawn.rows).mark_bar().encode(**encoding)
+    bars = alt.Chart(drawn.data).mark_bar().encode(**encoding)
     if chart.horizontal:
         return bars.properties(height=alt.Step(_BAR_OF_SEVERAL if side_by_side else _BAR))
     return bars.properties(height=drawn_height(chart))
@@ -108,7 +122,7 @@ def _lines(drawn: _Drawn) -> Any:
         "y": alt.Y(f"{VALUE}:Q", **axes.value(chart, drawn.columns, rows)),
         **_common(drawn),
     }
-    return alt.Chart(rows).mark_line(point=True).encode(**encoding).properties(height=drawn_height(chart))
+    return alt.Chart(drawn.data).mark_line(point=True).encode(**encoding).properties(height=drawn_height(chart))
 
 
 def _cells(drawn: _Drawn) -> Any:
@@ -123,7 +137,7 @@ def _cells(drawn: _Drawn) -> Any:
             legend=alt.Legend(format=axes.d3(columns[2].metric)),
         ),
     }
-    return alt.Chart(drawn.rows).mark_rect().encode(**encoding).properties(height=drawn_height(chart))
+    return alt.Chart(drawn.data).mark_rect().encode(**encoding).properties(height=drawn_height(chart))
 
 
 def _common(drawn: _Drawn) -> dict[str, Any]:
@@ -155,12 +169,12 @@ def _color(drawn: _Drawn) -> Any:
 def _tooltip(chart: Chart, columns: list[Field]) -> list[Any]:
     """Return what is shown on pointing: all columns, with the titles and formats of the metrics."""
     shown = []
-    for column in columns:
-        field = SHOWN if column.name == chart.x else column.name
-        if column.metric:
-            shown.append(alt.Tooltip(f"{field}:Q", title=column.title, format=axes.d3(column.metric)))
+    for place, one in enumerate(columns):
+        field = SHOWN if one.name == chart.x else f"_{place}"
+        if one.metric:
+            shown.append(alt.Tooltip(f"{field}:Q", title=one.title, format=axes.d3(one.metric)))
         else:
-            shown.append(alt.Tooltip(f"{field}:N", title=column.title))
+            shown.append(alt.Tooltip(f"{field}:N", title=one.title))
     return shown
 
 

@@ -9,9 +9,11 @@ import polars as pl
 from talkhouse.charts.declared import Chart, Grain, Kind
 from talkhouse.charts.fields import Field, title
 from talkhouse.charts.formats import TIMES
+from talkhouse.charts.rows import column
+from talkhouse.visible import visible
 
 X, SERIES, VALUE, ORDER, SHOWN, LEADS = "_x", "_series", "_value", "_order", "_shown", "_leads"
-"""Columns of the rows that are drawn; beside them are the chart's own, for the tooltip."""
+"""Columns of the rows that are drawn; beside them are the chart's own."""
 
 _MOST_STEPS = 500
 """Bins or times from the first to the last that are all drawn."""
@@ -25,8 +27,12 @@ _OF_SEVERAL = {"known_speaker_name": "people without a known name"}
 
 
 def marks(chart: Chart, columns: list[Field], rows: pl.DataFrame, leads: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return one row per mark, metric by metric; ``leads`` are the addresses that the rows lead to."""
-    titles = {column.name: column.title for column in columns}
+    """Return one row per mark, metric by metric; ``leads`` are the addresses that the rows lead to.
+
+    Texts are as they are shown: Vega writes those that tell marks apart into expressions, which a line end of Unicode,
+    for one, would break.
+    """
+    titles = {one.name: one.title for one in columns}
     rows = rows.with_columns(_along(chart, rows).alias(X), _shown(chart, rows).alias(SHOWN))
     if leads is not None:
         rows = rows.with_columns(pl.Series(LEADS, leads, pl.String))
@@ -37,10 +43,10 @@ def marks(chart: Chart, columns: list[Field], rows: pl.DataFrame, leads: Sequenc
         parts.append(
             rows.with_columns(
                 pl.concat_str(series, separator=" \N{MIDDLE DOT} ").alias(SERIES),
-                pl.col(metric).cast(pl.Float64).alias(VALUE),
+                column(metric).cast(pl.Float64).alias(VALUE),
             )
         )
-    return pl.concat(parts)
+    return pl.concat(parts).with_columns(pl.col(pl.String).map_elements(visible, pl.String))
 
 
 def with_units(chart: Chart, rows: pl.DataFrame) -> pl.DataFrame:
@@ -50,7 +56,7 @@ def with_units(chart: Chart, rows: pl.DataFrame) -> pl.DataFrame:
 
 def _along(chart: Chart, rows: pl.DataFrame) -> pl.Expr:
     """Return x: as numbers where they are and can stay so, otherwise as texts."""
-    x = pl.col(chart.x)
+    x = column(chart.x)
     if chart.grain:
         return x.dt.to_string(TIMES[chart.grain].strftime).fill_null(nothing(chart.x))
     if rows.schema[chart.x].is_numeric() and (chart.kind is Kind.LINE or not rows[chart.x].has_nulls()):
@@ -60,21 +66,21 @@ def _along(chart: Chart, rows: pl.DataFrame) -> pl.Expr:
 
 def _shown(chart: Chart, rows: pl.DataFrame) -> pl.Expr:
     """Return x as it is shown on pointing: a bin by its ends."""
-    x = pl.col(chart.x)
+    x = column(chart.x)
     step = bin_size(chart, rows)
     if not step or step == 1:
         return _along(chart, rows).cast(pl.String)
     return pl.format("{} to {}", x, x + step - 1).fill_null(nothing(chart.x))
 
 
-def _named(column: str) -> pl.Expr:
+def _named(name: str) -> pl.Expr:
     """Return a column as texts, with words for its nulls."""
-    return pl.col(column).cast(pl.String).fill_null(nothing(column))
+    return column(name).cast(pl.String).fill_null(nothing(name))
 
 
-def nothing(column: str) -> str:
+def nothing(name: str) -> str:
     """Return what is shown for a null that marks are grouped by: ``no split``."""
-    return _OF_SEVERAL.get(column, f"no {title(column).lower()}")
+    return _OF_SEVERAL.get(name, visible(f"no {title(name).lower()}"))
 
 
 def bin_size(chart: Chart, rows: pl.DataFrame) -> int | None:

@@ -10,6 +10,8 @@ from talkhouse.charts.fields import Field
 from talkhouse.charts.formats import TIMES, number
 from talkhouse.charts.marks import nothing
 from talkhouse.charts.metric import NumberFormat
+from talkhouse.charts.rows import column
+from talkhouse.visible import visible
 
 _KINDS = {Kind.BAR: "Bar chart", Kind.LINE: "Line chart", Kind.HEATMAP: "Heat map"}
 
@@ -19,7 +21,7 @@ def alternative(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str:
     by = [column.title.lower() for column in columns if column.metric is None]
     shown = [column for column in columns if column.name in chart.metrics]
     what = f"{_KINDS[chart.kind]}: {', '.join(column.title for column in shown)} by {' and '.join(by)}."
-    return " ".join([what, *(_range(chart, column, rows) for column in shown)]).rstrip()
+    return visible(" ".join([what, *(_range(chart, column, rows) for column in shown)]).rstrip())
 
 
 def single(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None:
@@ -49,7 +51,7 @@ def only_zero(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | N
 
 
 def _range(chart: Chart, metric: Field, rows: pl.DataFrame) -> str:
-    known = rows.filter(pl.col(metric.name).is_not_null()).sort(metric.name, maintain_order=True)
+    known = rows.filter(column(metric.name).is_not_null()).sort(column(metric.name), maintain_order=True)
     if known.is_empty():
         return ""
     least, most = (

@@ -35,6 +35,7 @@ from talkhouse.settings import database
     metavar="KEYFILE",
     help="Replace the ids of people by keyed hashes; the key is a file of 32 random bytes or more.",
 )
+@options.escape_formulas
 @click.option(
     "--db-path",
     metavar="PATH",
@@ -57,6 +58,7 @@ def command(
     tool: Tool | None,
     accept_terms: bool,
     pseudonymise: Path | None,
+    escape_formulas: bool,
     db_path: str | None,
     memory_limit: str | None,
     force: bool,
@@ -75,6 +77,8 @@ def command(
     Every text is written exactly as it is, in all formats. A spreadsheet takes a text that begins with =, +, - or @ for
     a formula, also in quotes: import the CSV file with all columns as text (Excel: Data, From Text/CSV, do not detect
     types; LibreOffice: mark the columns as Text and leave "Evaluate formulas" off) instead of opening it by a click.
+    --escape-formulas is for files that people will open by a click: it puts an apostrophe before such texts, which are
+    then others than published. The manifest says so.
 
     --split, --release, --subset and --where choose rows. Where the publisher has no split of that name, the standard
     names are tried. An expression may read the columns, and other tables and views of the warehouse by a subquery.
@@ -114,6 +118,7 @@ def command(
             "--where": where,
             "--accept-terms": accept_terms,
             "--pseudonymise": pseudonymise,
+            "--escape-formulas": escape_formulas,
             "--format": file_format,
             "--columns": columns,
             "--limit": limit,
@@ -140,8 +145,22 @@ def command(
     )
     if tool is None:
         names = None if columns is None else [column.strip() for column in columns.split(",")]
-        export_file(wanted, database(db), file_format=file_format, columns=names, limit=limit, force=force)
+        export_file(
+            wanted,
+            database(db),
+            file_format=file_format,
+            columns=names,
+            limit=limit,
+            escape_formulas=escape_formulas,
+            force=force,
+        )
         return
-    of_a_file = {"--format": file_format, "--columns": columns, "--limit": limit, "--force": force}
+    of_a_file = {
+        "--format": file_format,
+        "--columns": columns,
+        "--limit": limit,
+        "--escape-formulas": escape_formulas,
+        "--force": force,
+    }
     options.check_absent(of_a_file, f"is for a file, and --for {tool} writes a folder", "export")
     export_package(wanted, database(db), tool)

@@ -1,6 +1,7 @@
 """``talkhouse score``: predictions in, the task's own published metrics out."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 @options.path("--template", metavar="FILE", help="Write an empty prediction table, and score nothing.")
 @click.option("--baseline", type=options.OneOf(Baseline), help="Score predictions that need no file.")
 @click.option("--save", metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.")
+@options.escape_formulas
 @options.force
 @options.input_limit
 @options.db
@@ -91,6 +93,7 @@ def command(
     template: Path | None,
     baseline: Baseline | None,
     save: str | None,
+    escape_formulas: bool,
     force: bool,
     input_limit: tuple[str, ...],
     db: Path | None,
@@ -128,6 +131,9 @@ def command(
             expected="files of predictions, or --baseline, or --template",
             next_step="see: talkhouse score --help",
         )
+    if examples is None and template is None:
+        options.check_absent({"--escape-formulas": escape_formulas}, "goes with --examples or --template", "score")
+    how = {"escape_formulas": escape_formulas, "force": force}
     request = Request(
         paths,
         layout=layout,
@@ -151,7 +157,7 @@ def command(
         con, wanted = warehouse.con, task(name, warehouse.catalogue)
         wanted.layout(layout)
         if template is not None:
-            _write_template(workspace, wanted, request, template, force=force)
+            _write_template(workspace, wanted, request, template, how)
             return
         if examples is not None:
             from talkhouse.scores.metrics.each_example import check_output
@@ -169,12 +175,14 @@ def command(
             sys.stdout.flush()
         finally:
             if examples is not None:
-                _write_examples(workspace, scored, examples, force=force)
+                _write_examples(workspace, scored, examples, how)
             if save is not None:
                 _save(workspace, scored, save, database(db))
 
 
-def _write_template(workspace: "Workspace", wanted: "Task", request: "Request", path: Path, *, force: bool) -> None:
+def _write_template(
+    workspace: "Workspace", wanted: "Task", request: "Request", path: Path, how: Mapping[str, bool]
+) -> None:
     from talkhouse.scores.metrics.each_example import write_rows
     from talkhouse.scores.predictions.baselines import template
     from talkhouse.scores.tasks.examples import choose_all, create_examples
@@ -182,15 +190,15 @@ def _write_template(workspace: "Workspace", wanted: "Task", request: "Request", 
     con = workspace.con
     asked = {"split": request.split, "release": request.release, "where": request.where}
     chosen = choose_all(con, wanted, **asked, subsets=request.subsets)
-    rows = write_rows(con, template(wanted, create_examples(workspace, wanted, chosen)), path, force=force)
+    rows = write_rows(con, template(wanted, create_examples(workspace, wanted, chosen)), path, **how)
     output.print(f"Wrote {rows:,} keys of {wanted.name} to {escape(str(path))}", soft_wrap=True)
 
 
-def _write_examples(workspace: "Workspace", scored: "Scored", path: Path, *, force: bool) -> None:
+def _write_examples(workspace: "Workspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
     from talkhouse.scores.metrics.each_example import examples_query, write_rows
 
     query = examples_query(workspace, scored.task, scored.turns[0].scored)
-    rows = write_rows(workspace.con, query, path, force=force)
+    rows = write_rows(workspace.con, query, path, **how)
     click.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
 
 

@@ -33,6 +33,7 @@ from talkhouse.settings import database
     default="50%",
     help="How much memory the query may take: a size such as 2GB, or a share of the machine's memory.",
 )
+@options.escape_formulas
 @options.flag("--texts", hidden=True, help="Write, as parquet, the text of each value that the table shows.")
 @options.flag("--unsafe", help="Lift the sandbox: the query may read and write your files, and change settings.")
 def command(
@@ -43,6 +44,7 @@ def command(
     limit: int | None,
     timeout: float | None,
     memory_limit: str,
+    escape_formulas: bool,
     texts: bool,
     unsafe: bool,
 ) -> None:
@@ -61,8 +63,9 @@ def command(
     than to a terminal.
 
     The formats are those of export. In csv, text is in double quotes, with quotes inside doubled; an empty cell
-    without quotes is null, one with quotes ("") an empty text; lists are JSON. In json and jsonl, a JSON column keeps
-    the spelling of its numbers.
+    without quotes is null, one with quotes ("") an empty text; lists are JSON. A spreadsheet takes some texts for
+    formulas: talkhouse export --help says how to open it. In json and jsonl, a JSON column keeps the spelling of its
+    numbers.
 
     Examples:
         talkhouse sql "from main.corpora"
@@ -87,6 +90,7 @@ def command(
         timeout=timeout,
         memory=memory.text,
         sandboxed=not unsafe,
+        escape_formulas=escape_formulas,
         start_clock=start_clock,
     )
 
@@ -101,6 +105,7 @@ def _run(
     timeout: float | None,
     memory: str,
     sandboxed: bool,
+    escape_formulas: bool,
     start_clock: Callable[[], None],
 ) -> None:
     """Run the query and write its rows."""
@@ -115,7 +120,16 @@ def _run(
         _check_output(output, path)
         start_clock()
         with capped(con) if sandboxed else nullcontext():
-            run_query(con, query, file_format, output, limit=limit, sandboxed=sandboxed, check_complete=check)
+            run_query(
+                con,
+                query,
+                file_format,
+                output,
+                limit=limit,
+                sandboxed=sandboxed,
+                escape_formulas=escape_formulas,
+                check_complete=check,
+            )
 
 
 def _read_input() -> str:

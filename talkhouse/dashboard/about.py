@@ -12,9 +12,10 @@ from talkhouse import queries
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.dashboard import links
 from talkhouse.dashboard.tables import counted
-from talkhouse.dashboard.text import plain
+from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.query.terms import ASKED, parts_of_corpus
+from talkhouse.visible import visible
 from talkhouse.warehouse.datasheets import NOT_PUBLISHED, QUESTIONS, datasheets
 from talkhouse.warehouse.opened import Warehouse as Opened
 
@@ -52,6 +53,9 @@ order by
 
 _MOST_LABELS = 30
 """Labels of a scheme that a page lists."""
+
+NOT_STATED = "not stated"
+"""What stands for a licence where there is none."""
 
 _SAMPLE = "What is loaded is an invented sample. All of this is about the published corpus."
 
@@ -117,7 +121,7 @@ def put_licence(opened: Warehouse, corpus: Corpus) -> None:
     st.subheader("Licence and terms", anchor=False)
     if corpus["is_sample"]:
         st.caption(_SAMPLE)
-    st.markdown(linked(corpus["licence"], corpus["licence_url"]))
+    st.markdown(linked(corpus["licence"] or NOT_STATED, corpus["licence_url"]))
     if corpus["terms"]:
         st.markdown(plain(corpus["terms"]))
     with opened.connection() as con:
@@ -136,8 +140,8 @@ def put_licence(opened: Warehouse, corpus: Corpus) -> None:
             hide_index=True,
         )
     st.subheader("How to cite it", anchor=False)
-    st.code(corpus["citation"], language=None, wrap_lines=True)
-    st.code(entry, language=None, wrap_lines=True)
+    st.code(visible(corpus["citation"], lines=True), language=None, wrap_lines=True)
+    st.code(visible(entry, lines=True), language=None, wrap_lines=True)
     st.markdown(linked("Home page of the corpus", corpus["homepage"]))
 
 
@@ -158,7 +162,7 @@ def _splits(task: str, splits: pl.DataFrame) -> dict[str, list[str]]:
     for row in splits.to_dicts():
         chosen = {f"task_{name}": row[name] for name in ("release", "split") if row[name] is not None}
         cells["Release"].append(plain(row["release"] or ""))
-        cells["Split"].append(f"[{plain(row['split'] or 'all')}]({links.tasks(task, **chosen)})")
+        cells["Split"].append(linked(row["split"] or "all", links.tasks(task, **chosen)))
         for name in ("example", "dialogue", "turn"):
             cells[f"{name.title()}s"].append(f"{row[f'{name}_count']:,}")
     return cells if any(cells["Release"]) else {name: cells[name] for name in cells if name != "Release"}
@@ -174,7 +178,7 @@ def put_findings(opened: Warehouse, corpus: Corpus) -> None:
     st.markdown(f"{counted(int(rules['finding_count'].sum()), 'finding')}, by the rules that found them.")
     st.table(
         {
-            "Rule": [f"[{plain(rule)}]({links.quality(rule)})" for rule in rules["rule"]],
+            "Rule": [linked(rule, links.quality(rule)) for rule in rules["rule"]],
             "Found": [f"{count:,}" for count in rules["finding_count"]],
             "Severity": [plain(severity) for severity in rules["severity"]],
             "When it applies": [plain(condition or "") for condition in rules["condition"]],
@@ -182,12 +186,6 @@ def put_findings(opened: Warehouse, corpus: Corpus) -> None:
         border="horizontal",
         hide_index=True,
     )
-
-
-def linked(text: str | None, url: str | None) -> str:
-    """Return a text as Markdown, which leads to an address if there is one."""
-    shown = plain(text or "not stated")
-    return f"[{shown}](<{url}>)" if url else shown
 
 
 def _items(texts: list[str]) -> str:

@@ -88,7 +88,7 @@ def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
     # Streamlit cuts the label of a metric where it does not fit.
     with st.container(gap=None):
         st.caption(plain(chart.title), help=plain(chart.description or column.metric.description) or None)
-        st.metric(chart.title, value, label_visibility="collapsed")
+        st.metric(plain(chart.title), value, label_visibility="collapsed")
     return value
 
 

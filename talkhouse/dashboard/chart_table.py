@@ -38,7 +38,7 @@ def put(
 ) -> None:
     """Draw rows as a table, and say how many there are; ``of`` is how many there would be without a limit."""
     columns = long_last(columns, rows)
-    rows = rows.select(column.name for column in columns)
+    rows = rows[[column.name for column in columns]]
     if rows.height <= MOST_WHOLE:
         st.html(table_html(title, rows, columns, leads))
     else:

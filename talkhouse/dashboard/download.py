@@ -11,6 +11,7 @@ import streamlit as st
 from rich.filesize import decimal
 
 from talkhouse.dashboard import command, errors, warehouse
+from talkhouse.query.formats import CSV
 from talkhouse.visible import visible
 
 SECONDS = 120.0
@@ -68,7 +69,7 @@ class Rows:
         }
         options_of = [part for name, value in chosen.items() if value is not None for part in (name, value)]
         if self.is_template:
-            return ["score", self.view, "--template", output, *options_of, "--db", str(warehouse.path())]
+            return ["score", self.view, "--template", output, *options_of, *where]
         return ["export", self.view, *options_of, "--output", output, *where]
 
 
@@ -96,7 +97,7 @@ def put(*choices: Rows) -> None:
             key="file_format" if rows.formats == _FILES else "archive_format",
             format_func=str.upper,
         )
-        accepted = _accepted(rows)
+        accepted = [*_accepted(rows), *_escaped(file_format)]
         file_name = rows.name if rows.tool else f"{rows.name}.{file_format}"
         st.caption("The same file on the command line, where its size has no limit:")
         shown = shlex.join(["talkhouse", *rows.arguments(file_format, file_name, rows.query, *accepted)])
@@ -132,6 +133,18 @@ def _accepted(rows: Rows) -> list[str]:
         return []
     says_so = st.checkbox("I keep to the terms of the licences", key="accept_terms", help="Nothing is made without it.")
     return ["--accept-terms"] if says_so else []
+
+
+def _escaped(file_format: str) -> list[str]:
+    """Draw the choice for spreadsheets, where the file may be opened in one; return the option that says so."""
+    if file_format not in CSV:
+        return []
+    says_so = st.checkbox(
+        "For a spreadsheet: an apostrophe before texts that it takes for formulas",
+        key="escape_formulas",
+        help="Without it, every text is exactly as published.",
+    )
+    return ["--escape-formulas"] if says_so else []
 
 
 def prepare(rows: Rows, file_format: str, accepted: Sequence[str] = ()) -> None:

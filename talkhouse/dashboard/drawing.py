@@ -35,7 +35,12 @@ def put_filters(opened: Warehouse, filters: Iterable[Filter]) -> Choices:
     with st.container(horizontal=True):
         return {
             choice.column: st.multiselect(
-                choice.title, options, key=choice.column, bind="query-params", format_func=visible, placeholder="All"
+                plain(choice.title),
+                options,
+                key=choice.column,
+                bind="query-params",
+                format_func=visible,
+                placeholder="All",
             )
             for choice, options in wanted
         }

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from talkhouse.dashboard.examples import Column, Task
@@ -57,7 +56,8 @@ def example_html(task: Task, row: Mapping[str, Any], meanings: Mapping[str, str]
         else:
             lines.append(_line([column], _value(column, row[column.name])))
     places = "".join(
-        f'<span title="{escape(column.meaning)}"><code>{html(column.name)}</code> {_single(row[column.name])}</span>'
+        f'<span title="{html(column.meaning, lines=False)}"><code>{html(column.name)}</code> '
+        f"{_single(row[column.name])}</span>"
         for column in task.columns
         if column.is_about_place
     )

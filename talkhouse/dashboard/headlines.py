@@ -8,7 +8,7 @@ import streamlit as st
 from talkhouse.charts.declared import Headline
 from talkhouse.charts.headlines import Said, said
 from talkhouse.dashboard import errors, links, receipt
-from talkhouse.dashboard.text import plain
+from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema.errors import CatalogueError
 
@@ -58,5 +58,5 @@ def _bold(text: str) -> str:
 
 def _link(found: Said) -> str:
     if found.dialogue_id or found.record_id:
-        return f"[Read](<{links.read(found.dialogue_id, found.turn_index, record_id=found.record_id)}>)"
-    return f"[{_PAGES.get(found.link.partition('?')[0], 'More')}](<{found.link}>)" if found.link else ""
+        return linked("Read", links.read(found.dialogue_id, found.turn_index, record_id=found.record_id))
+    return linked(_PAGES.get(found.link.partition("?")[0], "More"), found.link) if found.link else ""

@@ -41,13 +41,13 @@ def leads(opened: Warehouse, chart: Chart, rows: pl.DataFrame, choices: Choices)
         return None
     if page.partition("?")[0] == "tasks":
         tasks = {full.partition(".")[2]: full for full in task_names(opened)}
-        return [_tasks(tasks, page, _columns(row, choices)) for row in rows.select(chart.columns).iter_rows(named=True)]
+        return [_tasks(tasks, page, _columns(row, choices)) for row in rows[list(chart.columns)].iter_rows(named=True)]
     fixed = _parameters(page) | _corpus(opened, chart)
     full_names = [full.partition(".") for full in task_names(opened)] if _OUTCOME in chart.columns else []
     tasks = {task: f"{corpus}.{task}" for corpus, _, task in full_names if [corpus] == fixed.get("corpus")}
     return [
         _read(chart, page, fixed, _columns(row, choices), tasks)
-        for row in rows.select(chart.columns).iter_rows(named=True)
+        for row in rows[list(chart.columns)].iter_rows(named=True)
     ]
 
 

@@ -1,7 +1,13 @@
-"""Addresses of pages, relative to one another: each leads to exactly what its parameters say."""
+"""Addresses of pages, relative to one another: each leads to exactly what its parameters say.
 
+What a page has as options of a choice is in its address as it is shown.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
+
+from talkhouse.visible import visible
 
 
 def read(
@@ -21,7 +27,8 @@ def read(
 
 def tasks(task: str, **choices: str | int) -> str:
     """Return the address of the examples of a task (its view in full); ``choices`` as its page has them."""
-    return _address("tasks", {"task": task, **choices})
+    chosen = {name: visible(value) if isinstance(value, str) else value for name, value in choices.items()}
+    return _address("tasks", {"task": task, **chosen})
 
 
 def sql(query: str) -> str:
@@ -31,12 +38,17 @@ def sql(query: str) -> str:
 
 def corpus(corpus_id: str) -> str:
     """Return the address of the page of a corpus: its id, unless another page has that name."""
-    return _address(corpus_id if is_free(corpus_id) else f"corpus_{corpus_id}", {})
+    return page(corpus_id if is_free(corpus_id) else f"corpus_{corpus_id}")
+
+
+def page(name: str) -> str:
+    """Return the address of a page that is named by a warehouse, whatever the name has in it."""
+    return re.sub(r"[^a-z0-9_]", "_", name)
 
 
 def quality(rule: str) -> str:
     """Return the address of what a rule has found."""
-    return _address("quality", {"rule": rule})
+    return _address("quality", {"rule": visible(rule)})
 
 
 def is_free(name: str) -> bool:

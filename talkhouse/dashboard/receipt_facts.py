@@ -76,7 +76,7 @@ def _sources(opened: Warehouse, records: pl.Series) -> pl.DataFrame:
 def _texts(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows whose nested values are texts, which every table can draw."""
     nested = [name for name, kind in rows.schema.items() if kind.is_nested()]
-    return rows.with_columns(pl.col(name).map_elements(str, pl.String) for name in nested)
+    return rows.with_columns(rows[name].map_elements(str, pl.String) for name in nested)
 
 
 def _citation(

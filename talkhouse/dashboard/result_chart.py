@@ -1,7 +1,5 @@
 """A chart of the rows of any query, by two choices: what stands along, and which number; perhaps by a third column."""
 
-import re
-
 import polars as pl
 import streamlit as st
 
@@ -51,13 +49,13 @@ def chart_of(kind: Kind, x: str, y: str, by: str | None) -> Chart:
 
 def _put_chart(rows: pl.DataFrame, chart: Chart) -> None:
     (y,) = chart.metrics
-    kept = rows.filter(pl.col(y).is_not_null())
+    kept = rows.filter(rows[y].is_not_null())
     if kept.is_empty():
         st.caption("There are no numbers in this column.")
         return
     number_format = NumberFormat.INTEGER if kept[y].dtype.is_integer() else NumberFormat.DECIMAL
     metrics = {y: Metric(title=y, sql="", format=number_format)}
-    if kept.select(chart.columns).is_duplicated().any():
+    if kept[list(chart.columns)].is_duplicated().any():
         shared = plain(" and ".join(chart.columns))
         st.caption(f"Several rows have the same {shared}: they are drawn on top of one another.")
     alternative = words.alternative(chart, fields(chart, metrics), kept)
@@ -65,15 +63,8 @@ def _put_chart(rows: pl.DataFrame, chart: Chart) -> None:
 
 
 def _drawable(table: Table) -> pl.DataFrame:
-    """Return rows with numbers as such, whole ones as integers, under names that a chart library can refer to."""
-    rows = table.texts.with_columns(_whole(values) for values in table.numbers.values())
-    names: dict[str, str] = {}
-    for name in rows.columns:
-        plain_name = re.sub(r"\W+", "_", name).strip("_") or "column"
-        while plain_name in names.values():
-            plain_name += "_"
-        names[name] = plain_name
-    return rows.rename(names)
+    """Return rows with numbers as such, whole ones as integers."""
+    return table.texts.with_columns(_whole(values) for values in table.numbers.values())
 
 
 def _whole(values: pl.Series) -> pl.Series:

@@ -3,9 +3,14 @@
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from secrets import token_urlsafe
+
+import msgspec
 
 from talkhouse.dashboard.streamlit_options import ADDRESS
 from talkhouse.schema.errors import TalkhouseError, UsageError
@@ -71,6 +76,7 @@ def serve(warehouse: Path, taken: socket.socket, token: str | None, *, browser: 
     port = int(taken.getsockname()[1])
     # Before anything of Streamlit's is set up.
     streamlit_options.impose(port)
+    _make_shared()
     from talkhouse.dashboard.opening import opened
 
     # The server ends by itself and then sends itself the signal that it was ended by: let that be Ctrl-C's, with which
@@ -78,6 +84,31 @@ def serve(warehouse: Path, taken: socket.socket, token: str | None, *, browser: 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with taken, suppress(KeyboardInterrupt), opened(address(port, token)) if browser else nullcontext():
         _run(taken, port, token)
+
+
+def _make_shared() -> None:
+    """Make what the threads of all pages share, while there is one thread.
+
+    msgspec builds what it knows of a type when it is first used, and ends the process where two threads do so at once.
+    Narwhals, by which Altair reads frames, looks whether Pandas is imported, and takes half of it for the whole.
+    """
+    import_module("pandas")
+    from talkhouse.charts.declarations import dashboards, metrics
+    from talkhouse.dashboard import content
+    from talkhouse.queries.catalogue import catalogue
+
+    for module in iter_modules(content.__path__, f"{content.__name__}."):
+        import_module(module.name)
+    # Named tuples are among what the heads of SQL files are read to.
+    catalogue(), dashboards(), metrics()
+    for kind in _below(msgspec.Struct):
+        msgspec.json.Decoder(kind)
+
+
+def _below(kind: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
+    for other in kind.__subclasses__():
+        yield other
+        yield from _below(other)
 
 
 def _run(taken: socket.socket, port: int, token: str | None) -> None:

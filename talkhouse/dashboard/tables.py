@@ -74,7 +74,7 @@ def read(source: Path | BinaryIO) -> Table:
     frame = pl.from_arrow(rows.rename_columns(names))
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table has columns
     numbers = {names[index]: _numbers(frame[names[index]]) for index in number_columns(rows.schema)}
-    texts = frame.with_columns(pl.col(name).map_elements(_shown, pl.String) for name in names if name not in numbers)
+    texts = frame.with_columns(frame[name].map_elements(_shown, pl.String) for name in names if name not in numbers)
     return Table(texts, {name: values for name, values in numbers.items() if values is not None}, has_more)
 
 
@@ -102,7 +102,7 @@ def put(rows: Table) -> None:
         others = []
     shown = rows.texts.with_columns(rows.numbers[name] for name in (*plain, *others))
     # By Arrow: of a Polars frame Streamlit makes a Pandas one, in which null and NaN are the same.
-    drawn = _styled(shown, rows.texts.select(others)) if others else shown.to_arrow()
+    drawn = _styled(shown, rows.texts[others]) if others else shown.to_arrow()
     config = {name: st.column_config.NumberColumn(format="plain") for name in plain}
     st.dataframe(drawn, hide_index=True, column_config=config)
 

@@ -27,6 +27,9 @@ SECONDS = 30.0
 MEMORY = "30%"
 """Of the machine, for the queries of all pages; those of the console, and files, are made by commands."""
 
+ONE_READS = threading.Lock()
+"""Held by the page that runs the code of a corpus: a reader or writer is made for one thread, and imported late."""
+
 _CACHED = 500
 """Results that are kept; each is at most some thousand rows."""
 

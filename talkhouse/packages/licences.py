@@ -7,6 +7,7 @@ from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
 from talkhouse.packages.content import Package
+from talkhouse.packages.markdown import link, plain
 from talkhouse.query.terms import ASKED, Part
 
 
@@ -16,7 +17,7 @@ def licences(package: Package) -> str:
 
 
 def _lines(package: Package) -> Iterator[str]:
-    yield f"# Licences of {package.name}"
+    yield f"# Licences of {plain(package.name)}"
     yield ""
     yield from _together(package)
     for corpus in package.corpora:
@@ -48,7 +49,7 @@ def _asked(parts: Iterable[Part]) -> Iterator[str]:
         of_these = [part for part in asking if flag in part.flags]
         named = sorted({part.spdx for part in of_these if part.spdx}) if flag == "share_alike" else []
         if of_these:
-            yield f"- {asked[:1].upper()}{asked[1:]}{': ' if named else ''}{', '.join(named)}."
+            yield f"- {asked[:1].upper()}{asked[1:]}{': ' if named else ''}{plain(', '.join(named))}."
         if len(named) > 1:
             yield "- Of several versions of a licence, the latest applies to what you make of all of it."
     if not any(part.flags for part in asking):
@@ -56,36 +57,40 @@ def _asked(parts: Iterable[Part]) -> Iterator[str]:
 
 
 def _of_corpus(corpus: Mapping[str, Any], parts: list[Part]) -> Iterator[str]:
-    yield f"## {corpus['title']} ({corpus['corpus_id']})"
+    yield f"## {plain(corpus['title'])} ({plain(corpus['corpus_id'])})"
     yield ""
     if note := not_published(corpus):
         yield f"This is an {note}, not the corpus." if corpus["is_sample"] else f"These are {note}."
         yield ""
-    yield f"Licence, as its publisher names it: {corpus['licence']}{_address(corpus['licence_url'])}"
+    yield f"Licence, as its publisher names it: {plain(corpus['licence'])}{_address(corpus['licence_url'])}"
     if corpus["terms"]:
         yield ""
-        yield corpus["terms"]
+        yield plain(corpus["terms"])
     for part in parts:
         yield ""
-        yield f"### Part: {part.part}"
+        yield f"### Part: {plain(part.part)}"
         yield ""
-        yield f"- Licence: {part.spdx or 'none'}{_address(part.licence_url)}"
+        yield f"- Licence: {plain(part.spdx or 'none')}{_address(part.licence_url)}"
         yield from _asked([part])
         if part.note:
-            yield f"- Note: {part.note}"
+            yield f"- Note: {plain(part.note)}"
     yield ""
     yield "Attribution:"
     yield ""
     cited = Citation.of(corpus)
-    yield f"> {cited.title}. {formats.text([cited]).strip()}"
+    yield _quoted(f"{cited.title}. {formats.text([cited]).strip()}")
     if corpus["homepage"]:
         yield ">"
-        yield f"> Home page: <{corpus['homepage']}>"
+        yield f"> Home page: {link(corpus['homepage'])}"
     yield ""
     yield "As its authors ask to be cited:"
     yield ""
-    yield f"> {cited.sentence}"
+    yield _quoted(cited.sentence)
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in plain(text).splitlines())
 
 
 def _address(url: str | None) -> str:
-    return f" (<{url}>)" if url else ""
+    return f" ({link(url)})" if url else ""

@@ -16,7 +16,7 @@ from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import Part, check_terms, parts_of
-from talkhouse.query.writers import write
+from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder, private_folder_path
@@ -61,13 +61,15 @@ def export(
     limit: int | None = None,
     is_accepted: bool = False,
     key_file: Path | None = None,
+    escape_formulas: bool = False,
     force: bool = False,
     on_rows: OnRows = lambda _: None,
 ) -> Exported:
     """Write a view or table to a file and describe it in ``<output>.manifest.json``.
 
     ``file_format`` follows from the output's ending where it is not given; ``is_accepted``: the user accepts the terms
-    of the corpora; ``key_file``: the key of pseudonyms in place of ids of people; ``force`` replaces existing files.
+    of the corpora; ``key_file``: the key of pseudonyms in place of ids of people; ``escape_formulas``: in CSV,
+    texts that a spreadsheet takes for formulas have an apostrophe before them; ``force`` replaces existing files.
 
     Raises UsageError for names, columns, splits and files that can't be, TermsNotAccepted for terms that have
     to be accepted first, OutputFailed where there is no room.
@@ -78,6 +80,7 @@ def export(
             next_step="name one (see: talkhouse views), or write a folder with --for huggingface",
         )
     con, file_format = warehouse.con, file_format or format_of(output)
+    check_formulas(file_format, escape_formulas=escape_formulas)
     manifest_path = manifest.path_for(output)
     check_free(con, (output, manifest_path), force=force)
     try:
@@ -91,9 +94,10 @@ def export(
             sources = corpora_of(warehouse, selection)
             counts, warned = in_little_memory(con, MEMORY, lambda: _composed(warehouse, selection))
             of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
-            rows = in_little_memory(con, MEMORY, lambda: _write(con, selection, of_file, file_format, part, on_rows))
+            write_to = partial(write, file_format=file_format, escape_formulas=escape_formulas)
+            rows = in_little_memory(con, MEMORY, lambda: _write(con, selection, of_file, write_to, part, on_rows))
             about = hidden.about(corpus["corpus_id"] for corpus in sources) if hidden else None
-            contents = Contents(sources, parts, counts, rows, about)
+            contents = Contents(sources, parts, counts, rows, about, formulas_escaped=escape_formulas)
             described = manifest.describe(warehouse, selection, contents, file_format, part)
             text.write_text(described, encoding="utf-8")
             size = part.stat().st_size
@@ -143,11 +147,11 @@ def _write(
     con: duckdb.DuckDBPyConnection,
     selection: Selection,
     describe: Callable[[Any], Any],
-    file_format: ExportFormat,
+    write_to: Callable[..., None],
     path: Path,
     on_rows: OnRows,
 ) -> int:
     rows = Rows(con, con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     with path.open("w", encoding="utf-8", newline="") as stream:
-        write(rows, file_format, stream)
+        write_to(rows, stream=stream)
     return rows.count

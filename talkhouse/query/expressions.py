@@ -4,6 +4,7 @@ A value has one text, whatever shows it: the table, a cell of CSV, a page, and a
 that no digit is lost between two programs.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -36,6 +37,12 @@ _NOT_IN_PACKAGES = frozenset({"map", "union", "tuple", "variant"})
 _MAY_HAVE_NAN = r"(?i)(?:^|[\[:,])\s*-?(?:nan|inf|infinity)\s*(?:[,\]}]|$)"
 """Matches JSON in which DuckDB has written NaN or infinity, and texts that look like it."""
 
+_FORMULA = r"^[=+\-@\t\r\n\x00" + "\uff1d\uff0b\uff0d\uff20]"
+"""Matches the beginning of a text that some spreadsheet takes for a formula, as OWASP lists them: also the full-width
+signs, and what spreadsheets skip before a sign."""
+
+_AFTER_APOSTROPHE = r"'\0"
+
 _PARTS_OF_JSON = r'"(?:[^"\\]|\\.)*"|[^"]+'
 """Matches the texts in JSON, and what stands between them."""
 
@@ -60,10 +67,12 @@ class Column(NamedTuple):
         """Return its value as text: JSON for lists and structs, DuckDB's spelling for the rest."""
         return _text(self.name, self.type)
 
-    def as_cell(self) -> str:
+    def as_cell(self, *, escape_formulas: bool = False) -> str:
         """Return its value as a cell of CSV, empty for null: numbers and truth values bare, text in double quotes."""
         text = self.as_text()
         if not self.is_number and self.type.id != "boolean":
+            if escape_formulas:
+                text = f"regexp_replace({text}, {literal(_FORMULA)}, {literal(_AFTER_APOSTROPHE)})"
             text = f"""'"' || replace({text}, '"', '""') || '"'"""
         return f"coalesce({text}, '')"
 
@@ -90,9 +99,17 @@ def json_object(columns: Sequence[Column]) -> str:
     return _joined("{", members, "}")
 
 
-def csv_line(columns: Sequence[Column], delimiter: str) -> str:
+def csv_line(columns: Sequence[Column], delimiter: str, *, escape_formulas: bool = False) -> str:
     """Return a row as a line of CSV."""
-    return f"concat_ws({literal(delimiter)}, {', '.join(column.as_cell() for column in columns)})"
+    cells = (column.as_cell(escape_formulas=escape_formulas) for column in columns)
+    return f"concat_ws({literal(delimiter)}, {', '.join(cells)})"
+
+
+def csv_head(columns: Sequence[Column], delimiter: str, *, escape_formulas: bool = False) -> str:
+    """Return the names of columns as the first line of CSV."""
+    titles = (column.title for column in columns)
+    shown = (re.sub(_FORMULA, r"'\g<0>", title) if escape_formulas else title for title in titles)
+    return delimiter.join('"' + title.replace('"', '""') + '"' for title in shown) + "\n"
 
 
 def _text(x: str, kind: sqltypes.DuckDBPyType) -> str:

@@ -24,6 +24,9 @@ class ExportFormat(StrEnum):
     ARROW = "arrow"
 
 
+CSV = frozenset({"csv", "tsv"})
+"""The formats that spreadsheets open, and take some texts of for formulas."""
+
 TEXTS = "texts"
 """The format that a page reads, offered by no command: what is shown of each value, in Parquet."""
 

@@ -35,6 +35,8 @@ class Contents:
     rows: int
     pseudonyms: AboutPseudonyms | None = None
     """Of which key the pseudonyms are, and what still leads to people; None where ids are as published."""
+    formulas_escaped: bool = False
+    """Whether texts that a spreadsheet takes for formulas have an apostrophe before them, unlike as published."""
 
 
 def path_for(output: Path) -> Path:
@@ -68,6 +70,7 @@ def describe(warehouse: Warehouse, selection: Selection, contents: Contents, fil
         "rows": contents.rows,
         "composition": contents.composition,
         "pseudonyms": contents.pseudonyms,
+        "formulas_escaped": contents.formulas_escaped,
         "bytes": path.stat().st_size,
         "sha256": sha256,
         **of_build(warehouse),

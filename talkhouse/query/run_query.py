@@ -2,14 +2,16 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import duckdb
 
 from talkhouse.query import sandbox
 from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.query.row_stream import Rows
-from talkhouse.query.writers import write
+from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.errors import UsageError
 
 
@@ -21,6 +23,7 @@ def run_query(
     *,
     limit: int | None = None,
     sandboxed: bool = True,
+    escape_formulas: bool = False,
     check_complete: Callable[[], None] = lambda: None,
 ) -> None:
     """Run a query and write its rows, at most ``limit``; a line on standard error says that there were more.
@@ -29,6 +32,7 @@ def run_query(
     called before an output file appears under its name and raises where rows are missing. Raises QueryFailed with
     DuckDB's own message, UsageError where the format needs a file or the query is empty.
     """
+    check_formulas(file_format, escape_formulas=escape_formulas)
     if file_format in (QueryFormat.PARQUET, TEXTS) and output is None:
         raise UsageError("parquet can't be printed", next_step="name a file with --output FILE")
     try:
@@ -40,7 +44,7 @@ def run_query(
             print("done; the query returns no rows", file=sys.stderr)
             return
         rows = Rows(con, relation, limit)
-        _write(rows, file_format, output, check_complete)
+        _write(partial(write, rows, file_format, escape_formulas=escape_formulas), output, check_complete)
     except (duckdb.Error, MemoryError, RecursionError) as error:
         raise sandbox.failure(error, con) from error
     if rows.has_more:
@@ -53,9 +57,9 @@ def _returns_nothing(statement: duckdb.Statement) -> bool:
     return kind not in sandbox.READING and duckdb.ExpectedResultType.NOTHING in statement.expected_result_type
 
 
-def _write(rows: Rows, file_format: str, output: Path | None, check_complete: Callable[[], None]) -> None:
+def _write(write_to: Callable[[TextIO], None], output: Path | None, check_complete: Callable[[], None]) -> None:
     if output is None:
-        write(rows, file_format, sys.stdout)
+        write_to(sys.stdout)
         check_complete()
         sys.stdout.flush()
         return
@@ -63,5 +67,5 @@ def _write(rows: Rows, file_format: str, output: Path | None, check_complete: Ca
 
     with atomic_file(output) as path:
         with path.open("w", encoding="utf-8", newline="") as stream:
-            write(rows, file_format, stream)
+            write_to(stream)
         check_complete()

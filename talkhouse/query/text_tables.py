@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from talkhouse.query.row_stream import Rows
-from talkhouse.visible import visible
+from talkhouse.visible import markdown, visible
 
 
 def write_table(rows: Rows, stream: TextIO) -> None:
@@ -26,17 +26,20 @@ def write_table(rows: Rows, stream: TextIO) -> None:
 
 
 def write_markdown(rows: Rows, stream: TextIO) -> None:
-    """Write a Markdown table; bars and line ends inside a cell are escaped."""
-    titles = [visible(column.title) for column in rows.columns]
-    for line in (titles, ["---"] * len(titles)):
-        stream.write(markdown_line(line))
+    """Write a Markdown table."""
+    stream.write(markdown_head([column.title for column in rows.columns]))
     stream.writelines(map(markdown_line, _cells(rows)))
 
 
+def markdown_head(titles: Sequence[str]) -> str:
+    """Return the first two lines of a Markdown table."""
+    return f"{markdown_line(titles)}|{' --- |' * len(titles)}\n"
+
+
 def markdown_line(cells: Sequence[str]) -> str:
-    """Return a row of a Markdown table, with its line end."""
-    escaped = (cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>") for cell in cells)
-    return "| " + " | ".join(escaped) + " |\n"
+    """Return a row of a Markdown table, with its line end; nothing in a cell is taken for markup."""
+    shown = (markdown(cell, lines=True).replace("\n", "<br>") for cell in cells)
+    return "| " + " | ".join(shown) + " |\n"
 
 
 def _cells(rows: Rows) -> Iterator[list[str]]:

@@ -13,21 +13,36 @@ from typing import Any, BinaryIO, TextIO
 
 import duckdb
 
-from talkhouse.query.expressions import Column, csv_line, json_object
-from talkhouse.query.formats import TEXTS
+from talkhouse.query.expressions import Column, csv_head, csv_line, json_object
+from talkhouse.query.formats import CSV, TEXTS
 from talkhouse.query.row_stream import Rows, row_groups
 from talkhouse.query.text_tables import write_markdown, write_table
-from talkhouse.schema.errors import QueryFailed
+from talkhouse.schema.errors import QueryFailed, UsageError
 
 _NUMBERS = b"talkhouse_numbers"
 
 
-def write(rows: Rows, file_format: str, stream: TextIO) -> None:
+def check_formulas(file_format: str, *, escape_formulas: bool) -> None:
+    """Raise UsageError where formulas are to be escaped in a format that no spreadsheet takes for its own."""
+    if escape_formulas and file_format not in CSV:
+        raise UsageError(
+            "--escape-formulas changes texts for spreadsheets, which open CSV and TSV",
+            expected="a file in the format csv or tsv",
+            found=f"the format {file_format}",
+            next_step=f"leave it out: {file_format} has every text exactly, and nothing runs it",
+        )
+
+
+def write(rows: Rows, file_format: str, stream: TextIO, *, escape_formulas: bool = False) -> None:
     """Write rows to a stream; ``file_format`` is a QueryFormat, an ExportFormat or ``TEXTS``.
+
+    ``escape_formulas``: in CSV, texts that a spreadsheet takes for formulas have an apostrophe before them.
 
     Raises QueryFailed where the format has no such type, duckdb.Error where the query fails halfway.
     """
-    if write_text := _TEXT_WRITERS.get(file_format):
+    if file_format in CSV:
+        _write_csv(rows, stream.buffer, "\t" if file_format == "tsv" else ",", escape_formulas=escape_formulas)
+    elif write_text := _TEXT_WRITERS.get(file_format):
         write_text(rows, stream)
     elif write_lines := _LINE_WRITERS.get(file_format):
         write_lines(rows, stream.buffer)
@@ -74,12 +89,11 @@ def _write_arrow(rows: Rows, stream: BinaryIO) -> None:
             writer.write_batch(group)
 
 
-def _write_csv(rows: Rows, stream: BinaryIO, delimiter: str = ",") -> None:
+def _write_csv(rows: Rows, stream: BinaryIO, delimiter: str, *, escape_formulas: bool) -> None:
     """Write CSV: text in double quotes, null as an empty cell without them, lists and structs as JSON."""
     # First, so that nothing is printed of a query that fails.
-    lines = rows.lines(partial(csv_line, delimiter=delimiter))
-    titles = ('"' + column.title.replace('"', '""') + '"' for column in rows.columns)
-    stream.write(f"{delimiter.join(titles)}\n".encode())
+    lines = rows.lines(partial(csv_line, delimiter=delimiter, escape_formulas=escape_formulas))
+    stream.write(csv_head(rows.columns, delimiter, escape_formulas=escape_formulas).encode())
     stream.writelines(lines)
 
 
@@ -104,8 +118,6 @@ _ARROW_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
 }
 
 _LINE_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
-    "csv": _write_csv,
-    "tsv": partial(_write_csv, delimiter="\t"),
     "jsonl": _write_jsonl,
     "json": _write_json,
 }

@@ -87,7 +87,6 @@ def _figure(held: Held, name: str, chart: Chart, of_view: Mapping[str, Metric], 
         return replace(figure, sentence=f"{chart.title}: {sentence}")
     note = f"The first {most:,} marks; all of them are in {BI}.{chart.view}." if rows.height > most else ""
     colours = palette(held.rows, chart, of_view, files)
-    colours = {visible(series): colour for series, colour in colours.items()}
     drawn = draw(chart, of_view, rows.head(most), colours)
     return replace(figure, drawing=svg(drawn, name, alternative(chart, columns, rows)), note=note)
 

@@ -21,7 +21,7 @@ def text(description: str, found: Iterable[Said], built: datetime | None, *, is_
     sentences = [f"- {_sentence(one)}" for one in found]
     if sentences and built:
         sentences.append(f"\nSentences as of the build of {built:%d %B %Y}; the charts show every later build.")
-    parts = [description.strip(), "\n".join(sentences), _COUNTING if is_counted_once else ""]
+    parts = [plain(description.strip(), lines=True), "\n".join(sentences), _COUNTING if is_counted_once else ""]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -48,7 +48,8 @@ class SparkViews(Spark):
 
         def escape_str(self, text: str, *_: Any, **__: Any) -> str:
             """Write the inside of a literal."""
-            return "".join(_escaped(character) for character in text)
+            # Spark would put a setting in the place of ${name} before it reads the query.
+            return "".join(map(_escaped, text)).replace("${", "\\u0024{")
 
 
 def _with_parts(generator: Any, node: Written) -> str:

@@ -45,6 +45,7 @@ def export_file(
     file_format: ExportFormat | None,
     columns: Sequence[str] | None,
     limit: int | None,
+    escape_formulas: bool,
     force: bool,
 ) -> None:
     """Write a view or table to a file, and say what was written."""
@@ -63,6 +64,7 @@ def export_file(
             limit=limit,
             is_accepted=wanted.is_accepted,
             key_file=wanted.key_file,
+            escape_formulas=escape_formulas,
             force=force,
             on_rows=bar.advance,
         )
@@ -148,6 +150,8 @@ def _show(exported: "Exported") -> None:
     output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
     if exported.contents.pseudonyms:
         _show_pseudonyms(exported.contents.pseudonyms)
+    if exported.contents.formulas_escaped:
+        output.print("  an apostrophe stands before texts that a spreadsheet takes for formulas", soft_wrap=True)
     for note in exported.notes:
         output.print(f"  {escape(visible(note))}", soft_wrap=True)
     _show_licences(exported.contents.corpora, exported.contents.parts)

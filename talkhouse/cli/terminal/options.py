@@ -100,6 +100,9 @@ where = click.option(
     help="Only rows of which this SQL expression of the columns is true, such as: turn_index > 2.",
 )
 accept_terms = flag("--accept-terms", help="Accept the terms of the corpora, which are shown without it.")
+escape_formulas = flag(
+    "--escape-formulas", help="In CSV and TSV, put an apostrophe before texts that a spreadsheet takes for formulas."
+)
 max_quarantine = click.option(
     "--max-quarantine",
     metavar="N|N%",

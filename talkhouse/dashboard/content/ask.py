@@ -169,7 +169,7 @@ def _put_filters(opened: Warehouse, asked: _Asked, chart: Chart, view: _View) ->
     choices: dict[str, list[str]] = {}
     for (name, label, nothing, values), place in zip(drawn, st.columns(max(len(drawn), 1)), strict=False):
         chosen = place.selectbox(
-            label, list(values), index=None, placeholder=nothing, key=f"only_{name}", bind="query-params"
+            plain(label), list(values), index=None, placeholder=nothing, key=f"only_{name}", bind="query-params"
         )
         if chosen in values:
             choices[name] = [values[chosen]]

@@ -7,12 +7,11 @@ import streamlit as st
 
 from talkhouse.charts.declarations import Declared
 from talkhouse.dashboard import about, drawing, links, warehouse
-from talkhouse.dashboard.text import plain
+from talkhouse.dashboard.text import linked, plain
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
 from talkhouse.settings import corpus_folders
-from talkhouse.visible import visible
 
 _CORPORA = """
 select corpus_id, title, description, homepage, licence, licence_url, terms, citation, languages, is_sample, made_from,
@@ -60,20 +59,21 @@ def page_of(declared: Declared) -> st.Page:
 
     # A corpus may name its dashboard like one of the pages.
     is_own_name = declared.folder == BI or links.is_free(declared.name)
-    path = declared.name if is_own_name else f"{declared.folder}_{declared.name}"
-    return st.Page(page, title=visible(name), icon=":material/bar_chart:", url_path=path)
+    path = declared.name if is_own_name else links.page(f"{declared.folder}_{declared.name}")
+    return st.Page(page, title=plain(name), icon=":material/bar_chart:", url_path=path)
 
 
 def _missing(corpus_id: str) -> st.Page:
     def page() -> None:
-        known = all_corpora(corpus_folders()).get(corpus_id)
+        with warehouse.ONE_READS:
+            known = all_corpora(corpus_folders()).get(corpus_id)
         st.title(plain(known.title if known else corpus_id), anchor=False)
         st.info("This corpus is not in the warehouse.")
         if known:
             st.markdown(plain(f"Its files: {known.files}. {known.by_hand}".rstrip()))
             st.markdown(f"Put them into `DIR/{corpus_id}`, and load them with `talkhouse build --data DIR`")
 
-    return st.Page(page, title=visible(corpus_id), url_path=links.corpus(corpus_id), visibility="hidden")
+    return st.Page(page, title=plain(corpus_id), url_path=links.corpus(corpus_id), visibility="hidden")
 
 
 def _page_of(corpus: dict[str, Any], declared: Declared | None, address: str, **options: Any) -> st.Page:
@@ -81,7 +81,7 @@ def _page_of(corpus: dict[str, Any], declared: Declared | None, address: str, **
         _put(corpus, declared)
 
     name = _name(declared) if declared else corpus["title"]
-    return st.Page(page, title=visible(name), icon=":material/folder_open:", url_path=address, **options)
+    return st.Page(page, title=plain(name), icon=":material/folder_open:", url_path=address, **options)
 
 
 def _put(corpus: dict[str, Any], declared: Declared | None) -> None:
@@ -91,7 +91,7 @@ def _put(corpus: dict[str, Any], declared: Declared | None) -> None:
     note = not_published(corpus)
     badge = f":orange-badge[{plain(note)}]  \n" if note else ""
     title = f"**{plain(corpus['title'])}**  \n" if corpus["title"] != name else ""
-    read = f"[Read its dialogues]({links.read(corpus=corpus['corpus_id'])})"
+    read = linked("Read its dialogues", links.read(corpus=corpus["corpus_id"]))
     st.markdown(f"{badge}{title}{plain(corpus['description'])} {read}")
     names = [*(["Charts"] if declared else []), *_PARTS]
     for name, tab in zip(names, st.tabs(names, key="show", bind="query-params"), strict=True):

@@ -9,12 +9,13 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Headline
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.dashboard import headlines, links, receipt, warehouse
-from talkhouse.dashboard.about import linked
+from talkhouse.dashboard.about import NOT_STATED
 from talkhouse.dashboard.content import quality
 from talkhouse.dashboard.tables import counted
-from talkhouse.dashboard.text import plain
+from talkhouse.dashboard.text import linked, plain
 from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
+from talkhouse.visible import visible
 from talkhouse.warehouse.opened import Warehouse
 
 _CARDS = 3
@@ -82,19 +83,19 @@ def _put_corpora(opened: warehouse.Warehouse, corpora: list[dict[str, Any]], cit
                 own = declared.get(corpus["corpus_id"])
                 _put_corpus(opened, corpus, own.headlines[:1] if own else ())
                 with st.expander("Cite", icon=":material/format_quote:"):
-                    st.code(cited[corpus["corpus_id"]], language=None, wrap_lines=True)
+                    st.code(visible(cited[corpus["corpus_id"]], lines=True), language=None, wrap_lines=True)
 
 
 def _put_corpus(opened: warehouse.Warehouse, corpus: Mapping[str, Any], found: Sequence[Headline]) -> None:
     note = not_published(corpus)
     badge = f"  :orange-badge[{plain(note)}]" if note else ""
-    st.subheader(f"[{plain(corpus['title'])}](<{links.corpus(corpus['corpus_id'])}>){badge}", anchor=False)
+    st.subheader(linked(corpus["title"], links.corpus(corpus["corpus_id"])) + badge, anchor=False)
     st.markdown(plain(corpus["description"]))
     headlines.put(opened, found)
     sizes = [counted(corpus[name], what) for name, what in _SIZES.items() if corpus[name]]
-    st.markdown(f"{', '.join(sizes)}; {', '.join(corpus['languages'].split())}")
-    st.markdown(f"Licence: {linked(corpus['licence'], corpus['licence_url'])}")
+    st.markdown(f"{', '.join(sizes)}; {plain(', '.join(corpus['languages'].split()))}")
+    st.markdown(f"Licence: {linked(corpus['licence'] or NOT_STATED, corpus['licence_url'])}")
     if corpus["terms"]:
         st.caption(plain(corpus["terms"]))
-    read = f"[Read its dialogues](<{links.read(corpus=corpus['corpus_id'])}>)"
+    read = linked("Read its dialogues", links.read(corpus=corpus["corpus_id"]))
     st.markdown(f"{read} \N{MIDDLE DOT} {linked('Home page', corpus['homepage'])}")

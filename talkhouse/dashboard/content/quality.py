@@ -14,6 +14,7 @@ from talkhouse.dashboard import chart_table, drawing, headlines, links, warehous
 from talkhouse.dashboard.table_html import table_html
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
+from talkhouse.visible import visible
 
 DASHBOARD = "quality"
 """The declared dashboard that is part of this page."""
@@ -100,7 +101,8 @@ def _put_findings(opened: warehouse.Warehouse) -> None:
         return
     chart_table.put("Findings by rule", rules, _RULES)
     names = rules["rule"].unique(maintain_order=True).to_list()
-    rule = st.selectbox("Places of the rule", names, key="rule", bind="query-params", width=300) or names[0]
+    rule = st.selectbox("Places of the rule", names, key="rule", bind="query-params", format_func=visible, width=300)
+    rule = rule or names[0]
     of_rule = rules.filter(pl.col("rule") == rule)
     st.markdown(f"**{plain(of_rule['condition'][0] or rule)}** {plain(of_rule['remedy'][0] or '')}")
     places = opened.rows(_PLACES_OF_RULE, {"rule": rule, "limit": _MOST_PLACES})

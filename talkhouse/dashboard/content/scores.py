@@ -17,6 +17,7 @@ from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
 from talkhouse.schema import warehouse as files
 from talkhouse.schema.sql import quoted
+from talkhouse.visible import visible
 from talkhouse.warehouse.relations import relations
 
 SHOWN = 1_000
@@ -44,7 +45,7 @@ def page() -> None:
     st.caption(f"What is in the file {plain(path().name)} beside the warehouse. It is opened read-only.")
     with _connection() as con:
         known = {f"{one['schema']}.{one['name']}": one for one in relations(con)}
-    name = st.selectbox("Table or view", list(known), key="table", bind="query-params")
+    name = st.selectbox("Table or view", list(known), key="table", bind="query-params", format_func=visible)
     if name is None:
         st.info("There is no table in it.")
         return

@@ -12,6 +12,7 @@ from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted
+from talkhouse.visible import visible
 from talkhouse.warehouse.relations import columns_of, relations
 
 SECONDS = 30
@@ -149,7 +150,9 @@ def _put_result(result: _Result) -> None:
 
 def _put_chosen(name: str, columns: list[str]) -> None:
     """Draw the choice of columns, found as one types, of which a query is made."""
-    chosen = st.multiselect("Columns", columns, key="chosen_columns", placeholder="All", help="Type to search.")
+    chosen = st.multiselect(
+        "Columns", columns, key="chosen_columns", format_func=visible, placeholder="All", help="Type to search."
+    )
     selected = ", ".join(map(quoted, chosen)) or "*"
     query = f"select {selected}\nfrom {'.'.join(map(quoted, name.split('.')))}\nlimit 100"
     st.button("Put into the query", icon=":material/input:", on_click=query_editor.take, args=(query,))
@@ -159,7 +162,7 @@ def _put_relations(opened: Warehouse) -> None:
     """Draw the choice of a view or table, and its columns with what they mean."""
     with opened.connection() as con:
         known = {f"{one['schema']}.{one['name']}": one for one in relations(con)}
-        name = st.selectbox("Views and tables", list(known), key="view", bind="query-params")
+        name = st.selectbox("Views and tables", list(known), key="view", bind="query-params", format_func=visible)
         if name is None:
             return
         columns = columns_of(con, known[name]["schema"], known[name]["name"])

@@ -14,6 +14,7 @@ from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema.sql import literal
+from talkhouse.visible import visible
 
 _MEANINGS = "select label, meaning from main.labels where scheme = $scheme and meaning is not null"
 
@@ -27,7 +28,9 @@ def page() -> None:
         st.info("No task has examples in this warehouse.")
         return
     columns = iter(st.columns([2, 1, 1, 1]))
-    name = next(columns).selectbox("Task", names, key="task", bind="query-params", on_change=_to_the_first)
+    name = next(columns).selectbox(
+        "Task", names, key="task", bind="query-params", format_func=visible, on_change=_to_the_first
+    )
     chosen = find_task(opened, name)
     choice, of, count = _choose(opened, chosen, columns)
     st.caption(plain(chosen.comment))
@@ -70,6 +73,7 @@ def _select(columns: Iterator[DeltaGenerator], title: str, values: list[str | No
         index=None,
         key=f"task_{title.lower()}",  # other pages have several values by the plain name
         bind="query-params",
+        format_func=visible,
         placeholder="All",
         on_change=_to_the_first,
     )

@@ -1,6 +1,5 @@
 """Items of a text as cards, and turns that are drawn as one line, as HTML."""
 
-import re
 from collections.abc import Iterable, Mapping
 from string import Formatter
 from typing import Any
@@ -19,13 +18,12 @@ def cards_html(items: str) -> str:
 
 def lines_html(turns: Iterable[Mapping[str, Any]], declared: Iterable[Line]) -> dict[int, str]:
     """Return the turns that are drawn as a line: turn_index -> HTML; a text of another pattern is shown as it is."""
-    by_kind = {line.kind: line for line in declared}
-    found = {}
-    for turn in turns:
-        line = by_kind.get(turn["kind"])
-        match = re.fullmatch(line.pattern, turn["text"], re.DOTALL) if line else None
-        if line and match:
-            found[turn["turn_index"]] = tag("div", "text line", _sentence(line, match.groupdict(), turn))
+    said, found = list(turns), dict[int, str]()
+    for line in declared:
+        of_kind = [turn for turn in said if turn["kind"] == line.kind]
+        for turn, groups in zip(of_kind, line.matches([turn["text"] for turn in of_kind]), strict=True):
+            if groups is not None:
+                found[turn["turn_index"]] = tag("div", "text line", _sentence(line, groups, turn))
     return found
 
 

@@ -22,6 +22,7 @@ from talkhouse.explore.search import hits
 from talkhouse.explore.search_filters import Pattern
 from talkhouse.explore.show import show
 from talkhouse.made import not_published
+from talkhouse.visible import visible
 
 _KEPT = 20
 """Conversations that are kept in memory."""
@@ -193,5 +194,5 @@ def _put_corpus(corpus: dict[str, Any]) -> None:
                 }.items()
             )
         )
-        st.code(corpus["citation"], language=None, wrap_lines=True)
-        st.code(bibtex([Citation.of(corpus)]), language=None, wrap_lines=True)
+        for cited in (corpus["citation"], bibtex([Citation.of(corpus)])):
+            st.code(visible(cited, lines=True), language=None, wrap_lines=True)

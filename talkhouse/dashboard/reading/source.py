@@ -6,7 +6,7 @@ import streamlit as st
 
 from talkhouse.dashboard.reading.state import State, link
 from talkhouse.dashboard.text import html
-from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.dashboard.warehouse import ONE_READS, Version, Warehouse
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.restore.raw_record import raw
 from talkhouse.settings import corpus_folders
@@ -34,5 +34,5 @@ def put_source(here: st.Page, opened: Warehouse, state: State) -> None:
 @st.cache_data(max_entries=20, show_spinner=False)
 def _record(_opened: Warehouse, version: Version, name: str) -> bytes:  # noqa: ARG001
     # By the version, and not by what has it open, is a record known again.
-    with _opened.connection() as con:
+    with ONE_READS, _opened.connection() as con:
         return raw(con, name, all_corpora(corpus_folders()))

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from talkhouse.packages.content import Package
-from talkhouse.packages.huggingface.markdown import counted
 from talkhouse.packages.known_facts import CorpusFacts, SchemeFacts
+from talkhouse.packages.markdown import counted
 from talkhouse.warehouse.datasheets import NOT_PUBLISHED, QUESTIONS
 
 NOT_KNOWN = "not known"
@@ -65,7 +65,7 @@ def _errors(facts: CorpusFacts) -> str:
     findings = sum(count for _, _, count in facts.findings)
     return (
         f"{counted(facts.quarantined_count, 'published record')} could not be read. Checks of the files have "
-        f"{counted(findings, 'finding')}, which `bi.findings` lists in the warehouse."
+        f"{counted(findings, 'finding')}, which bi.findings lists in the warehouse."
     )
 
 
@@ -85,7 +85,7 @@ def _annotators(package: Package, facts: CorpusFacts) -> str:
 def _of_scheme(facts: SchemeFacts) -> str:
     fewest, most = facts.fewest_annotators, facts.most_annotators
     number = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    said = f"`{facts.scheme}`: {number} annotator{'' if most == 1 else 's'} for each {facts.target}"
+    said = f"{facts.scheme}: {number} annotator{'' if most == 1 else 's'} for each {facts.target}"
     alphas = [(each.release, each.krippendorff_alpha) for each in facts.agreement]
     agree = ", ".join(
         f"{alpha:.2f}{f' ({release})' if release else ''}" for release, alpha in alphas if alpha is not None

@@ -12,7 +12,7 @@ from talkhouse.packages.descriptions import provenance, title
 from talkhouse.packages.huggingface.answers import answers
 from talkhouse.packages.huggingface.configs import section
 from talkhouse.packages.huggingface.head import head
-from talkhouse.packages.huggingface.markdown import plain, table
+from talkhouse.packages.markdown import link, plain, table, ticks_around
 from talkhouse.settings import version
 
 _SHOWN = 40
@@ -21,13 +21,15 @@ _SHOWN = 40
 
 def card(package: Package, folder: Path, files: Sequence[DataFile]) -> str:
     """Return the card of a package whose files are in a folder."""
+    cited = formats.bibtex(list(map(Citation.of, package.corpora))).rstrip()
+    ticks = ticks_around(cited, 3)
     lines = [
         *(f"# {plain(title(package))}", ""),
         *_descriptions(package),
         *_terms(package),
         *_configurations(package, files),
         *_provenance(package),
-        *("## Citation", "", "```bibtex", formats.bibtex(list(map(Citation.of, package.corpora))).rstrip(), "```", ""),
+        *("## Citation", "", f"{ticks}bibtex", cited, ticks, ""),
         *_answers(package),
     ]
     return f"---\n{head(package, folder, files)}---\n\n" + "\n".join(lines).rstrip() + "\n"
@@ -35,14 +37,14 @@ def card(package: Package, folder: Path, files: Sequence[DataFile]) -> str:
 
 def _descriptions(package: Package) -> Iterator[str]:
     for corpus, facts in zip(package.corpora, package.facts, strict=True):
-        note, about = not_published(corpus), f"{plain(facts.description)} {facts.homepage}"
+        note, about = not_published(corpus), f"{plain(facts.description)} {link(facts.homepage)}"
         yield from (f"**{plain(corpus['title'])}**{f' ({note})' if note else ''}: {about}", "")
 
 
 def _terms(package: Package) -> Iterator[str]:
     yield from ("## Licence and terms", "")
     for corpus in package.corpora:
-        url = f" ({corpus['licence_url']})" if corpus["licence_url"] else ""
+        url = f" ({link(corpus['licence_url'])})" if corpus["licence_url"] else ""
         terms = f" {plain(corpus['terms'])}" if corpus["terms"] else ""
         yield from (f"**{plain(corpus['title'])}**: {plain(corpus['licence'])}{url}.{terms}", "")
     if package.parts:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from talkhouse.packages.content import Classes, Config, DataFile
-from talkhouse.packages.huggingface.markdown import counted, plain, table
+from talkhouse.packages.markdown import code, counted, plain, table
 from talkhouse.query.composition import notes
 
 
 def section(config: Config, files: Sequence[DataFile]) -> Iterator[str]:
     """Yield the lines about a configuration, which has these files."""
     yield from (f"### {config.name}", "", plain(config.comment), "")
-    yield from (f"{counted(config.rows, 'row')} of `{config.selection.full_name}`{_order(config)}.", "")
+    yield from (f"{counted(config.rows, 'row')} of {code(config.selection.full_name)}{_order(config)}.", "")
     yield from _filters(config)
     yield from table(
         ("split", "as published", "standard split", "rows", "files"),
@@ -33,7 +33,7 @@ def section(config: Config, files: Sequence[DataFile]) -> Iterator[str]:
 
 
 def _order(config: Config) -> str:
-    columns = ", ".join(f"`{column}`" for column in config.selection.order)
+    columns = ", ".join(map(code, config.selection.order))
     return f", in the order of {columns}" if columns else ""
 
 
@@ -45,7 +45,7 @@ def _filters(config: Config) -> Iterator[str]:
         "subset": ", ".join(filters.subsets),
         "where": filters.where,
     }
-    named = [f"{name}: `{plain(value)}`" for name, value in wanted.items() if value]
+    named = [f"{name}: {code(value)}" for name, value in wanted.items() if value]
     if named:
         yield from (f"Only some of its rows are here; {'; '.join(named)}.", "")
 
@@ -64,7 +64,7 @@ def _notes(config: Config) -> Iterator[str]:
 
 
 def _labels(declared: Classes) -> Iterator[str]:
-    scheme = f", of the scheme `{declared.scheme}`" if declared.scheme else ""
-    yield from (f"Labels of `{declared.column}`{scheme}:", "")
+    scheme = f", of the scheme {code(declared.scheme)}" if declared.scheme else ""
+    yield from (f"Labels of {code(declared.column)}{scheme}:", "")
     labels = enumerate(declared.labels)
     yield from table(("number", "label", "meaning"), ((number, label.label, label.meaning) for number, label in labels))

@@ -3,6 +3,7 @@
 Labels are predictions: Label Studio shows them, and an annotator accepts or corrects them.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +16,20 @@ from talkhouse.packages.whole_dialogues import DialoguePackage, Level, known, no
 from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters
+from talkhouse.visible import WORD_JOINER, visible
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
 _MODEL = "published labels"
 
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
 
 def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None) -> DialoguePackage:
     package = plan(warehouse, name, filters, pseudonyms)
-    return replace(package, notes=tuple(not_shown(package.left_over)))
+    odd = [label for labels in package.schemes().values() for label in labels if _in_xml(label) != label]
+    notes = [f"written out, as XML can't hold them: control characters in the labels {', '.join(odd)}"] if odd else []
+    return replace(package, notes=(*not_shown(package.left_over), *notes))
 
 
 def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
@@ -39,13 +45,22 @@ def _config(schemes: Mapping[Level, list[str]]) -> str:
     for level, labels in schemes.items():
         control, item = ("ParagraphLabels", "Label") if level.is_of_turns else ("Choices", "Choice")
         choice = ElementTree.SubElement(view, control, name=_name(level), toName=_DIALOGUE)
-        for label in labels:
-            ElementTree.SubElement(choice, item, value=label)
+        for label in map(_in_xml, labels):
+            # The editor would put what a task has of this name in the place of $name. It is known by its alias then.
+            shown = (
+                {"value": label.replace("$", f"${WORD_JOINER}"), "alias": label} if "$" in label else {"value": label}
+            )
+            ElementTree.SubElement(choice, item, shown)
     shown = {"name": _DIALOGUE, "value": f"${_DIALOGUE}", "layout": "dialogue", "nameKey": "author", "textKey": "text"}
     ElementTree.SubElement(view, "Paragraphs", shown)
     ElementTree.SubElement(view, "TextArea", name="comment", toName=_DIALOGUE)
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode") + "\n"
+
+
+def _in_xml(label: str) -> str:
+    """Return a label that XML can hold: with a control character, as it is shown."""
+    return visible(label) if _NOT_IN_XML.search(label) else label
 
 
 def _name(level: Level) -> str:
@@ -71,7 +86,7 @@ def _results(dialogue: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for label in dialogue["labels"] or ():
         name = _name(Level(label["scheme"], label["turn_index"] is not None))
         if label["turn_index"] is None:
-            choice = {"choices": [label["label"]]}
+            choice = {"choices": [_in_xml(label["label"])]}
             yield {"id": name, "from_name": name, "to_name": _DIALOGUE, "type": "choices", "value": choice}
             continue
         place, text = places[label["turn_index"]]
@@ -86,7 +101,7 @@ def _results(dialogue: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "startOffset": 0,
                 "endOffset": len(text.encode("utf-16-le", "surrogatepass")) // 2,
                 "text": text,
-                "paragraphlabels": [label["label"]],
+                "paragraphlabels": [_in_xml(label["label"])],
             },
         }
 

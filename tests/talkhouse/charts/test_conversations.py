@@ -66,3 +66,10 @@ def test_a_column_that_the_view_has_not_is_said_with_its_line(tmp_path: Path) ->
         con.execute("select who, cup from (select 'Ann' as who, 'blue' as cups)")
     assert "reading.toml:2" in str(caught.value)
     assert "cups" in str(caught.value)
+
+
+def test_a_pattern_takes_no_longer_for_a_text_that_almost_fits(tmp_path: Path) -> None:
+    found = declared(tmp_path, LINE.replace("to (?P<whom>.*)", "(?P<whom>(a|a)*)b"))
+    assert found
+    none, groups, other = found.lines[0].matches(["a" * 100, "aab", "x\naab"])
+    assert (none, other, groups and groups["whom"]) == (None, None, "aa")

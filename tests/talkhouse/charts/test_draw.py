@@ -1,5 +1,7 @@
 """Charts as Altair has them: worked examples, and every declared chart on the sample."""
 
+import re
+from html import unescape
 from typing import Any
 
 import duckdb
@@ -9,12 +11,14 @@ import pytest
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.declared import Chart, Grain, Kind
 from talkhouse.charts.draw import draw
-from talkhouse.charts.fields import title
+from talkhouse.charts.fields import fields, title
 from talkhouse.charts.formats import number
 from talkhouse.charts.marks import nothing, with_units
 from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
+from talkhouse.report.svg import svg
+from talkhouse.visible import visible
 
 DRAWN = (Kind.BAR, Kind.LINE, Kind.HEATMAP)
 CHARTS = [(one, chart) for one in dashboards() for chart in one.dashboard.charts if chart.kind in DRAWN]
@@ -28,6 +32,26 @@ CUPS = {
     "sips": Metric(title="Sips", sql="sum(sips)"),
     "spilt": Metric(title="Spilt", sql="avg(spilt)", format=NumberFormat.PERCENT),
 }
+HOSTILE = [
+    *(
+        "a\u2028b",
+        "a\u2029b",
+        "\u202ea",
+        "a\0b",
+        "*",
+        "^.*$",
+        "a.b[0]",
+        "a:Q",
+        "it's",
+        '"]',
+        "\\",
+        "\\1",
+        "{x}",
+        "{{x}}",
+    ),
+    *("%s", "$x$", "${x}", "<b>b</b>", "[red]", "#{datum}", "datum['a']"),
+]
+"""Names that mean something to Vega's expressions, Polars, or what shows them."""
 ROWS = pl.DataFrame({"who": ["Ann", None], "day": [1, 2], "sips": [5, 7], "spilt": [0.5, None]})
 
 
@@ -50,8 +74,10 @@ def test_every_declared_chart_is_drawn_from_its_rows(con: duckdb.DuckDBPyConnect
     assert [mark["_value"] for mark in marks(drawn)] == [
         None if value is None else float(value) for metric in chart.metrics for value in rows[metric].to_list()
     ]
-    shown = [tooltip["field"] for tooltip in drawn["encoding"]["tooltip"]]
-    assert {*chart.metrics, *chart.counts} <= set(shown)
+    shown = {tooltip["title"]: tooltip["field"] for tooltip in drawn["encoding"]["tooltip"]}
+    pointed = {one.name: shown[one.title] for one in fields(chart, of_view) if one.metric}
+    for name, field in pointed.items():
+        assert [mark[field] for mark in marks(drawn)][: rows.height] == rows[name].to_list()
 
 
 def test_several_metrics_are_series() -> None:
@@ -135,3 +161,15 @@ def test_columns_have_titles(column: str, expected: str) -> None:
 )
 def test_numbers_are_written_as_people_read_them(value: float | None, how: NumberFormat, expected: str) -> None:
     assert number(value, how) == expected
+
+
+@pytest.mark.parametrize("kind", [Kind.BAR, *(pytest.param(kind, marks=pytest.mark.slow) for kind in DRAWN[1:])])
+def test_no_name_is_code_or_a_pattern(kind: Kind) -> None:
+    for first, second, third in zip(HOSTILE, HOSTILE[1:] + HOSTILE[:1], HOSTILE[2:] + HOSTILE[:2], strict=True):
+        metric = {first: Metric(title=second, sql="")}
+        rows = pl.DataFrame({third: HOSTILE, second: HOSTILE[::-1], first: range(len(HOSTILE))})
+        chart = Chart(title="", view="", kind=kind, x=third, by=(second,), metrics=(first,), largest_first=True)
+        drawn = svg(draw(chart, metric, rows, {HOSTILE[0]: "#000000"}), "a", "")
+        titles = [title for title in re.findall("<title>(.*?)</title>", drawn) if title]
+        assert kind is Kind.LINE or len(titles) == len(HOSTILE)
+        assert all(visible(first) in unescape(drawn) for first in (third, second))

@@ -3,40 +3,42 @@
 import re
 import shutil
 from pathlib import Path
+from urllib.parse import urlencode
 
+import duckdb
 import pytest
 from playwright.sync_api import Browser
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.dashboard import links
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.schema import warehouse
 from talkhouse.visible import visible
 from tests.browser import MINUTE, Visit, served, visit
+from tests.hostile import CORPUS, TEXTS, make_hostile
+from tests.samples import POSTS, RELEASES
 
 pytestmark = pytest.mark.slow
 
-ACTING = [
-    """<img id="acted" src="http://outside.example/a.png" onerror="window.acted = 1">""",
-    """<script id="acted">window.acted = 1</script><b id="acted">bold</b>""",
-    """![a](http://outside.example/b.png) [b](javascript:window.acted=1) [c](http://outside.example) **d** # e""",
-    """$\\frac{1}{2}$ :material/bolt: :red[red] :smile: `code` <style>body { display: none }</style>""",
-    "\u05e9\u05dc\u05d5\u05dd \u202e\u0645\u0631\u062d\u0628\u0627\u202c \u65e5\u672c\u8a9e",
-    "\U0001f469\u200d\U0001f680 a\0b",
-]
-"""Texts that mean something to HTML, Markdown or Streamlit, and texts of other scripts."""
-
 ACTED = '#acted, a[href^="javascript"], img[src*="outside"], .katex'
+"""Elements that only a text of the warehouse can have made."""
 
-_TEXTS = {
-    "turns": ["text"],
-    "texts": ["text"],
-    "personas": ["text"],
-    "dialogues": ["title", "domain"],
-    "speakers": ["name"],
-    "labels": ["meaning"],
-    "meta.findings": ["detail", "pointer"],
-}
+_LED = """[...document.links].filter(link => link.hostname === 'outside.example' && !link.pathname.startsWith('/home'))
+    .map(link => link.outerHTML)"""
+"""Links that lead out; that to the home page of a corpus may."""
+
+_OWN = """() => {
+    const before = {zred: "[", zlink: "[", zbold: "*", zcode: "`", zmath: "{$", skull: "/", smile: ":"};
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+    while (walker.nextNode()) {
+        const text = walker.currentNode.data;
+        for (const [word, signs] of Object.entries(before))
+            for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+                if (!at || !signs.includes(text[at - 1])) found.push(text);
+    }
+    return found;
+}"""
+"""Returns the texts in which a word has lost the sign before it: that sign was taken for Markdown."""
 
 
 def test_a_choice_is_in_the_address(browser: Browser, visited: Visit) -> None:
@@ -66,27 +68,56 @@ def numbers(visited: Visit) -> list[str]:
 def test_every_page_is_drawn_asks_nothing_of_the_network_and_no_text_acts_on_it(
     browser: Browser, sample: Path, tmp_path: Path
 ) -> None:
-    path = tmp_path / "acting.duckdb"
-    shutil.copyfile(sample, path)
-    with warehouse.create(path) as con:
-        for table, columns in _TEXTS.items():
-            for column in columns:
-                text = f"list_extract(?::varchar[], 1 + (rowid % {len(ACTING)})::integer)"
-                con.execute(f"update {table} set {column} = {column} || {text}", [ACTING])
+    path = tmp_path / "hostile.duckdb"
+    make_hostile(path, sample)
+    with duckdb.connect(tmp_path / "scores.duckdb") as con:
+        con.execute('create table "it\'s :red[zred]" as select unnest($texts) as "*"', {"texts": TEXTS})
+    with duckdb.connect(path) as con:
+        ((dialogue, record, rule),) = con.execute(
+            "select (select max(dialogue_id) from main.records where contains(dialogue_id, 'zred')), "
+            "(select max(record_id) from main.records where contains(record_id, 'zred')), "
+            "(select max(rule) from meta.findings)"
+        ).fetchall()
     with served(path, tmp_path) as pages, visit(browser, pages.url) as visited:
+
+        def check(place: str) -> None:
+            assert not visited.errors(), place
+            assert visited.page.evaluate("window.acted") is None, place
+            assert visited.page.locator(ACTED).count() == 0, place
+            assert visited.page.evaluate(_OWN) == [], place
+            assert visited.page.evaluate(_LED) == [], place
+            assert "\N{SMILING FACE WITH OPEN MOUTH AND SMILING EYES}" not in visited.page.inner_text("body"), place
+
         visited.open()
-        links = visited.links()
-        assert len(links) >= 2 + len(corpora())
-        for link in links:
+        addresses = visited.links()
+        assert len(addresses) >= 3 + len(corpora())
+        for link in addresses:
             visited.follow(link)
-            assert not visited.errors(), link
-            assert visited.page.evaluate("window.acted") is None, link
-            assert visited.page.locator(f'[data-testid="stMain"] :is({ACTED})').count() == 0, link
-            assert "outside.example" not in visited.page.evaluate("[...document.links].map(link => link.hostname)")
-        visited.open("mantis")
+            check(link)
+        parts = ("Datasheet", "Licence and citation", "Tasks and splits", "Findings")
+        more = [f"{name}?{urlencode({'show': part})}" for name in (RELEASES, CORPUS) for part in parts]
+        more += [
+            links.read(dialogue),
+            links.read(record_id=record),
+            links.quality(rule),
+            "read?text=slot",
+            "read?filters=1",
+        ]
+        more += [links.sql('select 1 as "*", 2 as "^.*$", 3 as "a.b", \'$zmath$\' as ":red[zred]"')]
+        more += [f"sql?{urlencode({'view': f'bi.{CORPUS}_cups'})}", f"read?{urlencode({'source': record})}"]
+        for address in more:
+            visited.open(address)
+            check(address)
+        visited.open(CORPUS)
+        for name in ("Numbers", "Receipt"):
+            for button in visited.page.get_by_role("button", name=name).all()[:3]:
+                visited.press(button)
+                check(name)
+                visited.page.keyboard.press("Escape")
+        visited.open(POSTS)
         visited.page.get_by_role("combobox", name="Site").click()
         options = "\n".join(visited.page.get_by_role("option").all_inner_texts())
-        assert all(visible(text) in options for text in ACTING)
+        assert all(visible(text) in options for text in TEXTS)
         assert visited.wrong == []
         assert pages.connections() == []
 

@@ -83,7 +83,7 @@ def test_findings_lead_to_their_places(visit: Visit, sample: Path, con: duckdb.D
     ).fetchall()
     assert rules
     for rule, count in rules:
-        assert f"[{rule}](quality?rule={rule})" in text
+        assert f"[{rule}](<quality?rule={rule}>)" in text
         assert f"'{count:,}'" in text
 
 

@@ -5,16 +5,27 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.util import calc_hash
+from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
 
 from talkhouse.cli.dashboard import require_dashboard
 from talkhouse.dashboard.server import FIRST_PORT, listen
 from talkhouse.dashboard.streamlit_options import ADDRESS
+from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import UsageError
 from tests.browser import OUTPUT, free_port, started
 from tests.commands import COMMAND
+
+STREAMLIT = [Subprotocol("streamlit")]
 
 
 @pytest.fixture
@@ -59,3 +70,39 @@ def test_without_what_draws_the_pages_the_command_says_what_to_type(monkeypatch:
     monkeypatch.setitem(sys.modules, "streamlit", None)
     with pytest.raises(UsageError, match=r"streamlit is not installed[\s\S]*pip install 'talkhouse\[dashboard\]'"):
         require_dashboard()
+
+
+IN_TURNS = [
+    sys.executable,
+    "-c",
+    "import sys; sys.setswitchinterval(1e-6); from talkhouse.cli import main; main()",
+]
+"""The command, whose threads take turns as often as Python lets them."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(10))
+def test_pages_that_open_together_right_after_the_start_are_drawn(sample: Path, tmp_path: Path, start: int) -> None:  # noqa: ARG001
+    port = free_port()
+    options = ["dashboard", "--db", sample, "--port", port, "--no-browser", "--no-token"]
+    pages = ["", "read", "tasks", "quality", "ask", "overview", *sorted(corpora())[:2]]
+    with started([*IN_TURNS, *options], port, tmp_path) as server, ThreadPoolExecutor(len(pages)) as visitors:
+        assert {*visitors.map(partial(wrong, port), pages)} == {""}
+        assert server.poll() is None
+
+
+def wrong(port: int, page: str) -> str:
+    """Say what goes wrong until a page is drawn to its end, as a browser asks for it; empty where nothing does."""
+    asked = BackMsg(rerun_script=ClientState(page_script_hash=calc_hash(page) if page else ""))
+    address = f"{ADDRESS}:{port}"
+    with connect(
+        f"ws://{address}/_stcore/stream", origin=Origin(f"http://{address}"), subprotocols=STREAMLIT, max_size=None
+    ) as server:
+        server.send(asked.SerializeToString())
+        while True:
+            told = ForwardMsg.FromString(server.recv(timeout=300))
+            element = told.delta.new_element
+            if element.HasField("exception") or element.alert.format == element.alert.ERROR:
+                return f"{page}: {element}"
+            if told.HasField("script_finished"):
+                return "" if told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY else f"{page}: {told}"

@@ -149,11 +149,13 @@ def test_a_command_that_takes_too_long_is_ended(tmp_path: Path, served: Path) ->
 @pytest.mark.usefixtures("served")
 @pytest.mark.parametrize("file_format", ["csv", pytest.param("parquet", marks=pytest.mark.slow)])
 def test_a_download_has_all_rows_as_the_command_that_is_shown_writes_them(tmp_path: Path, file_format: str) -> None:
-    page = draw("sql", query="-- all\nselect dialogue_id, text from main.turns order by all")
+    page = draw("sql", query="-- all\nselect dialogue_id, '=' || text as text from main.turns order by all")
     page.session_state["file_format"] = file_format
+    page.session_state["escape_formulas"] = True  # where there is the choice: in CSV
     page.run()
     page.button(key="make_file").click().run()
     (shown,) = messages(page)
+    assert ("--escape-formulas" in shown) == (file_format == "csv")
     subprocess.run([*COMMAND, *shlex.split(shown)[1:]], cwd=tmp_path, check=True, capture_output=True)
     assert prepared(page).path.read_bytes() == (tmp_path / f"result.{file_format}").read_bytes()
 

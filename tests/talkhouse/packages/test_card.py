@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from talkhouse.packages.export import export_package
 from talkhouse.packages.huggingface.head import fingerprint, size_category
-from talkhouse.packages.huggingface.markdown import table
+from talkhouse.packages.markdown import table
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters
 from talkhouse.warehouse.opened import Warehouse

@@ -1,5 +1,6 @@
 """One writer for each format: ``sql`` and ``export`` write the same bytes, to a file as to standard output."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from talkhouse.query.formats import ExportFormat, QueryFormat
 from talkhouse.query.run_query import run_query
 from talkhouse.query.selection import select
 from talkhouse.warehouse.opened import Warehouse
+from tests.commands import run
 from tests.lanes import first_quick
 
 RELATIONS = [
@@ -153,3 +155,53 @@ def test_every_statement_that_reads_has_every_format(awkward: Path, tmp_path: Pa
             run_query(con, query, query_format, tmp_path / query_format, limit=1)
             assert (tmp_path / query_format).read_bytes()
     assert len(json.loads((tmp_path / QueryFormat.JSON).read_bytes())) == 1
+
+
+FORMULAS = ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", "\n=1", "\0=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"]
+TEXTS = ["", "a=1", "a\n=1", " =1", "'=1", '"=1', "1-1"]
+
+
+def test_formulas_are_escaped_in_cells_and_in_the_head(writable: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    writable.execute(
+        'create or replace table main.sheet as select -1 as i, -1.5 as d, true as yes, text as "=a" from '
+        "(select unnest($texts) as text) union all select null, null, null, null",
+        {"texts": FORMULAS + TEXTS},
+    )
+    warehouse = Warehouse(writable)
+    for kind in ("csv", "tsv"):
+        plain, escaped = tmp_path / f"plain.{kind}", tmp_path / f"escaped.{kind}"
+        export(warehouse, "main.sheet", plain, is_accepted=True)
+        export(warehouse, "main.sheet", escaped, is_accepted=True, escape_formulas=True)
+        rows, changed = map(cells, (plain, escaped))
+        assert (rows[0][3], changed[0][3]) == ("=a", "'=a")
+        assert {row[:3] for row in changed[1:]} == {("-1", "-1.5", "true"), ("", "", "")}
+        assert sorted(row[3] for row in rows[1:]) == sorted([*FORMULAS, *TEXTS, ""])
+        assert sorted(row[3] for row in changed[1:]) == sorted([*(f"'{text}" for text in FORMULAS), *TEXTS, ""])
+        manifests = [json.loads(Path(f"{path}.manifest.json").read_text()) for path in (plain, escaped)]
+        assert [one["formulas_escaped"] for one in manifests] == [False, True]
+
+
+def cells(path: Path) -> list[tuple[str, ...]]:
+    with path.open(newline="") as file:
+        return [*map(tuple, csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ","))]
+
+
+@pytest.mark.slow
+def test_only_what_spreadsheets_open_is_escaped(sample: Path, tmp_path: Path) -> None:
+    task, option = "delidata.change_of_mind", "--escape-formulas"
+    of_rows = ("export", task, "--accept-terms", option)
+    for wanted in (
+        (*of_rows, "--output", tmp_path / "a.parquet"),
+        (*of_rows, "--output", tmp_path / "folder", "--for", "huggingface"),
+        ("export", "--for", "superset", option, "--output", tmp_path / "a.zip"),
+        ("sql", "select '=1' as a", option),
+        ("sql", "select '=1' as a", option, "--format", "json", "--output", tmp_path / "a.json"),
+        ("score", task, "--template", tmp_path / "a.jsonl", option),
+        ("score", task, "--baseline", "majority", option),
+    ):
+        refused = run(*wanted, "--db", sample)
+        assert refused.returncode == 2
+        assert option in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert run("sql", "select '=1' as a", option, "--format", "csv", "--db", sample).stdout == '"a"\n"\'=1"\n'
+    assert run("score", task, "--template", tmp_path / "a.csv", option, "--db", sample).returncode == 0

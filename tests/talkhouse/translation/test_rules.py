@@ -286,3 +286,7 @@ def without_it(sail: "SparkSession", sql: str) -> list[str] | None:
         return rows_of(sail.sql(translation(sql)).toArrow())
     except (NotPortable, PySparkException, ValueError):
         return None
+
+
+def test_no_text_is_a_variable_of_spark() -> None:
+    assert spark_sql(parsed("select '${x} $x \\{' as y")) == "SELECT\n  '\\u0024{x} $x \\\\{' AS y"
