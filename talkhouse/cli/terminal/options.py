@@ -25,9 +25,13 @@ SECONDS = click.FloatRange(0.001, 10**9)
 PATH = click.Path(path_type=Path, readable=False)
 """What reads it says what to do where it may not be read; Click, asking beforehand, would not."""
 
-command = click.command(cls=Command)
 flag = partial(click.option, is_flag=True)
 path = partial(click.option, type=PATH)
+
+
+def command(function: Callable[..., None]) -> Command:
+    """Make a command of a function; Click's own decorator can be used once, since it keeps the first one's help."""
+    return click.command(cls=Command)(function)
 
 
 class OneOf(click.Choice[Any]):
