@@ -23,7 +23,7 @@ _JOINERS = f"(?<![{_LETTERS}])\u200c|(?<![{_LETTERS}{_EMOJI}])\u200d|(?<![#*0-9{
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~:$^=&\"'@/%])")
 
-_COMMONMARK = re.compile(r"[\\`*\[\]$~|]|(?<![^\W_])_|_(?![^\W_])")
+_COMMONMARK = re.compile(r"[\\`*$~|]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
 _AT_BEGIN = re.compile(r"^([ \t]*)(#{1,6}(?!\S)|>|[+-](?!\S)|[=-]+[ \t]*$)|^([ \t]*\d+)(?=[.)](?!\S))", re.MULTILINE)
 """What makes a heading, a quotation, a list or a line across where a line begins; of a number, the sign after it."""
 
