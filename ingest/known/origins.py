@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from talkhouse.ingest import corpora as shipped
-from talkhouse.ingest.contract.code_line import code_line
+from talkhouse.ingest.contract.code_line import code_line, described
 from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import API, Corpus
 from talkhouse.ingest.known import importing
@@ -76,10 +76,13 @@ class Folder:
     def load(self) -> Corpus:
         """Import the folder."""
         try:
-            module = importing.own(self.path) if self.is_own else importing.folder(self.path)
-        except (Exception, SystemExit) as error:  # whatever a broken folder raises, its name must be in the message
+            with importing.contained():
+                module = importing.own(self.path) if self.is_own else importing.folder(self.path)
+                corpus = getattr(module, _ATTRIBUTE, None)
+        except KeyboardInterrupt:
+            raise _interrupted(self.place) from None
+        except BaseException as error:  # whatever a broken folder raises, its name must be in the message
             raise self.broken(_reason(error, self.path)) from error
-        corpus = getattr(module, _ATTRIBUTE, None)
         if not isinstance(corpus, Corpus):
             raise self.broken(f"its __init__.py has no {_ATTRIBUTE} = Corpus(...)")
         if corpus.id != self.path.name:
@@ -126,8 +129,11 @@ class Package:
         """Import the module that the entry point names."""
         folder = None
         try:
-            corpus, folder = importing.entry_point(self.entry_point)
-        except (Exception, SystemExit) as error:  # whatever a broken package raises
+            with importing.contained():
+                corpus, folder = importing.entry_point(self.entry_point)
+        except KeyboardInterrupt:
+            raise _interrupted(self.place) from None
+        except BaseException as error:  # whatever a broken package raises
             raise self.broken(_reason(error, Path(self.location)), error) from error
         if not isinstance(corpus, Corpus):
             raise self.broken(f"{self.entry_point.value} is no Corpus, but a {type(corpus).__name__}")
@@ -218,7 +224,12 @@ def _named(distribution: Distribution) -> tuple[str, str]:
 
 def _reason(error: BaseException, folder: Path) -> str:
     line = code_line(error, folder)
-    return f"{type(error).__name__}: {error}" + (f", {line}" if line else "")
+    return described(error) + (f", {line}" if line else "")
+
+
+def _interrupted(place: str) -> KeyboardInterrupt:
+    """Name what was being imported: it may be what takes so long."""
+    return KeyboardInterrupt(f"interrupted while this was imported: {place}")
 
 
 def _may_be_of_another(error: BaseException | None) -> bool:
