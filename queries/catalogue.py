@@ -2,18 +2,20 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import duckdb
 
-from talkhouse.queries.files import DEFAULT_ROOT, Files, files_in, own_files
+from talkhouse.queries.files import DEFAULT_ROOT, Files, QueryFile, files_in, own_files
+from talkhouse.queries.foreign_sql import Refused, Scope, check_expressions, check_macro, check_select, scope_of_files
 from talkhouse.queries.heads import (
     CheckQuery,
     ExampleQuery,
@@ -49,6 +51,9 @@ makes: the catalogue writes them."""
 
 _TEXT = re.compile(r"'([^']+)'(\s*\|\|)?")
 """A text in SQL, and whether something is joined to it."""
+
+Check: TypeAlias = Callable[[str, Scope], None]
+"""One of those of ``foreign_sql``."""
 
 _full_name = attrgetter("full_name")
 
@@ -138,7 +143,53 @@ def catalogue_of(files: Files) -> Catalogue:
         views_in_files=tuple(views),
     )
     _check_names(found)
+    own = {*own_files()}
+    _check_foreign(found, {file.path for file in files if file not in own})
     return found
+
+
+def check_foreign(files: Files, *expressions: tuple[QueryFile, Check, str]) -> None:
+    """Raise CatalogueError for SQL in declarations that are not Talkhouse's own and does more than compute.
+
+    Each of ``expressions`` is a file, how its SQL is checked, and the SQL.
+    """
+    own = {*own_files()}
+    for file, check, sql in expressions:
+        if file not in own:
+            with _door(file.path, sql):
+                check(sql, _scope(catalogue_of(files)))
+
+
+def _check_foreign(known: Catalogue, paths: Collection[Path]) -> None:
+    """Raise CatalogueError for SQL in these files that does more than compute."""
+    views, scope = _scope(known), _scope(known, is_scored=True)
+    of_tables: list[Query] = [*known.written_macros, *known.views_in_files, *known.examples, *known.checks]
+    of_scores: list[Query] = [*known.scores, *known.metrics, *known.layouts, *known.printed]
+    for query in (query for query in (*of_tables, *of_scores) if query.path in paths):
+        with _door(query.path, query.sql, query.sql_line):
+            check = check_macro if isinstance(query, MacroQuery) else check_select
+            check(query.sql, scope if query in of_scores else views)
+    for score in (score for score in known.scores if score.path in paths):
+        for key, sql in (("oracle", score.oracle), ("counts", score.counts)):
+            with _door(score.path, "", line_of(score, key)):
+                check_expressions(sql or "null", scope)
+
+
+def _scope(known: Catalogue, *, is_scored: bool = False) -> Scope:
+    schemas = {query.schema for query in (*known.written_views, *known.written_macros)}
+    given = None if is_scored else (TASK_LABELS, LABELLED_TASKS, TASK_MEANINGS)
+    return scope_of_files(schemas, {macro.full_name for macro in known.written_macros}, given)
+
+
+@contextmanager
+def _door(path: Path, sql: str, line: int | None = None) -> Iterator[None]:
+    """Raise CatalogueError for what is refused of SQL that begins in this line of a file."""
+    try:
+        yield
+    except Refused as refused:
+        at = None if line is None else line + sql.encode()[: refused.at].count(b"\n")
+        computes = "a SELECT of functions that compute, over tables and views of the warehouse"
+        raise broken(path, refused.what, at, f"one of: {refused.near}" if refused.near else computes) from None
 
 
 def _check_names(catalogue: Catalogue) -> None:

@@ -1,11 +1,34 @@
 """What a DuckDB file has to have, and must not have, to be taken for a warehouse."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import duckdb
 
 from talkhouse.schema.errors import NotAWarehouse
+from talkhouse.schema.sql import literal
+
+RESERVED = (
+    "main",
+    "meta",
+    "bi",
+    "shared",
+    "checks",
+    "metrics",
+    "temp",
+    "system",
+    "memory",
+    "information_schema",
+    "pg_catalog",
+)
+"""Names that neither a corpus nor a database file may have."""
+
+FOLDERS_OF_ALL = ("bi", "checks", "metrics")
+"""Folders of SQL that is about all corpora."""
+
+ID = re.compile(r"[a-z][a-z0-9_]*")
+"""Ids of corpora, schemes and kinds: each becomes a part of names in SQL and of paths."""
 
 _FIRST = "0001"
 TABLES = {
@@ -24,6 +47,9 @@ TABLES = {
     "main.releases": "0007",
 }
 """The tables of a warehouse, each with the schema revision that made it; to import SQLAlchemy for them takes time."""
+
+_LONGEST = 100
+"""Characters of a name that a message shows."""
 
 _VERSION = "meta.alembic_version"
 _REVISION = re.compile(r"(?!0000)[0-9]{4}")
@@ -57,7 +83,20 @@ def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
     missing = sorted(name for name, since in TABLES.items() if since <= found[0] and name not in tables)
     if missing:
         raise _refusal(path, "all tables of a warehouse, as tables", f"none named {', '.join(missing)}")
+    _check_names(con, path, tables)
     return found[0]
+
+
+def _check_names(con: duckdb.DuckDBPyConnection, path: Path, tables: Collection[str]) -> None:
+    """Raise NotAWarehouse for ids of corpora, and folders of SQL, that no build has written."""
+    names = "select 'the corpus', corpus_id from main.corpora"
+    if "meta.query_files" in tables:
+        of_all = ", ".join(map(literal, FOLDERS_OF_ALL))
+        names += f" union all select 'the folder', folder from meta.query_files where folder not in ({of_all})"
+    for what, name in con.execute(names).fetchall():
+        if name in RESERVED or not ID.fullmatch(name):
+            expected = "names of lower case letters, digits and '_', and none of: " + ", ".join(RESERVED)
+            raise _refusal(path, expected, f"{what} '{name[:_LONGEST]}'")
 
 
 def check_before_writing(con: duckdb.DuckDBPyConnection, path: Path) -> None:

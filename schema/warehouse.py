@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from talkhouse.schema import refusals
-from talkhouse.schema.contents import revision
+from talkhouse.schema.contents import RESERVED, revision
 from talkhouse.schema.errors import (
     BadName,
     NotAWarehouse,
@@ -31,21 +31,6 @@ ROW_GROUP = 20_480
 
 HOUSEKEEPING = "meta"
 """The schema of everything that is about the build and not about the corpora."""
-
-RESERVED = (
-    "main",
-    "meta",
-    "bi",
-    "shared",
-    "checks",
-    "metrics",
-    "temp",
-    "system",
-    "memory",
-    "information_schema",
-    "pg_catalog",
-)
-"""Names that neither a corpus nor a database file may have."""
 
 
 def check_name(path: Path, schemas: Iterable[str] = ()) -> None:

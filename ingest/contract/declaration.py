@@ -22,11 +22,10 @@ from talkhouse.ingest.corpus import (
 )
 from talkhouse.ingest.files.archives import points_outside
 from talkhouse.schema.closest import closest
-from talkhouse.schema.warehouse import RESERVED
+from talkhouse.schema.contents import ID, RESERVED
 
 STANDARD_SPLITS = ("train", "validation", "test")
 
-ID = re.compile(r"[a-z][a-z0-9_]*")
 _RULE = re.compile(r"[A-Z][A-Z0-9]*-\d+")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 ADDRESS = re.compile(r"https?://\S+")

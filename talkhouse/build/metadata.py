@@ -28,7 +28,8 @@ def copy_kept(con: duckdb.DuckDBPyConnection, old: Path, plan: Plan, known: Pres
     """Copy the corpora that are kept, and the history of builds, from the published file.
 
     Of corpora that nobody here can read, what their declarations and SQL have made is copied too, and not made anew:
-    examples, rules, exceptions, and what their checks found. So no SQL that lies in a warehouse is run for a build.
+    examples, rules, exceptions, and what their checks found. Of the SQL that lies in a warehouse, views and macros
+    alone are made again, and compute (``queries.foreign_sql``).
     """
     con.execute(f"attach {literal(str(old))} as old (read_only)")
     con.execute("begin")

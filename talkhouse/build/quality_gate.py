@@ -64,12 +64,13 @@ def _record_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) ->
     if not findings:
         return
     table = metadata.tables["meta.findings"]
-    rows = Stream(frame("meta.findings", findings))  # noqa: F841 - DuckDB finds it by its name
+    con.register("rows_of_checks", Stream(frame("meta.findings", findings)))
     con.execute(
         f"insert into {qualified(table)} by name select rows.* replace "
         "(coalesce(rows.source_file_id, records.source_file_id) as source_file_id) "
-        "from rows left join main.records on records.record_id = rows.record_id"
+        "from rows_of_checks as rows left join main.records on records.record_id = rows.record_id"
     )
+    con.unregister("rows_of_checks")
 
 
 def _finding(outcome: Outcome, row: dict[str, Any], next_index: Counter[str | None]) -> Finding:

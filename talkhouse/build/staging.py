@@ -27,6 +27,7 @@ from talkhouse.queries.checks import checks
 from talkhouse.queries.views import check_schemes, create_split_views, fill_examples
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal
 from talkhouse.system.memory import MemoryLimit
 from talkhouse.translation.left_out import left_out, told
@@ -69,6 +70,8 @@ class Stage:
             con.execute("reset threads")
             if self.request.is_replay:
                 copy_file_facts(con, self.workspace.old, [corpus.id for corpus in loaded])
+            # What follows runs the SQL of corpora, and writes to nothing but the staged file and what is spilled.
+            guard(con)
             check_quarantine(con, loaded, limit)
             record_rules(con, known)
             query_files.keep(con, known.files)

@@ -14,6 +14,7 @@ from talkhouse import migrations, queries, schema
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import warehouse
+from talkhouse.schema.guard import guard
 from talkhouse.system.cache import Cache, code_of, key_of
 
 FORMAT = 1
@@ -67,7 +68,7 @@ def _make(path: Path, catalogue: Catalogue, splits: Splits) -> None:
         con.execute("set threads = 1")
         migrations.make(con)
         # Some of the SQL may be a warehouse's, kept for a corpus that nobody here can read: it reaches nothing else.
-        con.execute("set enable_external_access = false")
+        guard(con)
         con.execute("begin")
         create_views(con, catalogue)
         create_split_views(con, catalogue, splits)

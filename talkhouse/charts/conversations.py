@@ -11,6 +11,7 @@ from string import Formatter
 import msgspec
 
 from talkhouse.charts.declarations import Parts, broken, place_in_bi, read
+from talkhouse.charts.declared import check_view
 from talkhouse.queries.files import Files, own_files
 
 READING = "reading.toml"
@@ -39,6 +40,10 @@ class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     overall: str = ""
     """The column with a number of all people together after the turn."""
     overall_title: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a view that is none."""
+        check_view(self.view)
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,8 +14,9 @@ import msgspec
 
 from talkhouse.charts.declared import Chart, Dashboard, Filter, Headline
 from talkhouse.charts.metric import ROW_COUNT, Metric
-from talkhouse.queries.catalogue import BI
+from talkhouse.queries.catalogue import BI, Check, check_foreign
 from talkhouse.queries.files import Files, QueryFile, own_files
+from talkhouse.queries.foreign_sql import check_condition, check_expressions, check_select
 from talkhouse.queries.heads import is_name
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError
@@ -66,7 +67,9 @@ def _dashboards(files: Files) -> list[Declared]:
     ]
     known = metrics(files)
     names: set[str] = set()
+    by_path = {file.path: file for file in files}
     for one in declared:
+        check_foreign(files, *_sql_of(by_path[one.path], one.dashboard))
         if not is_name(one.name):
             raise broken(one.path, "a name is lower case letters, digits and '_'")
         if one.name in names:
@@ -81,6 +84,14 @@ def _dashboards(files: Files) -> list[Declared]:
     return sorted(declared, key=lambda one: one.folder != BI)
 
 
+def _sql_of(file: QueryFile, dashboard: Dashboard) -> Iterator[tuple[QueryFile, Check, str]]:
+    """Yield all SQL that a dashboard declares, and how it is checked."""
+    conditions = [*(chart.where for chart in dashboard.charts), *(choice.where for choice in dashboard.filters)]
+    yield from ((file, check_condition, where) for where in conditions if where)
+    for headline in dashboard.headlines:
+        yield file, check_select, headline.sql
+
+
 def metrics(files: Files | None = None) -> Metrics:
     """Read the metrics of all views of these files, or of Talkhouse's; CatalogueError names the first broken file."""
     return _metrics(own_files() if files is None else files)
@@ -90,6 +101,8 @@ def metrics(files: Files | None = None) -> Metrics:
 def _metrics(files: Files) -> Metrics:
     known: dict[str, Mapping[str, Metric]] = {}
     for file, views in metrics_files(files):
+        declared = (one for of_view in views.values() for one in of_view.values())
+        check_foreign(files, *((file, check_expressions, one.sql) for one in declared))
         for view, of_view in views.items():
             if view in known:
                 raise broken(file.path, f"another metrics.toml has the metrics of bi.{view}")

@@ -1,6 +1,5 @@
 """The warehouses whose tables go into one lake: attached side by side, each corpus in one of them."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from talkhouse import migrations
 from talkhouse.lake.relations import check_tables
 from talkhouse.schema import warehouse
 from talkhouse.schema.closest import closest
+from talkhouse.schema.contents import ID, RESERVED
 from talkhouse.schema.errors import NotAWarehouse, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, literal, quoted
@@ -23,8 +23,6 @@ from talkhouse.warehouse.split_views import SplitView
 
 SHARED = "shared"
 """What stands in place of a corpus for rows that belong to none."""
-
-_CORPUS = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ def _described(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> War
     check_tables(con, database, path)
     described = Warehouse(con, database)
     for corpus in described.corpus_ids:
-        if corpus == SHARED or not _CORPUS.fullmatch(corpus):  # it becomes the name of a folder
+        if corpus in RESERVED or not ID.fullmatch(corpus):  # it becomes the name of a folder
             raise NotAWarehouse(
                 "the warehouse has a corpus with a name that no corpus has",
                 where=path,

@@ -8,12 +8,13 @@ rows of a build. The connection is guarded, too; docs/decisions/0007-sandbox.md 
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import duckdb
 
+from talkhouse.queries.foreign_sql import LONGEST, Refused, Scope, check_tree, functions, parse
 from talkhouse.queries.sql_errors import OF_THE_SQL, said
-from talkhouse.query.expression_tree import check_tree
 from talkhouse.query.filters import Relation, where_clause
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import NothingLeft, QueryFailed, UsageError, check_unicode
@@ -22,10 +23,21 @@ _BEFORE = "select * from t where "
 _GENERATED = "SELECT * FROM t WHERE "
 """The same, as DuckDB writes it."""
 
-_LONGEST = 100_000
-"""Characters of an expression; its tree is about a hundred times as long."""
 _SHOWN = 200
 """Characters of an expression that a message shows."""
+
+_MACROS = """
+select lower(if(schema_name = 'main', '', schema_name || '.') || function_name)
+from system.main.duckdb_functions()
+where not internal and database_name = system.main.current_database() and function_type = 'macro'
+"""
+_TABLES = """
+select lower(schema_name || '.' || table_name) from system.main.duckdb_tables()
+where database_name = system.main.current_database() and not internal
+union all
+select lower(schema_name || '.' || view_name) from system.main.duckdb_views()
+where database_name = system.main.current_database() and not internal
+"""
 
 _COLUMN = re.compile(r'Referenced column "([^"]+)" not found|does not have a column named "([^"]+)"')
 
@@ -33,16 +45,23 @@ _COLUMN = re.compile(r'Referenced column "([^"]+)" not found|does not have a col
 def condition_of(relation: Relation, expression: str) -> str:
     """Return an expression of the columns of a view or table as a SQL condition; UsageError where it can't be one."""
     check_unicode(expression, "the expression of --where")
-    if len(expression) > _LONGEST:
+    if len(expression) > LONGEST:
         raise UsageError(
             "the expression of --where is too long",
-            expected=f"up to {_LONGEST:,} characters",
+            expected=f"up to {LONGEST:,} characters",
             found=f"{len(expression):,}",
             next_step="put long lists of values into a table of your own, and join it with the export",
         )
     try:
-        tree = _parsed(relation.con, expression)
-        check_tree(relation, tree["statements"][0]["node"]["where_clause"])
+        tree = _parsed(expression)
+        check_tree(tree["statements"][0]["node"]["where_clause"], _scope(relation))
+    except Refused as refused:
+        raise UsageError(
+            f"--where can't use {refused.what}",
+            expected=f"one of: {refused.near}" if refused.near else None,
+            next_step="an expression may read the columns of the row and the tables and views of the warehouse, "
+            "and nothing else: no file, setting, variable, clock or random number",
+        ) from None
     except RecursionError as error:
         raise UsageError(
             "the expression of --where is nested too deeply",
@@ -83,9 +102,26 @@ def none_left(name: str, expression: str) -> NothingLeft:
     )
 
 
-def _parsed(con: duckdb.DuckDBPyConnection, expression: str) -> dict[str, Any]:
+def _scope(relation: Relation) -> Scope:
+    """Return what the expression may name: macros, tables and views of the warehouse that is open."""
+
+    @cache
+    def macros() -> frozenset[str]:
+        return functions() | {name for (name,) in relation.con.execute(_MACROS).fetchall()}
+
+    @cache
+    def tables() -> frozenset[str]:
+        return frozenset(name for (name,) in relation.con.execute(_TABLES).fetchall())
+
+    def is_table(path: tuple[str, ...]) -> bool:
+        return ".".join(path if len(path) > 1 else ("main", *path)) in tables()
+
+    return Scope(macros, is_table, tables, relation.known)
+
+
+def _parsed(expression: str) -> dict[str, Any]:
     """Return the tree of a query with the expression as its condition; UsageError where that is not all that it is."""
-    tree, without = _tree(con, _BEFORE + expression), _tree(con, _BEFORE + "true")
+    tree, without = parse(_BEFORE + expression), parse(_BEFORE + "true")
     if not expression.strip():
         raise _none(expression, None)
     if tree["error"]:
@@ -94,12 +130,6 @@ def _parsed(con: duckdb.DuckDBPyConnection, expression: str) -> dict[str, Any]:
     wanted = {**without["statements"][0]["node"], "where_clause": None}
     if others != [wanted] or tree["statements"][0]["named_param_map"]:
         raise _none(expression, None)
-    return tree
-
-
-def _tree(con: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
-    ((text,),) = con.execute("select system.main.json_serialize_sql(?)", [query]).fetchall()
-    tree: dict[str, Any] = json.loads(text)
     return tree
 
 

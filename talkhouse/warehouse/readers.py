@@ -48,7 +48,8 @@ def no_reader(corpus_id: str, origin: str | None, otherwise: str = "") -> Regist
     package, folder = _PACKAGE.fullmatch(origin or ""), _FOLDER.fullmatch(origin or "")
     if package:
         found = f"it was read by the package {package[1]} {package[2]}, which is not installed"
-        step = f"install it: pip install {package[1]}=={package[2]}"
+        # The warehouse may be a stranger's, and name what a stranger has uploaded.
+        step = f"if you know and trust that package, install it: pip install {package[1]}=={package[2]}"
     elif folder:
         found = f"it was read by the code in the folder {visible(folder[1])}"
         step = "name the folder with its code: --corpora DIR, or TALKHOUSE_CORPORA"

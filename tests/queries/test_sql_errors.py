@@ -77,7 +77,7 @@ def test_files_as_they_should_be(tmp_path: Path) -> None:
 
 MISTAKES = [
     ("toy/moods.sql", "examples.split", "examples.spilt", 7, "spilt", "one of: split"),
-    ("toy/moods.sql", "toy.shout", "toy.shuot", 13, "shuot does not exist", "one of: shout"),
+    ("toy/moods.sql", "toy.shout", "toy.shuot", 13, "toy.shuot", "one of: toy.shout"),
     ("toy/moods.sql", "main.examples", "main.exmaples", 14, "exmaples does not exist", "one of: examples"),
     ("toy/moods.sql", "from main.examples", "from from main.examples", 14, "syntax error", None),
     ("toy/moods.sql", "--   mood:", "--   moood:", 5, "a column 'moood'", "one of: mood"),
@@ -90,7 +90,7 @@ MISTAKES = [
     ("toy/examples/moods.sql", "0::integer", "'none'::integer", 7, "Could not convert string 'none'", None),
     ("toy/examples/moods.sql", "dialogue_id,", "1 as turn,", 4, 'column with name "turn"', "one of: "),
     ("toy/moods.sql", "    examples.record_id,\n", "", 6, "a view without record_id", "record_id"),
-    ("toy/macros/shout.sql", "upper(word)", "uper(word)", 3, "uper does not exist", "one of: upper"),
+    ("toy/macros/shout.sql", "upper(word)", "uper(word)", 3, "'uper'", "one of: upper"),
     ("toy/macros/shout.sql", "upper(word)", "upper(wrd)", 3, "wrd", None),
     ("toy/checks/moods_are_known.sql", "where mood", "where mod", 5, "mod", "one of: mood"),
     ("toy/checks/moods_are_known.sql", "toy.moods", "toy.mods", 4, "mods does not exist", "one of: "),

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
-from talkhouse.ingest.contract.declaration import ID
 from talkhouse.ingest.declared.declaration.forms import FORMS, Form
 from talkhouse.ingest.declared.declaration.model import Annotations, Files, Format
 from talkhouse.ingest.declared.declaration.patterns import matches
 from talkhouse.ingest.declared.declaration.table import Table
+from talkhouse.schema.contents import ID
 
 LONGEST_NAME = 40
 """Letters of the name of a scheme or task, which is part of names in databases."""

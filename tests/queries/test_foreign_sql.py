@@ -1,0 +1,78 @@
+"""SQL that did not come with the installed code: what it may be, and where it is said that it is something else."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from talkhouse.charts.declarations import dashboards, metrics
+from talkhouse.queries.catalogue import catalogue_of
+from talkhouse.queries.files import QueryFile, own_files
+from talkhouse.queries.foreign_sql import LONGEST
+from talkhouse.schema.errors import CatalogueError
+
+VIEW = "-- A row is a talk.\n-- grain: dialogue_id\n-- A comment.\n\n"
+
+
+def test_all_sql_of_ours_would_pass_the_door() -> None:
+    elsewhere = tuple(replace(file, path=Path("elsewhere", file.folder, file.name)) for file in own_files())
+    assert catalogue_of(elsewhere).hash == catalogue_of(own_files()).hash
+    assert len(dashboards(elsewhere)) == len(dashboards())
+    assert metrics(elsewhere) == metrics()
+
+
+REFUSED = {
+    "two": ("select 1;\nselect 2", "5", "more than one SELECT"),
+    "no select": ("drop table main.turns", "5", "no SELECT"),
+    "a bracket too many": ("select 1) union (select 2", "5", "syntax error"),
+    "a type that is computed": ("select from_json('1', repeat('[', 9)) as dialogue_id", "5", "a type that is computed"),
+    "a parameter": ("select $a as dialogue_id", "5", "without parameters"),
+    "a copy": ("with x as (copy (select 1) to 'made.csv') from x", "5", "copy|insert|statement|no SELECT"),
+    "a file": ("select dialogue_id\nfrom 'talks.csv'", "6", "'talks.csv', which is no table or view"),
+    "a function of files": ("select 1\nfrom read_text('a')", "6", "the function 'read_text'"),
+    "a scalar function": ("select\n1,\ngetvariable('a')", "7", "the function 'getvariable'"),
+    "chance": ("select random() as dialogue_id", "5", "the function 'random'"),
+    "the clock": ("select now() as dialogue_id", "5", "the function 'now'"),
+    "a query in a text": ("from query('select 1')", "5", "the function 'query'"),
+    "settings": ("from duckdb_settings()", "5", "the function 'duckdb_settings'"),
+    "tables of the system": ("from information_schema.tables", "5", "information_schema.tables"),
+    "views of the system": ("from duckdb_views", "5", "duckdb_views"),
+    "another database": ("from system.main.duckdb_views", "5", "system.main.duckdb_views"),
+    "a macro that is none": ("select toy.shout(dialogue_id) from main.dialogues", "5", "the function 'toy.shout'"),
+    "a sample": ("from main.dialogues using sample 1", "5", "a sample"),
+    "a description": ("select * from (describe main.dialogues)", "5", "show"),
+    "much": (f"select '{'a' * LONGEST}'", "5", "more than 100,000 characters"),
+    "deep": (f"select {'(' * 5_000}1{')' * 5_000}", "5", "levels of brackets|no SELECT"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_does_more_than_compute_is_refused_in_its_line(name: str) -> None:
+    sql, line, found = REFUSED[name]
+    file = QueryFile("toy", "moods.sql", VIEW + sql, Path("toy/moods.sql"))
+    with pytest.raises(CatalogueError, match=found) as caught:
+        catalogue_of((file,))
+    assert f"toy/moods.sql:{line}\n" in str(caught.value).replace(": the SQL file is broken", "\n")
+
+
+COMPUTED = {
+    "a tree of replies": (
+        "with recursive up as (select dialogue_id from main.turns union all select dialogue_id from up) from up"
+    ),
+    "a type of JSON": "select from_json(extra, '[\"varchar\"]') as dialogue_id from main.turns",
+    "views, windows and lists": (
+        "select dialogue_id, row_number() over (order by dialogue_id) as number, "
+        "list_transform([1], lambda one: one + 1) as ones from bi.turns qualify number = 1"
+    ),
+    "rows of a list": "select unnest([1, 2]) as dialogue_id, one from range(3) as t(one)",
+    "labels of all tasks": "select dialogue_id from task_labels inner join main.records using (record_id)",
+    "columns named as words of the session": "select user as dialogue_id from main.turns",
+    "a regular expression": "select regexp_extract(text, 'a+') as dialogue_id from main.turns",
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_what_computes_passes(name: str) -> None:
+    other = QueryFile("bi", "turns.sql", "-- A row.\n-- grain: text\nselect text from main.turns", Path("turns.sql"))
+    file = QueryFile("toy", "moods.sql", VIEW + COMPUTED[name], Path("toy/moods.sql"))
+    assert catalogue_of((file, other)).views

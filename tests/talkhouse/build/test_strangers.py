@@ -1,0 +1,252 @@
+"""A warehouse that somebody else has made: what stands in it does nothing in a command that writes."""
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import talkhouse
+from talkhouse.charts.declarations import dashboards
+from talkhouse.queries.catalogue import catalogue_of
+from talkhouse.queries.files import QueryFile
+from talkhouse.schema.errors import CatalogueError, NotAWarehouse
+from talkhouse.schema.sql import literal, quoted
+from tests.commands import run
+from tests.postgres_server import Database
+from tests.samples import GROUPS, RELEASES
+
+SECRET = "what nobody is to read"  # noqa: S105 - a text
+EVIL = "evil"
+"""A corpus that is in the warehouse, and that nobody here can read."""
+
+VIEW = "-- A row is a talk.\n-- grain: dialogue_id\n"
+CHECK = "-- Nothing is wrong.\n-- severity: warn\n"
+SCORE = "-- It.\n-- predicts: label\n-- metrics: metrics.classification\n"
+EXAMPLE = "-- Every talk, once.\n-- grain: release, split, example_index\n"
+CHART = 'title = "A"\ndescription = "B"\n[[charts]]\ntitle = "C"\nkind = "table"\nby = ["kind"]\nview = "turns"\n'
+
+
+def planted(made: Path, secret: Path) -> Mapping[str, tuple[str, str, str]]:
+    """Return what may be planted, each as folder, name and text."""
+    write, read = f"copy (select 42 as made) to '{made}'", f"(select content from read_text('{secret}'))"
+    two = f"select 1 as dialogue_id where false) order by all; {write}; select * from (select 1 as dialogue_id"
+    inside = f"with x as ({write}) select 1 as dialogue_id from x"
+    shown = f"select {read} as dialogue_id"
+    python = "select content as dialogue_id from seen"
+    system = "select value as dialogue_id from duckdb_settings()"
+    ways = {"two": two, "inside": inside, "shown": shown, "python": python, "system": system}
+    files = {
+        "a check of all": ("checks", "evil.sql", CHECK + two),
+        "a macro of two": (EVIL, "macros/m.sql", f"-- It.\n(a) as 1; {write}"),
+        "a macro that reads": (EVIL, "macros/m.sql", f"-- It.\n(a) as {read}"),
+        "a macro with a default": (EVIL, "macros/m.sql", f"-- It.\n(a := {read}) as a"),
+        "a table macro": (EVIL, "macros/m.sql", f"-- It.\n(a) as table {shown}"),
+        "an oracle": (EVIL, "scores/s.sql", f"{SCORE}-- oracle: 1 as label from ({inside}) -- \nselect 1"),
+        "counts": (EVIL, "scores/s.sql", f"{SCORE}-- counts: {read}\nselect 1"),
+        "a metric": (EVIL, "bi/metrics.toml", f'[turns.evil]\ntitle = "M"\nsql = "max({read})"\n'),
+        "a chart": (EVIL, "bi/dashboards/d.toml", f'{CHART}metrics = ["row_count"]\nwhere = "true; {write}"\n'),
+        "a condition": (
+            EVIL,
+            "bi/dashboards/d.toml",
+            f'{CHART}metrics = ["row_count"]\nwhere = "{read} is not null"\n',
+        ),
+        "a view of a chart": (
+            EVIL,
+            "bi/dashboards/d.toml",
+            CHART.replace('"turns"', f'"turns; {write}"') + 'metrics = ["row_count"]\n',
+        ),
+        "a headline": (
+            EVIL,
+            "bi/dashboards/d.toml",
+            f'{CHART}metrics = ["row_count"]\n[[headlines]]\nsentence = "{{dialogue_id}}"\nsql = "{shown}"\n',
+        ),
+    }
+    for name, sql in ways.items():
+        files |= {
+            f"a view, {name}": (EVIL, "a.sql", VIEW + sql),
+            f"a view of BI, {name}": (EVIL, "bi/a.sql", VIEW + sql),
+            f"examples, {name}": (EVIL, "examples/a.sql", EXAMPLE + sql),
+            f"a check, {name}": (EVIL, "checks/a.sql", CHECK + sql),
+        }
+    del ways["python"]  # what is scored has names of its own, and readers know no variable
+    for name, sql in ways.items():
+        files |= {
+            f"a score, {name}": (EVIL, "scores/a.sql", SCORE + sql),
+            f"metrics, {name}": (EVIL, "metrics/a.sql", "-- It.\n" + sql),
+            f"a layout, {name}": (EVIL, "layouts/a.sql", "-- It.\n-- reads: lines\n" + sql),
+            f"lines, {name}": (EVIL, "printed/a.sql", "-- It.\n" + sql),
+        }
+    return files
+
+
+KINDS = sorted(planted(Path(), Path()))
+
+Planted = Callable[[str], Path]
+
+
+def add_corpus(con: duckdb.DuckDBPyConnection, corpus_id: str, **changed: str) -> None:
+    """Add a corpus without rows, which is otherwise as another is."""
+    values = {"corpus_id": corpus_id, "origin": "/nowhere", **changed}
+    replaced = ", ".join(f"{literal(value)} as {quoted(name)}" for name, value in values.items())
+    con.execute(
+        f"insert into main.corpora select * replace ({replaced}) from main.corpora where corpus_id = {literal(GROUPS)}"
+    )
+
+
+@pytest.fixture
+def stranger(sample: Path, tmp_path: Path) -> Planted:
+    """A copy of the sample with a corpus, and something planted in it."""
+    (tmp_path / "secret.txt").write_text(SECRET)
+
+    def plant(kind: str) -> Path:
+        folder, name, text = planted(tmp_path / "made.csv", tmp_path / "secret.txt")[kind]
+        path = tmp_path / "talkhouse.duckdb"
+        shutil.copyfile(sample, path)
+        with duckdb.connect(path) as con:
+            for corpus_id in {EVIL, *({folder} if folder == "checks" else {})}:
+                add_corpus(con, corpus_id)
+            con.execute("insert into meta.query_files values (?, ?, ?)", [folder, name, text])
+        return path
+
+    return plant
+
+
+WRITING = {
+    "ingest": ["ingest", "mine", "talks.jsonl", "--format", "chat", "--map", "id=id"],
+    "build": ["build", "--data", "data", "--corpus", "mine"],
+    "a dry run": ["build", "--data", "data", "--corpus", "mine", "--dry-run"],
+    "rehash": ["build", "--corpus", RELEASES, "--rehash"],
+    "replay": ["replay"],
+    "lake": ["lake", "lake"],
+    "report": ["report", "--output", "report.html"],
+    "bundle": ["export", "--for", "superset", "--output", "bundle.zip"],
+    "score": ["score", f"{RELEASES}.breakdown_detection", "--baseline", "majority", "--release", RELEASES, "--save"],
+}
+TALK = '{"id": "1", "messages": [{"role": "user", "content": "Tea?"}, {"role": "assistant", "content": "Yes."}]}\n'
+
+
+def write_data(folder: Path) -> None:
+    """Write a corpus of the user's own, as a file and in a data folder."""
+    (folder / "talks.jsonl").write_text(TALK)
+    corpus = folder / "data" / "mine"
+    corpus.mkdir(parents=True)
+    (corpus / "talks.jsonl").write_text(TALK)
+    (corpus / "corpus.toml").write_text('title = "Mine"\nformat = "chat"\n')
+
+
+def does_nothing(path: Path, folder: Path, command: list[str]) -> str:
+    """Run a command on a copy of a warehouse; return its exit code and what it says, if nothing has come of it."""
+    place = folder / "run"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    write_data(place)
+    shutil.copyfile(path, place / "talkhouse.duckdb")
+    done = run(*command, "--db", "talkhouse.duckdb", cwd=place)
+    said = f"{done.returncode}: {done.stdout}{done.stderr}"
+    assert not (folder / "made.csv").exists(), (command, said)
+    assert "Traceback" not in said, (command, said)
+    assert SECRET not in said, (command, said)
+    for file in (file for file in place.rglob("*") if file.is_file()):
+        assert SECRET.encode() not in file.read_bytes(), (command, file)
+    return said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_door_is_closed(tmp_path: Path, kind: str) -> None:
+    folder, name, text = planted(tmp_path / "made.csv", tmp_path / "secret.txt")[kind]
+    metric = QueryFile("metrics", "classification.sql", "-- It.\nselect 1", Path("classification.sql"))
+    files = (metric, QueryFile(folder, name, text, Path(folder, name)))
+    with pytest.raises(CatalogueError, match=re.escape(f"{folder}/{name}")):
+        _ = catalogue_of(files), dashboards(files)
+
+
+IN_BUILDS = ["a check of all", "a check, two", "a macro of two", "a view, inside", "examples, shown", "a table macro"]
+QUICK = {("a check of all", "ingest"), ("a check, two", "rehash"), ("a macro of two", "ingest")}
+CASES = [
+    *((kind, "ingest") for kind in IN_BUILDS),
+    *(("a check, two", command) for command in ("build", "a dry run", "rehash", "replay", "lake", "bundle")),
+    *((kind, "report") for kind in ("a chart", "a headline", "a metric", "a view of BI, shown")),
+    *((kind, "score") for kind in ("an oracle", "a score, two")),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "command"), [case if case in QUICK else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
+)
+def test_what_is_planted_in_a_warehouse_does_nothing_in_a_command_that_writes(
+    stranger: Planted, tmp_path: Path, kind: str, command: str
+) -> None:
+    does_nothing(stranger(kind), tmp_path, WRITING[command])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["a check, two", "a view, inside"])
+def test_what_is_planted_does_nothing_where_a_warehouse_is_published(
+    stranger: Planted, tmp_path: Path, postgres: Database, kind: str
+) -> None:
+    does_nothing(stranger(kind), tmp_path, ["publish", postgres.url()])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["a check, two", "a view, inside"])
+def test_what_is_planted_does_nothing_where_an_older_warehouse_is_migrated(
+    stranger: Planted, tmp_path: Path, kind: str
+) -> None:
+    path = stranger(kind)
+    with duckdb.connect(path) as con:
+        con.execute("update meta.alembic_version set version_num = '0006'")
+    does_nothing(path, tmp_path, WRITING["ingest"])
+
+
+ROWS = {
+    "no declaration": {"declaration": "title = "},
+    "a declaration of other files": {"declaration": 'title = "A"\nformat = "chat"\nfiles = "../../**"\n'},
+    "a declaration of a hostile scheme": {
+        "declaration": 'title = "A"\nformat = "chat"\n[[annotations]]\nscheme = "a\'; select 1 --"\nlabel = "label"\n'
+    },
+    "a hostile title": {"title": "a'; copy (select 1) to 'made.csv'; --", "licence": "{0.__class__} %s {{x}}"},
+    "a hostile origin": {"origin": "folder ../../'; import os #\x1b[2J"},
+    "a package": {"origin": "package evil 1.0"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("command", ["ingest", "replay", "report"])
+def test_what_a_row_of_a_corpus_says_does_nothing(sample: Path, tmp_path: Path, name: str, command: str) -> None:
+    path = shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")
+    with duckdb.connect(path) as con:
+        add_corpus(con, EVIL, **ROWS[name])
+        con.execute(
+            "insert into meta.quarantine select * replace ('evil' as corpus_id) from meta.quarantine "
+            f"where corpus_id = {literal(RELEASES)}"
+        )
+    does_nothing(path, tmp_path, WRITING[command])
+
+
+def test_a_corpus_named_as_a_folder_of_all_is_refused(stranger: Planted, tmp_path: Path) -> None:
+    said = does_nothing(stranger("a check of all"), tmp_path, WRITING["build"])
+    assert said.startswith("2: ")
+    assert "the corpus 'checks'" in said
+
+
+@pytest.mark.parametrize("folder", ["../../evil", "main", "Evil", ""])
+def test_a_folder_that_no_file_has_is_refused(sample: Path, tmp_path: Path, folder: str) -> None:
+    path = shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute("insert into meta.query_files values (?, 'a.sql', ?)", [folder, VIEW + "select 1 as dialogue_id"])
+    with pytest.raises(NotAWarehouse, match="the folder"):
+        talkhouse.open(path)
+
+
+def test_a_corpus_with_sql_that_computes_is_kept(sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "talkhouse.duckdb"
+    shutil.copyfile(sample, path)
+    with duckdb.connect(path) as con:
+        add_corpus(con, EVIL)
+        sql = "-- Nothing is wrong.\n-- severity: warn\nselect dialogue_id from main.dialogues where false"
+        con.execute("insert into meta.query_files values (?, ?, ?)", [EVIL, "checks/fine.sql", sql])
+    assert does_nothing(path, tmp_path, WRITING["ingest"]).startswith("0: ")
