@@ -5,20 +5,26 @@ and from which view of ``bi`` one sees who holds what when.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from string import Formatter
 
+import duckdb
 import msgspec
 
 from talkhouse.charts.declarations import Parts, broken, place_in_bi, read
 from talkhouse.charts.declared import check_view
 from talkhouse.queries.files import Files, own_files
+from talkhouse.schema.sql import literal
 
 READING = "reading.toml"
 """The file, among what BI tools get of a corpus."""
 
 SPEAKER = "speaker"
 """What a line names beside the groups of its pattern: who says the turn."""
+
+_LONGEST = 1_000
+"""Characters of a pattern."""
 
 
 class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,13 +65,37 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError for a pattern that is none, and for a name that it does not give."""
+        if len(self.pattern) > _LONGEST:
+            raise ValueError(f"a pattern has {_LONGEST:,} characters at most, and not {len(self.pattern):,}")
         try:
-            groups = re.compile(self.pattern).groupindex.keys()
-        except re.error as error:
-            raise ValueError(f"the pattern {self.pattern} is none: {error}") from error
+            self.matched([""])
+        except (re.error, RecursionError, OverflowError, duckdb.Error) as error:
+            raise ValueError(f"the pattern {self.pattern} is none: {str(error).splitlines()[0]}") from error
         named = {name for _, name, _, _ in Formatter().parse(self.sentence) if name is not None}
-        if unknown := sorted(named - {*groups, SPEAKER}):
+        if unknown := sorted(named - {*self._groups, SPEAKER}):
             raise ValueError(f"the sentence names {unknown[0]}, which is no group of the pattern")
+
+    @property
+    def _groups(self) -> Mapping[str, int]:
+        return re.compile(self.pattern).groupindex
+
+    def matched(self, texts: Sequence[str]) -> list[dict[str, str] | None]:
+        """Return what the named groups have of each text, None where the pattern does not fit the whole of it.
+
+        Patterns and texts may be a stranger's: DuckDB's expressions take time in proportion to both, Python's any.
+        """
+        whole = literal(rf"\A(?:{self.pattern})\z")
+        by_index = {index: name for name, index in self._groups.items()}
+        names = [by_index.get(index, f"_{index}") for index in range(1, max(by_index, default=0) + 1)]
+        groups = f"regexp_extract(said, {whole}, [{', '.join(map(literal, names))}], 's')" if names else "null"
+        query = (
+            f"select regexp_full_match(said, {whole}, 's'), {groups} "
+            "from (select unnest($texts::varchar[]) as said, generate_subscripts($texts::varchar[], 1) as place) "
+            "order by place"
+        )
+        with duckdb.cursor() as con:
+            rows = con.execute(query, {"texts": list(texts)}).fetchall()
+        return [(found or {}) if fits else None for fits, found in rows]
 
 
 class Conversations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

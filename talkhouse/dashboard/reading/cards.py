@@ -1,6 +1,5 @@
 """Items of a text as cards, and turns that are drawn as one line, as HTML."""
 
-import re
 from collections.abc import Iterable, Mapping
 from string import Formatter
 from typing import Any
@@ -20,23 +19,23 @@ def cards_html(items: str) -> str:
 def lines_html(turns: Iterable[Mapping[str, Any]], declared: Iterable[Line]) -> dict[int, str]:
     """Return the turns that are drawn as a line: turn_index -> HTML; a text of another pattern is shown as it is."""
     by_kind = {line.kind: line for line in declared}
-    found = {}
-    for turn in turns:
-        line = by_kind.get(turn["kind"])
-        match = re.fullmatch(line.pattern, turn["text"], re.DOTALL) if line else None
-        if line and match:
-            found[turn["turn_index"]] = tag("div", "text line", _sentence(line, match.groupdict(), turn))
+    found, listed = {}, list(turns)
+    for kind, line in by_kind.items():
+        of_kind = [turn for turn in listed if turn["kind"] == kind]
+        for turn, groups in zip(of_kind, line.matched([turn["text"] for turn in of_kind]), strict=True):
+            if groups is not None:
+                found[turn["turn_index"]] = tag("div", "text line", _sentence(line, groups, turn))
     return found
 
 
-def _sentence(line: Line, groups: Mapping[str, str | None], turn: Mapping[str, Any]) -> str:
+def _sentence(line: Line, groups: Mapping[str, str], turn: Mapping[str, Any]) -> str:
     shown = ""
     for words, name, _, _ in Formatter().parse(line.sentence):
         shown += text("say", words)
         if name == SPEAKER:
             shown += text("name", turn["speaker"] or turn["role"])
         elif name is not None:
-            items = groups[name] or ""
+            items = groups[name]
             shown += cards_html(items) if _items(items) else text("say", line.nothing)
     return shown
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import duckdb
+import msgspec
 import pytest
 
 from talkhouse.charts.conversations import Conversations, conversations
@@ -42,6 +43,9 @@ def test_a_corpus_says_how_its_conversations_are_read(tmp_path: Path) -> None:
         (TIMELINE.replace("state", "stats"), "one of: state"),
         (TIMELINE.replace('view = "cups"\n', ""), "missing required field `view`"),
         (LINE.replace("(?P<whom>.*)", "(?P<whom>"), "is none"),
+        (LINE.replace("(?P<whom>.*)", "(?P<whom>a)(?P=whom)"), "is none"),  # only Python has these, in any time
+        (LINE.replace("(?P<whom>.*)", "(?P<whom>.*)" + "x" * 990), "1,000 characters at most"),
+        (LINE.replace("(?P<whom>.*)", "(?P<whom>.*)(x{1000}){1000}"), "is none"),
         (LINE.replace("{whom}", "{who}"), "the sentence names who, which is no group of the pattern"),
         (LINE.replace("{whom}", "{whom"), "expected '}'"),
     ],
@@ -51,6 +55,17 @@ def test_what_is_wrong_is_said_with_its_file(tmp_path: Path, text: str, problem:
         declared(tmp_path, text)
     assert problem in str(caught.value)
     assert "reading.toml" in str(caught.value)
+
+
+def test_patterns_take_time_in_proportion_to_the_text(tmp_path: Path) -> None:
+    found = declared(tmp_path, LINE.replace("(?P<whom>.*)", "(x|(?P<whom>(a+)+)(?P<more>b*))"))
+    assert found
+    texts = ["to " + "a" * 50_000 + "!", "to aab", "to x", "so aab", "to aab\n", "to 'aab", ""]
+    fits = [{"_1": "aab", "whom": "aa", "_3": "aa", "more": "b"}, {"_1": "x", "whom": "", "_3": "", "more": ""}]
+    assert found.lines[0].matched(texts) == [None, *fits, None, None, None, None]
+    assert found.lines[0].matched([]) == []
+    dotted = msgspec.structs.replace(found.lines[0], pattern="it's.*", sentence="They drink.")
+    assert dotted.matched(["it's\nso", "it"]) == [{}, None]
 
 
 def test_a_column_that_the_view_has_not_is_said_with_its_line(tmp_path: Path) -> None:
