@@ -173,6 +173,15 @@ def test_an_attribute_that_raises_names_its_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_value_that_raises_where_one_looks_at_it_names_its_folder(tmp_path: Path) -> None:
+    root = at(tmp_path, "class Odd(tuple):\n    def __iter__(self): raise LookupError('not for you')")
+    with (root / "toy" / "__init__.py").open("a") as code:
+        code.write("\nimport dataclasses\nCORPUS = dataclasses.replace(CORPUS, schemes=Odd())\n")
+    with pytest.raises(RegistryError, match=r"'toy' is broken[\s\S]*LookupError: not for you, in .*line 2"):
+        all_corpora([root])["toy"]
+
+
+@pytest.mark.slow
 def test_whoever_is_interrupted_is_told_what_takes_so_long(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt, match=rf"imported: folder {tmp_path / 'toy'}"):
         all_corpora([at(tmp_path, "raise KeyboardInterrupt")])["toy"]
