@@ -52,6 +52,7 @@ _LONGEST = 100
 """Characters of a name that a message shows."""
 
 _VERSION = "meta.alembic_version"
+_REVISION = re.compile(r"(?!0000)[0-9]{4}")
 
 # Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
 _HERE = "database_name = system.main.current_database()"
@@ -68,8 +69,7 @@ _STRANGE = {
 def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
     """Return the schema revision of a warehouse, whose tables are tables; raises NotAWarehouse for any other file."""
     tables = {f"{schema}.{name}" for schema, name in con.execute(_FOUND).fetchall()}
-    row = con.execute(f"select version_num from {_VERSION}").fetchone() if _VERSION in tables else None
-    if row is None:
+    if _VERSION not in tables:
         raise NotAWarehouse(
             "this DuckDB database was not made by Talkhouse",
             where=path,
@@ -77,11 +77,14 @@ def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
             found="other tables",
             next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
         )
-    missing = sorted(name for name, since in TABLES.items() if since <= str(row[0]) and name not in tables)
+    found = [number for (number,) in con.execute(f"select version_num from {_VERSION} limit 2").fetchall()]
+    if len(found) != 1 or not isinstance(found[0], str) or not _REVISION.fullmatch(found[0]):
+        raise _refusal(path, "one schema revision, of four digits", f"{' and '.join(map(repr, found)) or 'none':.100}")
+    missing = sorted(name for name, since in TABLES.items() if since <= found[0] and name not in tables)
     if missing:
         raise _refusal(path, "all tables of a warehouse, as tables", f"none named {', '.join(missing)}")
     _check_names(con, path, tables)
-    return str(row[0])
+    return found[0]
 
 
 def _check_names(con: duckdb.DuckDBPyConnection, path: Path, tables: Collection[str]) -> None:

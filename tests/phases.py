@@ -81,6 +81,20 @@ PHASES = {
         "remove": "talkhouse.lake.folder:_remove_older",
         "clear": "shutil:rmtree",
     },
+    "new": {
+        "look": "talkhouse.guess.new_declaration:look",
+        "write": "talkhouse.guess.new_declaration:private_folder",
+        "link": "os:link",
+        "clear": "shutil:rmtree",
+    },
+    "save": {
+        "open": "talkhouse.schema.warehouse:connect",
+        "score": "talkhouse.scores.score:score_examples",
+        "save": "talkhouse.scores.saved.runs:private_folder",
+        "examples": "talkhouse.scores.saved.runs:save_examples",
+        "move": "talkhouse.scores.saved.runs:move_into_place",
+        "clear": "shutil:rmtree",
+    },
     "superset": {
         "open": "talkhouse.schema.warehouse:connect",
         "check": "talkhouse.superset.bundle:_check_declared",

@@ -1,7 +1,19 @@
-"""The line of a corpus's own code that an exception came through."""
+"""An exception of a corpus's own code, in words: what it says, and the line of that code that it came through."""
 
 from pathlib import Path
 from traceback import extract_tb
+
+_LONGEST = 300
+"""Characters of an exception's message that are shown."""
+
+
+def described(error: BaseException) -> str:
+    """Describe an exception by its type and the first line of its message."""
+    try:
+        message = (str(error).strip().splitlines() or [""])[0]
+    except Exception:  # noqa: BLE001 - its __str__ is somebody's code too
+        message = "a message that can't be written"
+    return f"{type(error).__name__}: {message[:_LONGEST]}" if message else type(error).__name__
 
 
 def code_line(error: BaseException, folder: Path) -> str:

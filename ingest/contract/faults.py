@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from talkhouse.ingest.contract.code_line import code_line
+from talkhouse.ingest.contract.code_line import code_line, described
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.input_files import InputFile
 from talkhouse.ingest.outcomes import SourceLocation
@@ -17,9 +17,6 @@ from talkhouse.schema.errors import CorpusFailed
 
 _MACHINE = {EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC}
 """Errors of the system for which no code is to blame: a full disk, too many open files."""
-
-_LONGEST = 300
-"""Characters of an exception's message that are shown."""
 
 
 class ContractBroken(Exception):
@@ -86,12 +83,6 @@ _NEXT = {
     "write": "if somebody has changed the warehouse, build it again from the publisher's files; else fix the "
     "{name}{code}, or report this message if it came with Talkhouse",
 }
-
-
-def described(error: BaseException) -> str:
-    """Describe an exception by its type and the first line of its message."""
-    message = (str(error).strip().splitlines() or [""])[0]
-    return f"{type(error).__name__}: {message[:_LONGEST]}" if message else type(error).__name__
 
 
 def place_in_hand(error: Exception) -> str | None:

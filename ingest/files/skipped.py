@@ -19,6 +19,7 @@ _SKIPPED = (
     ((".git", ".gitignore", ".gitattributes", ".github"), "git's, not data"),
     (("readme*", "00readme*", "*.md", "changelog*", "citation*", "*.bib"), "notes"),
     ((FETCH_FOLDER,), "what talkhouse fetch keeps there"),
+    ((f".{DECLARATION}.part*",), "what talkhouse new leaves where it is killed"),
     (("license*", "licence*", "copying*", "notice*"), "a licence"),
 )
 

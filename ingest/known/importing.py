@@ -2,16 +2,73 @@
 
 import importlib
 import importlib.util
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from talkhouse import ingest
 from talkhouse.ingest import corpora as shipped
+
+_one_at_a_time = RLock()
+"""Threads have one standard output and one current folder."""
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Keep what code does while it is imported from the command that imports it.
+
+    What it prints goes to the standard error stream, also from other programs that it starts; afterwards the streams
+    and the current folder are as before.
+    """
+    with _one_at_a_time, _same_folder(), _same_streams():
+        yield
+
+
+@contextmanager
+def _same_folder() -> Iterator[None]:
+    here = None
+    with suppress(OSError):  # the folder may be gone
+        here = Path.cwd()
+    try:
+        yield
+    finally:
+        if here is not None:
+            with suppress(OSError):
+                os.chdir(here)
+
+
+@contextmanager
+def _same_streams() -> Iterator[None]:
+    streams, output = (sys.stdout, sys.stderr), None
+    with suppress(OSError, ValueError, AttributeError):  # each stream may be closed, or none
+        sys.stdout.flush()
+    with suppress(OSError):
+        output = os.dup(1)
+        os.dup2(2, 1)
+    sys.stdout = sys.stderr = _standard_error()
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = streams
+        if output is not None:
+            os.dup2(output, 1)
+            os.close(output)
+
+
+def _standard_error() -> TextIO:
+    """Return a stream that code may close, or keep for later."""
+    try:
+        return open(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    except OSError:
+        return Path(os.devnull).open("w")
 
 
 def own(path: Path) -> ModuleType:

@@ -4,14 +4,15 @@ A data folder is none of these: nothing in it is ever imported.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import Distribution, EntryPoint, distributions
 from pathlib import Path
 from typing import Protocol
 
 from talkhouse.ingest import corpora as shipped
-from talkhouse.ingest.contract.code_line import code_line
+from talkhouse.ingest.contract.code_line import code_line, described
 from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import API, Corpus
 from talkhouse.ingest.known import importing
@@ -75,19 +76,21 @@ class Folder:
 
     def load(self) -> Corpus:
         """Import the folder."""
-        try:
+        with _blamed(self.place, self._raised):
             module = importing.own(self.path) if self.is_own else importing.folder(self.path)
-        except (Exception, SystemExit) as error:  # whatever a broken folder raises, its name must be in the message
-            raise self.broken(_reason(error, self.path)) from error
-        corpus = getattr(module, _ATTRIBUTE, None)
-        if not isinstance(corpus, Corpus):
-            raise self.broken(f"its __init__.py has no {_ATTRIBUTE} = Corpus(...)")
-        if corpus.id != self.path.name:
-            raise self.broken(f"CORPUS.id is '{corpus.id}'; it must be the folder's name")
-        _check_api(corpus, self.path, "this folder")
-        for problem in problems(corpus):
-            raise self.broken(problem)
+            corpus = getattr(module, _ATTRIBUTE, None)
+        with _blamed(self.place, self._raised, passes=RegistryError):
+            if not isinstance(corpus, Corpus):
+                raise self.broken(f"its __init__.py has no {_ATTRIBUTE} = Corpus(...)")
+            if corpus.id != self.path.name:
+                raise self.broken(f"CORPUS.id is '{corpus.id}'; it must be the folder's name")
+            _check_api(corpus, self.path, "this folder")
+            for problem in problems(corpus):
+                raise self.broken(problem)
         return replace(corpus, folder=self.path)
+
+    def _raised(self, error: BaseException) -> RegistryError:
+        return self.broken(_reason(error, self.path))
 
     def broken(self, reason: str) -> RegistryError:
         """Return the error of a folder that is not as it has to be."""
@@ -125,18 +128,20 @@ class Package:
     def load(self) -> Corpus:
         """Import the module that the entry point names."""
         folder = None
-        try:
+        with _blamed(self.place, self._raised):
             corpus, folder = importing.entry_point(self.entry_point)
-        except (Exception, SystemExit) as error:  # whatever a broken package raises
-            raise self.broken(_reason(error, Path(self.location)), error) from error
-        if not isinstance(corpus, Corpus):
-            raise self.broken(f"{self.entry_point.value} is no Corpus, but a {type(corpus).__name__}")
-        _check_api(corpus, self.place, f"the package {self.name}")
-        if corpus.id != self.corpus_id:
-            raise self.broken(f"its id is '{corpus.id}'; the entry point must have this name")
-        for problem in problems(corpus):
-            raise self.broken(problem)
+        with _blamed(self.place, self._raised, passes=RegistryError):
+            if not isinstance(corpus, Corpus):
+                raise self.broken(f"{self.entry_point.value} is no Corpus, but a {type(corpus).__name__}")
+            _check_api(corpus, self.place, f"the package {self.name}")
+            if corpus.id != self.corpus_id:
+                raise self.broken(f"its id is '{corpus.id}'; the entry point must have this name")
+            for problem in problems(corpus):
+                raise self.broken(problem)
         return replace(corpus, folder=folder)
+
+    def _raised(self, error: BaseException) -> RegistryError:
+        return self.broken(_reason(error, Path(self.location)), error)
 
     def broken(self, reason: str, error: BaseException | None = None) -> RegistryError:
         """Return the error of a package that is not as it has to be; ``error`` is what its import raised."""
@@ -218,7 +223,24 @@ def _named(distribution: Distribution) -> tuple[str, str]:
 
 def _reason(error: BaseException, folder: Path) -> str:
     line = code_line(error, folder)
-    return f"{type(error).__name__}: {error}" + (f", {line}" if line else "")
+    return described(error) + (f", {line}" if line else "")
+
+
+@contextmanager
+def _blamed(
+    place: str, raised: Callable[[BaseException], RegistryError], *, passes: type[Exception] | tuple[()] = ()
+) -> Iterator[None]:
+    """Blame a corpus for whatever its code raises, also where one only looks at what it declares."""
+    try:
+        with importing.contained():
+            yield
+    except passes:
+        raise
+    except KeyboardInterrupt:
+        # It may be what takes so long.
+        raise KeyboardInterrupt(f"interrupted while this was imported: {place}") from None
+    except BaseException as error:
+        raise raised(error) from error
 
 
 def _may_be_of_another(error: BaseException | None) -> bool:

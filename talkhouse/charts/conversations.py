@@ -18,6 +18,9 @@ from talkhouse.queries.files import Files, own_files
 READING = "reading.toml"
 """The file, among what BI tools get of a corpus."""
 
+_LONGEST = 1_000
+"""Characters of a pattern."""
+
 _WHOLE = "_whole_text"
 
 SPEAKER = "speaker"
@@ -65,10 +68,12 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError for a pattern that is none, and for a name that it does not give."""
+        if len(self.pattern) > _LONGEST:
+            raise ValueError(f"a pattern has {_LONGEST:,} characters at most, and not {len(self.pattern):,}")
         try:
             groups = self._groups([""]).struct.fields
         except pl.exceptions.ComputeError as error:
-            raise ValueError(f"the pattern {self.pattern} is none: {error}") from error
+            raise ValueError(f"the pattern {self.pattern} is none: {str(error).splitlines()[0]}") from error
         named = {name for _, name, _, _ in Formatter().parse(self.sentence) if name is not None}
         if unknown := sorted(named - {*groups, SPEAKER}):
             raise ValueError(f"the sentence names {unknown[0]}, which is no group of the pattern")

@@ -101,8 +101,6 @@ def metrics(files: Files | None = None) -> Metrics:
 def _metrics(files: Files) -> Metrics:
     known: dict[str, Mapping[str, Metric]] = {}
     for file, views in metrics_files(files):
-        declared = (one for of_view in views.values() for one in of_view.values())
-        check_foreign(files, *((file, check_expressions, one.sql) for one in declared))
         for view, of_view in views.items():
             if view in known:
                 raise broken(file.path, f"another metrics.toml has the metrics of bi.{view}")
@@ -121,10 +119,16 @@ def _guarded(one: Metric) -> Metric:
 
 
 def metrics_files(files: Files) -> Iterator[tuple[QueryFile, Metrics]]:
-    """Read every file of metrics."""
+    """Read every file of metrics; CatalogueError names the first that is broken, or whose SQL is refused."""
     for file in files:
         if place_in_bi(file) == "metrics.toml":
-            yield file, read(file, dict[str, dict[str, Metric]], {"": Metric})
+            views = read(file, dict[str, dict[str, Metric]], {"": Metric})
+            for view in views:
+                if not is_name(view):  # it stands in SQL as it is
+                    raise broken(file.path, f"a view is lower case letters, digits and '_', and not {view[:100]!r}")
+            declared = (one for of_view in views.values() for one in of_view.values())
+            check_foreign(files, *((file, check_expressions, one.sql) for one in declared))
+            yield file, views
 
 
 def place_in_bi(file: QueryFile) -> str:

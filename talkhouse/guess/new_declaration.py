@@ -1,5 +1,6 @@
 """Writes the ``corpus.toml`` of a folder that has none."""
 
+import os
 from pathlib import Path
 
 from talkhouse.guess.declare import declaration_text
@@ -8,6 +9,7 @@ from talkhouse.ingest.contract.declaration import id_problem
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.system.atomic_output import clear_private_folder, private_folder
 
 
 def new_declaration(folder: Path) -> Look:
@@ -26,18 +28,21 @@ def new_declaration(folder: Path) -> Look:
         )
     if not folder.exists():
         raise SourceError("there is no such folder", where=folder, next_step="check the path, as seen from this folder")
+    clear_private_folder(target)  # it would be looked at as one of the files
     if target.exists() or target.is_symlink():
         raise UsageError("it is there already; nothing is overwritten", where=target, next_step="edit it, or remove it")
     _check_id(corpus_id, folder)
     seen = look(folder)
     text = declaration_text(corpus_id, seen)
-    try:
-        with target.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise UsageError("it is there already; nothing is overwritten", where=target) from error
-    except OSError as error:
-        raise UsageError("it can't be written", where=target, found=error.strerror) from error
+    with private_folder(target) as private:
+        whole = private / DECLARATION
+        whole.write_text(text, encoding="utf-8", newline="\n")
+        try:
+            os.link(whole, target)  # whole or not at all; a rename would replace what came meanwhile
+        except FileExistsError as error:
+            raise UsageError("it is there already; nothing is overwritten", where=target) from error
+        except OSError:  # the disk has no hard links
+            whole.rename(target)
     return seen
 
 

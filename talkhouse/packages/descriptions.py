@@ -10,6 +10,7 @@ from talkhouse.ingest.registry import all_corpora
 from talkhouse.packages.content import Package
 from talkhouse.packages.licences import licences
 from talkhouse.query import manifest
+from talkhouse.query.pseudonyms import are_keys_public
 from talkhouse.query.terms import with_terms
 from talkhouse.schema.errors import RegistryError
 from talkhouse.settings import corpus_folders
@@ -57,7 +58,8 @@ def provenance(package: Package) -> dict[str, Any]:
     """Return the build and the published files that the rows came from: source file ids, sizes, SHA-256, addresses.
 
     ``files``: those on disk, by corpus and id, each with corpus_id, source_file_id, bytes, sha256, and url: where the
-    publisher offers it, or None where no declared file has its checksum, or its path and no known checksum.
+    publisher offers it, or None where no declared file has its checksum, or its path and no known checksum. With
+    pseudonyms, a file that nobody offers is left out where keys lead to people: its name may be one of them.
     """
     return {
         **manifest.of_build(package.warehouse),
@@ -69,7 +71,8 @@ def _files(package: Package, corpus: Mapping[str, Any]) -> list[dict[str, Any]]:
     warehouse, corpus_id = package.warehouse, corpus["corpus_id"]
     # An invented file, or one that was made, stands where a published one would.
     sources = () if corpus["is_sample"] or corpus["made_from"] else _declared(corpus_id)
-    return [
+    only_offered = package.pseudonyms is not None and are_keys_public(corpus_id)
+    described = [
         {
             "corpus_id": corpus_id,
             "source_file_id": file.id,
@@ -80,6 +83,7 @@ def _files(package: Package, corpus: Mapping[str, Any]) -> list[dict[str, Any]]:
         for file in source_files(warehouse.con, corpus_id, warehouse.database)
         if _is_published(file)
     ]
+    return [file for file in described if file["url"] or not only_offered]
 
 
 def _is_published(file: SourceFile) -> bool:

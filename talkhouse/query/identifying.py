@@ -29,6 +29,8 @@ class Kind(StrEnum):
     """``main.speakers.native_id``."""
     DIALOGUE = "dialogue"
     RECORD = "record"
+    FILE = "file"
+    """The id of a file, which is its path."""
     PERSONA = "persona"
     EXTRA = "extra"
     """What only one corpus has, as JSON."""
@@ -42,21 +44,25 @@ _NAMED = {
     **dict.fromkeys(("dialogue_id", "derived_from"), Kind.DIALOGUE),
     "annotator_id": Kind.PERSON,
     "record_id": Kind.RECORD,
+    "source_file_id": Kind.FILE,
     "persona_id": Kind.PERSONA,
-    "image_file": Kind.ID,
+    **dict.fromkeys(("image_file", "call_id"), Kind.ID),
     **dict.fromkeys(("native_id", "source_pointer", "pointer", "image_url", "uri"), Kind.LINK),
     **dict.fromkeys(("detail", "raw"), Kind.VERBATIM),
     "extra": Kind.EXTRA,
 }
 """Columns that mean the same wherever they are."""
 
+_PLACE = dict.fromkeys(("path", "member", "sha256"), Kind.LINK)
+
 _IN_TABLES = {
+    **dict.fromkeys(("meta.source_files", "bi.source_files", "bi.provenance"), _PLACE),
     "main.speakers": {"native_id": Kind.NATIVE, "name": Kind.NAME},
     "main.images": {"image_id": Kind.ID, "url": Kind.LINK},
 }
 """Columns that lead to people only there."""
 
-IF_PUBLIC = (Kind.ID, Kind.LINK, Kind.DIALOGUE, Kind.RECORD, Kind.PERSONA)
+IF_PUBLIC = (Kind.ID, Kind.LINK, Kind.DIALOGUE, Kind.RECORD, Kind.FILE, Kind.PERSONA)
 """What leads to people only in a corpus whose keys are public."""
 
 

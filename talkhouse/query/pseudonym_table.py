@@ -13,7 +13,7 @@ from talkhouse.schema.sql import literal, quoted
 _BATCH = 100_000
 """Ids that Python has in memory at a time."""
 
-_LETTERS = {Kind.DIALOGUE: ":d-", Kind.RECORD: "/r-", Kind.PERSONA: ":e-", Kind.ID: ":i-"}
+_LETTERS = {Kind.DIALOGUE: ":d-", Kind.RECORD: "/r-", Kind.FILE: "/f-", Kind.PERSONA: ":e-", Kind.ID: ":i-"}
 """What is between a corpus and a hash; the same characters as in the keys, by which a row's corpus is told."""
 
 _OF_A_PERSON = ":p-"
@@ -28,11 +28,12 @@ _IDS = {
     Kind.PERSON: f"select distinct {owner('record_id')}, annotator_id, true from main.annotations",
     Kind.DIALOGUE: "select corpus_id, dialogue_id, true from main.dialogues where corpus_id in ({public})",
     Kind.RECORD: "select corpus_id, record_id, true from main.records where corpus_id in ({public})",
+    Kind.FILE: "select corpus_id, source_file_id, true from meta.source_files where corpus_id in ({public})",
     Kind.PERSONA: "select corpus_id, persona_id, true from main.personas where corpus_id in ({public})",
 }
 """For each kind its ids, with their corpus and whether they are replaced."""
 
-KEYS = (Kind.SPEAKER, Kind.DIALOGUE, Kind.RECORD, Kind.PERSONA)
+KEYS = (Kind.SPEAKER, Kind.DIALOGUE, Kind.RECORD, Kind.FILE, Kind.PERSONA)
 """Kinds whose ids begin with their corpus."""
 
 # No column of a view has a name that begins so, and none of a row is taken for one of these.

@@ -137,6 +137,11 @@ def about(fingerprint: str, corpora: Iterable[str]) -> AboutPseudonyms:
     return {"key": fingerprint, "remark": " ".join([_STAYS, *notes])}
 
 
+def are_keys_public(corpus_id: str) -> bool:
+    """Whether the keys of a corpus lead to people, or nobody has said that they do not."""
+    return _people([corpus_id])[corpus_id].are_keys_public
+
+
 def _people(corpora: Iterable[str]) -> dict[str, People]:
     """Return what each corpus declares; of one that does not, or is not known here, the most that may be so."""
     known, people = all_corpora(corpus_folders()), dict[str, People]()

@@ -12,6 +12,8 @@ import duckdb
 import pytest
 
 import talkhouse
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
 from talkhouse.schema.errors import (
     BadName,
     NotAWarehouse,
@@ -98,9 +100,36 @@ def test_a_newer_schema_is_refused(copy: Path) -> None:
 
 def test_an_older_schema_says_to_build(copy: Path) -> None:
     with duckdb.connect(copy) as con:
-        con.execute("update meta.alembic_version set version_num = '0000'")
+        con.execute("update meta.alembic_version set version_num = '0006'")
     with pytest.raises(SchemaMismatch, match=r"older schema[\s\S]*talkhouse build"):
         talkhouse.open(copy)
+
+
+MADE_UP = (
+    *("(' 0007')", "('0000')", "('00065')", "('banana')", "('\u0660007')", "(repeat('9', 100000))"),
+    *("(null)", "('0007'), (null)", "(null) limit 0", "(7)", "(['0007'])"),
+)
+"""Rows of the table of revisions that no Talkhouse has made."""
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        *("('')", "('0007'), ('0006')"),
+        *(pytest.param(rows, marks=pytest.mark.slow) for rows in MADE_UP),
+    ],
+)
+def test_a_revision_that_talkhouse_does_not_make_is_refused(copy: Path, rows: str) -> None:
+    with duckdb.connect(copy) as con:
+        con.execute("drop table meta.alembic_version")
+        con.execute(f"create table meta.alembic_version as from (values {rows}) as made_up (version_num)")
+    before = copy.read_bytes()
+    with pytest.raises(NotAWarehouse, match="one schema revision, of four digits") as error:
+        talkhouse.open(copy)
+    assert len(str(error.value)) < 1000
+    with pytest.raises(NotAWarehouse, match="one schema revision, of four digits"):
+        build(copy, Silent())
+    assert copy.read_bytes() == before
 
 
 def test_a_file_named_after_a_schema_is_refused(copy: Path) -> None:

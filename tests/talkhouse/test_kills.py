@@ -13,6 +13,7 @@ from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from talkhouse.build.progress import Silent
@@ -23,7 +24,7 @@ from talkhouse.lake_format.manifest import read
 from talkhouse.lake_format.table_files import is_whole
 from tests.commands import nothing, run
 from tests.phases import Both, Trace, hit, instants
-from tests.talkhouse.build.test_run import CORPUS, contents
+from tests.talkhouse.build.test_run import CORPUS, contents, fetch
 from tests.talkhouse.toy import declare
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -41,6 +42,8 @@ class Case:
     state: Callable[[], str]
     """Tells ``old`` or ``new``; fails for anything else."""
     before: Callable[[], object] = nothing
+    is_replacing: bool = True
+    """Whether it makes the new state of a new one, too."""
     interrupted: str = "interrupted"
     """The line that is printed at Ctrl-C."""
     hits: Counter[str] = field(default_factory=Counter)
@@ -143,7 +146,7 @@ def making_a_folder(folder: Path, phases: str, command: list[object]) -> Case:
         assert files_in(output) == whole
         return "new"
 
-    return Case(phases, arguments, partial(shutil.rmtree, output, ignore_errors=True), state)
+    return Case(phases, arguments, partial(shutil.rmtree, output, ignore_errors=True), state, is_replacing=False)
 
 
 def a_verify(folder: Path) -> Case:
@@ -237,9 +240,54 @@ def of_a_lake(folder: Path, new: str) -> Case:
     return Case("lake", [*arguments], nothing, state, interrupted="interrupted; the lake is as it was")
 
 
+def a_new_declaration(folder: Path) -> Case:
+    """Propose a declaration, of which there is never a half."""
+    (folder / "kitchen").mkdir()
+    messages = [{"role": "user", "content": "Tea?"}, {"role": "assistant", "content": "Please."}]
+    records = (json.dumps({"id": str(number), "messages": messages}) for number in range(500))
+    (folder / "kitchen" / "train.jsonl").write_text("\n".join(records))
+    target = folder / "kitchen" / "corpus.toml"
+    assert started(folder, ["new", "kitchen"]).returncode == 0
+    whole = target.read_text()
+
+    def state() -> str:
+        if not target.exists():
+            return "old"
+        assert target.read_text() == whole
+        return "new"
+
+    return Case("new", ["new", "kitchen"], partial(target.unlink, missing_ok=True), state, is_replacing=False)
+
+
+def a_saved_run(folder: Path) -> Case:
+    """Save a second run beside a first one."""
+    build(folder / "w.duckdb", Silent(), data=folder / "whole")
+    (corpus_id, task), *_ = fetch(
+        folder / "w.duckdb", "select distinct corpus_id, task from main.examples order by all"
+    )
+    arguments: list[object] = ["score", f"{corpus_id}.{task}", "--baseline", "random", "--db", "w.duckdb", "--save"]
+    query = f"select release, split from main.examples where task = '{task}' order by all limit 1"
+    ((release, split),) = fetch(folder / "w.duckdb", query)
+    arguments[2:2] = ["--split", split, *(["--release", release] if release else [])]
+    done = started(folder, [*arguments, "first"])
+    assert done.returncode == 0, done.stderr
+    saved, old = folder / "scores.duckdb", folder / "old.scores"
+    shutil.copy(saved, old)
+
+    def state() -> str:
+        with duckdb.connect(saved, read_only=True) as con:
+            runs = [name for (name,) in con.execute("select run from runs order by all").fetchall()]
+            counts = con.execute("select count(*) from metrics group by run").fetchall()
+        assert (len(counts), len({*counts})) == (len(runs), 1)
+        assert runs == ["first", "second"] or saved.read_bytes() == old.read_bytes()
+        return "new" if len(runs) == 2 else "old"
+
+    return Case("save", [*arguments, "second"], partial(shutil.copy, old, saved), state, is_replacing=False)
+
+
 CASES = (
     *(a_lake, a_first_lake, a_build, an_ingest, a_replay, a_restore, a_verify, an_export, an_export_for_superset),
-    a_package,
+    *(a_package, a_new_declaration, a_saved_run),
 )
 
 
@@ -265,8 +313,8 @@ def test_a_signal_leaves_the_old_or_the_new(folder: Path, make: Callable[[Path],
         check_end(case, sent, phase, done, where)
         if done.returncode >= 0:
             assert left_behind(folder) == [], where
-        if case.phases in ("restore", "package"):
-            case.reset()  # they replace nothing
+        if not case.is_replacing:
+            case.reset()
         again = started(folder, case.arguments, case.before)
         assert again.returncode == 0, f"{where}\nand then\n{again.stderr}"
         assert case.state() == "new", where
@@ -294,4 +342,12 @@ def check_end(
 
 
 def left_behind(folder: Path) -> list[str]:
-    return [str(path) for path in [*folder.glob(".*"), *folder.glob("lake/.*"), *(folder / "tmp").iterdir()]]
+    return [
+        str(path)
+        for path in [
+            *folder.glob(".*"),
+            *folder.glob("lake/.*"),
+            *folder.glob("kitchen/.*"),
+            *(folder / "tmp").iterdir(),
+        ]
+    ]

@@ -80,8 +80,11 @@ def _provenance(package: Package) -> Iterator[str]:
     build = made_from["build"]
     yield from ("## Provenance", "")
     yield f"Written by Talkhouse {version()}, from build {build['load_id']} by Talkhouse {build['talkhouse_version']}."
-    yield from ("The rows come from these published files:", "")
     files: list[dict[str, Any]] = made_from["files"]
+    if not files:
+        yield ""
+        return
+    yield from ("The rows come from these published files:", "")
     yield from table(
         ("file", "bytes", "SHA-256", "address"),
         ((file["source_file_id"], f"{file['bytes']:,}", file["sha256"], file["url"]) for file in files[:_SHOWN]),

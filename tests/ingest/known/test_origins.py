@@ -1,5 +1,6 @@
 """Corpora of installed packages and of named folders: each mistake is one message, and the others are there."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import all_corpora, corpora, pick, sample_of
 from talkhouse.schema.errors import RegistryError, UsageError
+from tests.commands import run
 from tests.plugins import CORPUS, installed
 
 OWN = list(corpora())
@@ -125,3 +127,86 @@ def test_a_folder_without_corpora_is_told(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="--corpora") as caught:
         all_corpora([tmp_path / name])
     assert str(tmp_path / name) in str(caught.value)
+
+
+def at(folder: Path, content: str) -> Path:
+    """Write a corpus ``toy`` whose code begins with this."""
+    (folder / "toy").mkdir()
+    (folder / "toy" / "__init__.py").write_text(f"{content}\n{CORPUS.format(corpus_id='toy', more='')}")
+    return folder
+
+
+NO_TEXT = "class E(BaseException):\n    def __str__(self): raise RuntimeError\nraise E"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("class Odd(BaseException): pass\nraise Odd('odd')", "Odd: odd, in .*line 2"),
+        *(
+            pytest.param(content, reason, marks=pytest.mark.slow)
+            for content, reason in [
+                ("raise GeneratorExit('ended')", "GeneratorExit: ended"),
+                (NO_TEXT, "E: a message that can't be written"),
+                ("def f(): f()\nf()", "RecursionError: maximum recursion depth"),
+                ("raise ValueError('first\\nsecond')", "ValueError: first, in"),
+                ("raise ValueError('long' * 10_000)", "ValueError: (long){75}, in"),
+                ("raise ExceptionGroup('many', [ValueError('one')])", "ExceptionGroup: many"),
+                ("def __getattr__(name): raise LookupError(name)\nif 1: raise LookupError", "LookupError"),
+            ]
+        ),
+    ],
+)
+def test_whatever_code_raises_names_its_folder(tmp_path: Path, content: str, reason: str) -> None:
+    known = all_corpora([at(tmp_path, content)])
+    with pytest.raises(RegistryError, match=rf"'toy' is broken[\s\S]*found: .*{reason}"):
+        known["toy"]
+    assert [one["problem"] is None for one in known.described() if one["corpus_id"] == "toy"] == [False]
+
+
+@pytest.mark.slow
+def test_an_attribute_that_raises_names_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "__init__.py").write_text("def __getattr__(name): raise SystemExit(f'no {name} for you')\n")
+    with pytest.raises(RegistryError, match=r"SystemExit: no CORPUS for you"):
+        all_corpora([tmp_path])["toy"]
+
+
+@pytest.mark.slow
+def test_a_value_that_raises_where_one_looks_at_it_names_its_folder(tmp_path: Path) -> None:
+    root = at(tmp_path, "class Odd(tuple):\n    def __iter__(self): raise LookupError('not for you')")
+    with (root / "toy" / "__init__.py").open("a") as code:
+        code.write("\nimport dataclasses\nCORPUS = dataclasses.replace(CORPUS, schemes=Odd())\n")
+    with pytest.raises(RegistryError, match=r"'toy' is broken[\s\S]*LookupError: not for you, in .*line 2"):
+        all_corpora([root])["toy"]
+
+
+@pytest.mark.slow
+def test_whoever_is_interrupted_is_told_what_takes_so_long(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt, match=rf"imported: folder {tmp_path / 'toy'}"):
+        all_corpora([at(tmp_path, "raise KeyboardInterrupt")])["toy"]
+
+
+LOUD = """
+import os, sys, io, logging
+print("printed")
+sys.stdout.write("written")
+os.write(1, b"by its number")
+os.system("echo by a program")
+logging.basicConfig(stream=sys.stdout)
+sys.stdout.close()
+sys.stderr = sys.stdout = io.StringIO()
+os.chdir("/")
+"""
+
+
+@pytest.mark.slow
+def test_what_code_prints_where_it_goes_and_what_it_closes_changes_nothing_of_a_command(tmp_path: Path) -> None:
+    root = at(tmp_path, LOUD)
+    done = run("corpora", "--json", "--corpora", root, cwd=tmp_path)
+    assert (done.returncode, len(json.loads(done.stdout))) == (0, len(OWN) + 1)
+    for words in ("printed", "written", "by its number", "by a program"):
+        assert words in done.stderr
+    (tmp_path / "chat.jsonl").write_text('{"id": 1, "messages": [{"role": "user", "content": "Hi."}]}\n')
+    done = run("ingest", "toy", "chat.jsonl", "--dry-run", "--corpora", root, cwd=tmp_path)
+    assert "no such file" not in done.stderr

@@ -42,6 +42,9 @@ def test_a_corpus_says_how_its_conversations_are_read(tmp_path: Path) -> None:
         (TIMELINE.replace("state", "stats"), "one of: state"),
         (TIMELINE.replace('view = "cups"\n', ""), "missing required field `view`"),
         (LINE.replace("(?P<whom>.*)", "(?P<whom>"), "is none"),
+        (LINE.replace("(?P<whom>.*)", "(?P<whom>a)(?P=whom)"), "is none"),  # only Python has these, in any time
+        (LINE.replace("(?P<whom>.*)", "(?P<whom>.*)" + "x" * 990), "1,000 characters at most"),
+        (LINE.replace("(?P<whom>.*)", "(?P<whom>.*)(x{1000}){1000}"), "is none"),
         (LINE.replace("{whom}", "{who}"), "the sentence names who, which is no group of the pattern"),
         (LINE.replace("{whom}", "{whom"), "expected '}'"),
     ],

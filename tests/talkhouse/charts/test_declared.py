@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.declarations import Declared, dashboards, metrics
+from talkhouse.charts.declarations import Declared, dashboards, metrics, metrics_files
 from talkhouse.charts.declared import Kind
 from talkhouse.charts.metric import NumberFormat
 from talkhouse.queries.files import files_in
@@ -110,6 +110,7 @@ def test_a_broken_dashboard_is_named_with_its_problem(tmp_path: Path, text: str,
         ('[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\nunit = "l"\n', "unknown field `unit`"),
         ('[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\nformat = "roman"\n', "Invalid enum value 'roman'"),
         ('[cups.sips]\ntitle = "Sips"\nsqll = "sum(sips)"\n', "one of: sql"),
+        ('["cups; select 1".sips]\ntitle = "Sips"\nsql = "sum(sips)"\n', "a view is lower case letters"),
         ('[cups.row_count]\ntitle = "Cups"\nsql = "sum(cups)"\n', "every view has a metric row_count"),
     ],
 )
@@ -117,6 +118,14 @@ def test_a_broken_metric_is_named_with_its_problem(tmp_path: Path, text: str, pr
     files = {"tea/bi/metrics.toml": text, "tea/bi/dashboards/tea.toml": chart()}
     with pytest.raises(CatalogueError, match=rf"metrics\.toml: the declaration is broken[\s\S]*{problem}"):
         declared(tmp_path, files)
+
+
+def test_the_sql_of_each_file_of_metrics_is_checked_where_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "tea" / "bi").mkdir(parents=True)
+    attack = '[cups.sips]\ntitle = "Sips"\nsql = "sum(sips) from bi.cups; select 1"\n'
+    (tmp_path / "tea" / "bi" / "metrics.toml").write_text(attack)
+    with pytest.raises(CatalogueError, match=r"metrics\.toml"):
+        list(metrics_files(files_in([tmp_path])))
 
 
 def test_metrics_of_a_view_stand_in_one_file(tmp_path: Path) -> None:

@@ -6,14 +6,19 @@ from base64 import b32encode
 from collections import Counter
 from collections.abc import Iterator
 from hashlib import blake2b
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.packages.export import export_package
 from talkhouse.query import pseudonyms as identifying
 from talkhouse.query.export import export
+from talkhouse.query.formats import Tool
 from talkhouse.query.pseudonym_key import read_key
 from talkhouse.query.pseudonyms import about
 from talkhouse.query.selection import Filters
@@ -175,6 +180,84 @@ def test_a_corpus_of_which_nothing_is_declared_is_taken_to_lead_to_people_everyw
     assert {row["native_id"] for row in rows} == {row["extra"] for row in rows} == {None}
     assert all(re.fullmatch(r"\w+:d-[a-z2-7]{16}", row["dialogue_id"]) for row in rows)
     assert "Nobody has said what else leads to people" in about("", ["toy"])["remark"]
+
+
+def test_names_of_files_are_replaced_where_they_may_be_of_people(
+    warehouse: Warehouse, key: Path, tmp_path: Path
+) -> None:
+    files = rows_of(warehouse, "meta.source_files", tmp_path / "files.jsonl", key)
+    records = rows_of(warehouse, "main.records", tmp_path / "records.jsonl", key)
+    assert {row["source_file_id"] for row in records} <= {row["source_file_id"] for row in files}
+    assert len({row["source_file_id"] for row in files}) == len(files)
+    for row in files:
+        assert (row["path"] is None, row["sha256"] is None) == (row["corpus_id"] in (AUTHORS, POSTS),) * 2
+        hashed = re.fullmatch(r"\w+/f-[a-z2-7]{16}", row["source_file_id"]) is not None
+        assert hashed == (row["corpus_id"] in (AUTHORS, POSTS))
+
+
+GATE = """
+title = "Gate"
+licence = "CC0-1.0"
+citation = "Nobody (2026)."
+format = "turns"
+dialogue = { id = "conv" }
+turn = { text = "said", speaker = "who", id = "message", reply_to = "to" }
+speaker = { name = "who" }
+files = [{ path = "**/*.csv", split = "train" }]
+annotations = [{ scheme = "mood", description = "Mood.", on = "turn", label = "mood", annotator = "by" }]
+tasks = [{ name = "mood", kind = "turn_label", scheme = "mood" }]
+"""
+ROWS = """conv,who,said,mood,by,message,to,note
+zz_talk,zz_ida,Is it open?,calm,zz_worker,zz_m1,,zz_note
+zz_talk,zz_ole,Since noon.,cross,zz_worker,zz_m2,zz_m1,zz_note
+"""
+TALK = """
+title = "Talk"
+licence = "CC0-1.0"
+citation = "Nobody (2026)."
+format = "chat"
+dialogue = { id = "id", turns = "messages" }
+turn = { text = "content", role = "role" }
+files = [{ path = "*.jsonl", split = "train" }]
+"""
+IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/zz_picture"}}
+CALL = {"id": "zz_call", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+MESSAGES = [
+    {"role": "user", "content": [{"type": "text", "text": "Find it."}, IMAGE]},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "zz_call", "content": "Found."},
+]
+
+
+@pytest.mark.slow
+def test_no_id_and_no_path_of_a_declared_corpus_is_in_an_export_or_a_package(tmp_path: Path, key: Path) -> None:
+    gate, talk = tmp_path / "data" / "gate", tmp_path / "data" / "talk"
+    (gate / "zz_folder").mkdir(parents=True)
+    (gate / "zz_folder" / "zz_file.csv").write_text(ROWS)
+    (gate / "corpus.toml").write_text(GATE)
+    talk.mkdir()
+    (talk / "zz_chats.jsonl").write_text(json.dumps({"id": "zz_chat", "messages": MESSAGES, "user": "zz_user"}) + "\n")
+    (talk / "corpus.toml").write_text(TALK)
+    path = tmp_path / "w.duckdb"
+    build(path, Silent(), data=tmp_path / "data")
+    leaking = set()
+    with duckdb.connect(path, read_only=True) as con:
+        warehouse = Warehouse(con)
+        views = "select schema_name || '.' || view_name from duckdb_views() where not internal"
+        tables = "select schema_name || '.' || table_name from duckdb_tables()"
+        for (name,) in con.execute(f"{views} union all {tables}").fetchall():
+            output = tmp_path / "out" / f"{name}.jsonl"
+            output.parent.mkdir(exist_ok=True)
+            export(warehouse, name, output, key_file=key, is_accepted=True)
+            if "zz_" in output.read_text() + Path(f"{output}.manifest.json").read_text():
+                leaking.add(name)
+        for tool, corpus_id in product(set(Tool) - {Tool.SUPERSET}, ("gate", "talk")):
+            if corpus_id == "talk" and tool in (Tool.HUGGINGFACE, Tool.CROISSANT):
+                continue  # it has no task
+            folder = tmp_path / "out" / f"{tool}-{corpus_id}"
+            export_package(warehouse, corpus_id, tool, folder, key_file=key, is_accepted=True)
+            leaking |= {str(file) for file in folder.rglob("*") if file.is_file() and b"zz_" in file.read_bytes()}
+    assert leaking == set()
 
 
 @pytest.mark.parametrize(
