@@ -33,8 +33,7 @@ class Pairs:
 
     def _read_one(self, record: Split) -> Talk:
         pair = self._pairs.read(record)
-        is_plain = all(said.shape is None for said in pair.said)
-        return Talk(pair.said, taken=pair.taken, findings=pair.findings, is_plain=is_plain, response=pair.response)
+        return Talk(pair.said, taken=pair.taken, findings=pair.findings, response=pair.response)
 
     def _read_each(self, record: Split) -> Talk:
         """Read a list of pairs; the first turn of each has what else its object says."""

@@ -68,8 +68,6 @@ class Preference:
             _take_prompt(prompt, chosen, talk, is_inside=is_inside)
         self._offer(chosen, rejected, shared, talk, is_held=is_held)
         self._judge(chosen.said[shared:], rejected.said[shared:], talk)
-        is_plain = not chosen.messages and (prompt is None or not prompt.messages)
-        talk.is_plain = is_plain and not any(said.extra for said in talk.said)
         return talk
 
     def _prompt(self, record: Split, talk: Talk) -> Answer | None:

@@ -8,26 +8,25 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
-from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, WholeTalk
+from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, words_of
 from talkhouse.ingest.declared.documents.gathered import Gathered
 from talkhouse.ingest.declared.documents.labels import Given, labels_of
 from talkhouse.ingest.declared.documents.record_fields import (
     RecordFields,
     RecordFieldsReader,
     given_back_by_records,
-    is_whole_member,
     paths_of,
     take_label,
 )
-from talkhouse.ingest.declared.documents.talk import DocumentFormat
+from talkhouse.ingest.declared.documents.talk import DocumentFormat, Talk
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.layouts import Layouts
 from talkhouse.ingest.declared.record_files.read import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.shapes import Shapes, Split, merged, wanted
+from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, wanted
 from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.declared.values import kind_of
 from talkhouse.ingest.decode import BadRecord, dump
+from talkhouse.ingest.keys import digest_of
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.rows import Record
 from talkhouse.ingest.sources import SourceFile
@@ -58,7 +57,7 @@ class _Read(NamedTuple):
 
     split: Split
     fields: RecordFields
-    whole: WholeTalk
+    talk: Talk
     taken: dict[str, str | None]
     labels: list[Given]
     findings: list[ReaderFinding]
@@ -73,18 +72,16 @@ class _Reader:
         self._want = merged(document_format.wanted, wanted(paths_of(declaration)))
         self._fields = RecordFieldsReader(declaration)
         self._labels = labels_of(declaration)
-        self._has_labels_of_turns = not all(is_whole_member(labels.spec) for labels in self._labels)
         self._splits = Splits(declaration)
         self._identity = Identity(declaration.corpus_id)
-        self._shapes = Shapes()
-        self._layouts = Layouts()
-        self._rows = DialogueRows(declaration, self._shapes)
+        self._rows = DialogueRows(declaration)
 
     def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
         place = _Place(location, self._identity.file(file))
         gathered, count = Gathered(file), 0
+        self._rows.shapes = Shapes()
         try:
             records = open_records(file, self._declaration)
             for raw in records:
@@ -98,7 +95,7 @@ class _Reader:
             return
         if batch := gathered.batch():
             yield batch
-        yield FileEnvelope(file, records.envelope | self._shapes.envelope(), count)
+        yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
 
     def _record(self, raw: RawRecord | BadRawRecord, place: _Place, gathered: Gathered) -> Rejected | None:
         """Gather the rows of one record; return it where it can't be loaded."""
@@ -115,42 +112,40 @@ class _Reader:
         """Read one record; raises BadRecord."""
         if raw.raw[:1] != b"{":
             raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
-        split = Split(raw.raw, self._want, raw.value)
+        split = Split(members_of(raw.raw), self._want)
         taken: dict[str, str | None] = {}
         findings: list[ReaderFinding] = []
         fields = self._fields.read(split, taken, findings)
         if fields.native_id is None:
             fields.native_id = raw.key
         talk = self._format.read(split)
-        if talk.plain is not None and self._has_labels_of_turns:
-            talk.said, talk.plain, talk.is_plain = talk.plain.said(), None, True
         labels = [given for labels in self._labels for given in labels.given(split.members, talk, findings)]
         for spec in self._labels:
             take_label(spec.spec, split, taken)
         taken |= talk.taken
         findings += talk.findings
-        if not talk.said and talk.plain is None:
+        if not talk.said:
             findings.append(ReaderFinding("GF-02", "the record has no turns"))
-        return _Read(split, fields, WholeTalk(talk), taken, labels, findings)
+        return _Read(split, fields, talk, taken, labels, findings)
 
     def _gather(self, raw: RawRecord, read: _Read, place: _Place, gathered: Gathered) -> None:
         """Gather the rows of a record."""
-        fields, talk = read.fields, read.whole.talk
+        fields, talk = read.fields, read.talk
         is_new = is_same = True
         if fields.native_id is None:
             dialogue_id = self._identity.dialogue_without_id(place.path, raw.record_index)
         else:
-            rest = self._rows.rest(fields, read.whole)
-            key = self._identity.dialogue(fields.native_id, read.whole.words(), rest)
+            words, rest = digest_of(words_of(talk.said)), self._rows.rest(fields, talk.said)
+            key = self._identity.dialogue(fields.native_id, words, rest)
             dialogue_id, is_new, is_same = key.dialogue_id, key.is_new, key.is_same
             if key.is_taken:
                 read.findings.append(ReaderFinding("GF-04", f"the id {fields.native_id!r:.100} has other words too"))
         extra = talk.extra if is_same else {}
         taken = read.taken if is_same else given_back_by_records(read.taken)
-        shape = self._layouts.of(read.split, taken, extra)
+        shape = read.split.shape(taken, extra)
         record = self._record_row(raw, place, dialogue_id, fields, shape, extra)
         if is_new:
-            self._rows.add(dialogue_id, fields, read.whole, gathered)
+            self._rows.add(dialogue_id, fields, talk.said, gathered)
         gathered.rows += [given.row(record) for given in read.labels]
         if talk.offered:
             self._rows.candidates(record, talk, gathered)
@@ -169,7 +164,7 @@ class _Reader:
         extra: dict[str, Raw],
     ) -> Record:
         of_file = place.location
-        number = self._shapes.number("record", shape)
+        number = self._rows.shapes.number("record", shape)
         if number or raw.cells:
             own = ({"shape": number} if number else {}) | ({"cells": raw.cells} if raw.cells else {})
             extra = {name: Raw(msgspec.json.encode(value)) for name, value in own.items()} | extra

@@ -65,11 +65,6 @@ class RecordFieldsReader:
         """Read them, and add to ``taken`` which of them columns give back; BadRecord GF-01 for one of another type."""
         fields = RecordFields(language=self._language)
         for hole, path, at in self._paths:
-            value = record.decoded(path)
-            if type(value) is str:
-                setattr(fields, hole, value)
-                taken[hole] = hole
-                continue
             raw = record.find(path)
             if hole == "native_id" and self._may_lack_id and (raw is None or bytes(raw)[:1] in _NO_ID):
                 continue
