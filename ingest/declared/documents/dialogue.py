@@ -9,7 +9,7 @@ from talkhouse.ingest.declared.documents.message_fields import Message, list_pat
 from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.replies_and_calls import find_replies, results_without_calls
-from talkhouse.ingest.declared.documents.talk import Said, Talk
+from talkhouse.ingest.declared.documents.talk import ListColumns, Said, Talk
 from talkhouse.ingest.declared.roles import NO_ROLE
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, members_of, wanted
 from talkhouse.ingest.declared.values import EMPTY, is_null, kind_of, string_of, write_text
@@ -35,6 +35,12 @@ class DialogueFormat:
         self._is_one_list = None not in self._path
         self._at = pointer(*self._path)
         self.wanted: Wanted = wanted({_SYSTEM: self._system, _TURNS: self._path})
+
+    @property
+    def columns(self) -> ListColumns | None:
+        """The list of turns."""
+        fields = None if self._has_bare_turns or len(self._path) != 1 else self._messages.columns
+        return None if fields is None else ListColumns(str(self._path[0]), fields, self._messages.is_plain)
 
     def read(self, record: Split) -> Talk:
         """Read the turns of a record; raises BadRecord GF-01."""

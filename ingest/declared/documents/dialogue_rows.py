@@ -27,14 +27,13 @@ _REST = ("kind", "native_id", "said_at", "reply_to", "start_ms", "end_ms", "spea
 
 
 def words_of(said: Iterable[Said]) -> bytes:
-    """Write who says what; the lengths tell where a text ends. ``TypedRecords`` has the same in SQL."""
-    return b"".join(
-        _counted(turn.role) + (b"-" if turn.speaker is None else _counted(turn.speaker)) + _counted(turn.text)
-        for turn in said
-    )
+    """Write who says what; the lengths tell where a text ends. ``TypedRecords`` does the same in SQL."""
+    return b"".join(_counted(text) for turn in said for text in (turn.role, turn.speaker, turn.text))
 
 
-def _counted(text: str) -> bytes:
+def _counted(text: str | None) -> bytes:
+    if text is None:
+        return b":"
     raw = text.encode()
     return b"%d:%b" % (len(raw), raw)
 
@@ -51,7 +50,7 @@ class DialogueRows:
 
     def __init__(self, declaration: Declaration) -> None:
         self._corpus_id = declaration.corpus_id
-        self._speakers = Speakers(declaration)
+        self.speakers = Speakers(declaration)
         self._texts = Texts(declaration.corpus_id)
         self.shapes = Shapes()
         """Those of the file that is read."""
@@ -123,7 +122,7 @@ class DialogueRows:
                     record.dialogue_id,
                     self._texts.id(offered.text, gathered.rows),
                     is_gold=offered.is_gold,
-                    extra=_extra(number, offered.extra),
+                    extra=shaped(number, offered.extra),
                 )
             )
 
@@ -132,7 +131,7 @@ class DialogueRows:
         ids: dict[str, str] = {}
         for turn in said:
             if turn.speaker is not None and turn.speaker not in ids:
-                known = self._speakers.of(
+                known = self.speakers.of(
                     dialogue_id, turn.speaker, turn.role, is_bot=turn.is_bot, shown_name=turn.speaker_name
                 )
                 ids[turn.speaker] = known.row.speaker_id
@@ -144,7 +143,7 @@ class DialogueRows:
         """Return ``extra`` of a turn, and add its parts."""
         for index, piece in enumerate(said.parts or ()):
             gathered.rows.append(self._part(dialogue_id, turn_index, index, piece))
-        return _extra(self.shapes.number("message", said.shape) if said.shape else 0, said.extra)
+        return shaped(self.shapes.number("message", said.shape) if said.shape else 0, said.extra)
 
     def _part(self, dialogue_id: str, turn_index: int, part_index: int, piece: Piece) -> Part:
         return Part(
@@ -161,11 +160,11 @@ class DialogueRows:
             piece.uri,
             piece.mime_type,
             piece.text,
-            _extra(self.shapes.number("part", piece.shape) if piece.shape else 0, piece.extra),
+            shaped(self.shapes.number("part", piece.shape) if piece.shape else 0, piece.extra),
         )
 
 
-def _extra(number: int | Mapping[str, Any], rest: Mapping[str, Raw] | None) -> str | None:
+def shaped(number: int | Mapping[str, Any], rest: Mapping[str, Raw] | None) -> str | None:
     """Write ``extra``: the number of a shape, unless it is 0, and what no column holds."""
     if not number:
         return dump(rest)

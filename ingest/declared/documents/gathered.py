@@ -8,9 +8,6 @@ from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
 from talkhouse.ingest.rows import ColumnBatch, Dialogue, Record, Row, Turn
 from talkhouse.ingest.sources import SourceFile
 
-_BYTES = 4_000_000
-"""Of records, after which a batch is handed on."""
-
 
 class Gathered:
     """The rows of one file's records on their way."""
@@ -26,25 +23,27 @@ class Gathered:
         """All other rows."""
         self.findings: list[ReaderFinding] = []
         self.turns: list[Turn] = []
-        self._size = 0
+        self.columns: list[ColumnBatch] = []
+        """Rows of records that are not among ``records``."""
+        self._count = self._size = 0
 
     def add(self, record: Record, size: int) -> None:
         """Add a record of so many bytes, when its other rows have been added."""
         self.records.append(record)
-        self._size += size
+        self.count(1, size)
 
-    @property
-    def is_enough(self) -> bool:
-        """Whether there is enough for a batch."""
-        return self._size >= _BYTES
+    def count(self, records: int, size: int) -> None:
+        """Count records of so many bytes."""
+        self._count += records
+        self._size += size
 
     def batch(self) -> LoadedBatch | None:
         """Return what was gathered, and begin anew; None where that is nothing."""
-        if not self.records:
+        if not self._count:
             return None
         batches = map(_columns, (Record, Dialogue, Turn), (self.records, self.dialogues, self.turns))
-        column_batches = [batch for batch in batches if batch is not None]
-        batch = LoadedBatch(self._file, len(self.records), self._size, self.rows, column_batches, self.findings)
+        column_batches = [batch for batch in batches if batch is not None] + self.columns
+        batch = LoadedBatch(self._file, self._count, self._size, self.rows, column_batches, self.findings)
         self._begin()
         return batch
 

@@ -55,7 +55,7 @@ class Messages:
         self._time_form = declaration.times.get("said_at", ISO)
         self._field = ".".join(filter(None, self.turn.text or ()))
         # The speaker is before the role: what is both comes back whatever [roles] says.
-        paths = {
+        paths = self._paths = {
             "text": self.turn.text,
             "speaker": self.turn.speaker,
             "role": self.turn.role,
@@ -75,6 +75,18 @@ class Messages:
         self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
         self._name_keys = {path[0] for path in self._names if path}
         self._has_others = any(path is not None for hole, path in paths.items() if hole not in _ALWAYS)
+
+    @property
+    def columns(self) -> dict[str, str] | None:
+        """Column of a turn -> key of a message; None where one is deeper, or means another turn or somebody's name."""
+        if self.turn.reply_to or any(self._names[1:]):
+            return None
+        paths = {column: path for column, path in self._paths.items() if path}
+        return (
+            {column: str(path[0]) for column, path in paths.items() if len(path) == 1}
+            if all(len(path) == 1 for path in paths.values())
+            else None
+        )
 
     def read(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> Said:
         """Read a message, the object at a pointer; raises BadRecord GF-01. What it replies to stays in its extra."""

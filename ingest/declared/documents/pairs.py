@@ -21,6 +21,8 @@ _EACH = "each"
 class Pairs:
     """Reads and writes the records of one corpus."""
 
+    columns = None
+
     def __init__(self, declaration: Declaration) -> None:
         each = declaration.pair.each or ()
         self._each: JsonPath = each[:-1] if each[-1:] == (None,) else each

@@ -32,6 +32,8 @@ _WHOLE = "[0:]"
 class Preference:
     """Reads and writes the records of one corpus."""
 
+    columns = None
+
     def __init__(self, declaration: Declaration) -> None:
         fields = declaration.preference
         self._paths: Mapping[str, JsonPath] = {

@@ -1,6 +1,9 @@
 """Reads files whose records hold a dialogue each, whatever the format."""
 
+import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,13 +22,15 @@ from talkhouse.ingest.declared.documents.record_fields import (
     take_label,
 )
 from talkhouse.ingest.declared.documents.talk import DocumentFormat, Talk
+from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, holes_in_columns
+from talkhouse.ingest.declared.documents.typed_rows import FilePlace, TypedRows
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files.read import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, wanted
 from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.declared.values import kind_of
-from talkhouse.ingest.decode import BadRecord, dump
+from talkhouse.ingest.decode import BadRecord, check, dump
 from talkhouse.ingest.keys import digest_of
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.rows import Record
@@ -44,12 +49,11 @@ def read_documents(
         yield from reader.file(file, entry)
 
 
-class _Place(NamedTuple):
-    """The file that is read."""
+CAREFULLY = "TALKHOUSE_READ_CAREFULLY"
+"""A variable of the environment: set, every record is read one by one, to the same rows."""
 
-    location: SourceLocation
-    path: str
-    """What the keys of its records begin with, behind the corpus."""
+_BLOCK = 8_000_000
+"""Bytes of records that are decoded and handed on together."""
 
 
 class _Read(NamedTuple):
@@ -75,29 +79,62 @@ class _Reader:
         self._splits = Splits(declaration)
         self._identity = Identity(declaration.corpus_id)
         self._rows = DialogueRows(declaration)
+        columns = None if self._labels or os.environ.get(CAREFULLY) else document_format.columns
+        holes = holes_in_columns(declaration)
+        self._typed = None if columns is None or holes is None else TypedRecords(declaration, holes, columns, self._see)
 
     def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
-        place = _Place(location, self._identity.file(file))
+        place = FilePlace(location, self._identity.file(file))
         gathered, count = Gathered(file), 0
         self._rows.shapes = Shapes()
         try:
             records = open_records(file, self._declaration)
-            for raw in records:
-                count += 1
-                if (rejected := self._record(raw, place, gathered)) is not None:
-                    yield rejected
-                if gathered.is_enough and (batch := gathered.batch()):
+            for block, typed in self._decoded(_blocks(records.texts())):
+                forms = [
+                    TypedRows(one, self._declaration, place, self._identity, self._rows, self._splits) for one in typed
+                ]
+                for number, raw in enumerate(block):
+                    if not any(form.take(number, raw) for form in forms):
+                        rejected = self._record(records.check(raw), place, gathered)
+                        yield from () if rejected is None else [rejected]
+                for form in forms:
+                    form.add(gathered)
+                if batch := gathered.batch():
                     yield batch
+                count += len(block)
         except BadRecord as problem:
             yield reject(location, problem, file.read())
             return
-        if batch := gathered.batch():
-            yield batch
         yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
 
-    def _record(self, raw: RawRecord | BadRawRecord, place: _Place, gathered: Gathered) -> Rejected | None:
+    def _decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:
+        """Decode blocks in a thread of its own, one ahead: DuckDB works without Python's lock."""
+        if self._typed is None:
+            yield from ((block, []) for block in blocks)
+            return
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            ahead = deque[tuple[list[RawRecord], Future[list[Typed]]]]()
+            for block in blocks:
+                ahead.append((block, thread.submit(self._typed.decode, block)))
+                if len(ahead) > 1:
+                    done, typed = ahead.popleft()
+                    yield done, typed.result()
+            yield from ((done, typed.result()) for done, typed in ahead)
+
+    def _see(self, raw: RawRecord) -> Seen | None:
+        """Read a record for a look at how it is written."""
+        try:
+            check(raw.raw)
+            read = self._read(raw)
+        except BadRecord:
+            return None
+        if read.findings or read.talk.offered or read.talk.extra:
+            return None
+        return Seen(read.split.shape(read.taken, {}), read.talk.said)
+
+    def _record(self, raw: RawRecord | BadRawRecord, place: FilePlace, gathered: Gathered) -> Rejected | None:
         """Gather the rows of one record; return it where it can't be loaded."""
         try:
             if isinstance(raw, BadRawRecord):
@@ -128,7 +165,7 @@ class _Reader:
             findings.append(ReaderFinding("GF-02", "the record has no turns"))
         return _Read(split, fields, talk, taken, labels, findings)
 
-    def _gather(self, raw: RawRecord, read: _Read, place: _Place, gathered: Gathered) -> None:
+    def _gather(self, raw: RawRecord, read: _Read, place: FilePlace, gathered: Gathered) -> None:
         """Gather the rows of a record."""
         fields, talk = read.fields, read.talk
         is_new = is_same = True
@@ -157,7 +194,7 @@ class _Reader:
     def _record_row(
         self,
         raw: RawRecord,
-        place: _Place,
+        place: FilePlace,
         dialogue_id: str,
         fields: RecordFields,
         shape: Mapping[str, Any],
@@ -186,7 +223,19 @@ class _Reader:
         )
 
 
-def _location(raw: RawRecord | BadRawRecord, place: _Place, native_id: str | None) -> SourceLocation:
+def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
+    block, size = list[RawRecord](), 0
+    for raw in texts:
+        block.append(raw)
+        size += len(raw.raw)
+        if size >= _BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def _location(raw: RawRecord | BadRawRecord, place: FilePlace, native_id: str | None) -> SourceLocation:
     return replace(
         place.location, pointer=raw.pointer, record_index=raw.record_index, native_id=native_id, size=len(raw.raw)
     )

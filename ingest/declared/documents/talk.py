@@ -1,8 +1,8 @@
 """What a format makes of a record: the turns of a dialogue, the answers that are compared, and what was found."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Raw, Struct
 
@@ -86,11 +86,25 @@ class Talk(Struct):
     """Turn index -> the members of its object, for labels inside; empty where no turn is an object."""
 
 
+class ListColumns(NamedTuple):
+    """Where the turns of a format are that are columns: a list of objects."""
+
+    list_key: str
+    fields: Mapping[str, str]
+    """Column of a turn -> key."""
+    is_plain: Callable[[str], bool]
+    """Whether a role's word says no more than the role does."""
+
+
 class DocumentFormat(Protocol):
     """One format: takes a record apart, and writes its holes again."""
 
     wanted: Wanted
     """The members of a record that the format takes, beside those of ``[dialogue]`` that all formats have."""
+
+    @property
+    def columns(self) -> ListColumns | None:
+        """Where turns are columns, if that is where they are."""
 
     def read(self, record: Split) -> Talk:
         """Make the turns of a record from what is in its holes.

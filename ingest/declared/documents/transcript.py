@@ -17,6 +17,8 @@ _TEXT = "text"
 class Transcript:
     """Reads and writes the records of one corpus."""
 
+    columns = None
+
     def __init__(self, declaration: Declaration) -> None:
         self._path = declaration.dialogue.text or ()
         self._at = pointer(*self._path)

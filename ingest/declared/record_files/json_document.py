@@ -39,7 +39,7 @@ class JsonDocument:
         """Yield the records, each checked."""
         return map(self.check, self.texts())
 
-    def check(self, record: RawRecord | BadRawRecord) -> RawRecord | BadRawRecord:
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check a record; one that can't be read is kept with the blanks around it."""
         try:
             check(record.raw)
@@ -49,7 +49,7 @@ class JsonDocument:
             return BadRawRecord(record.record_index, record.pointer, record.raw, bad)
         return RawRecord(record.record_index, record.pointer, record.raw.strip(), record.key)
 
-    def texts(self) -> Iterator[RawRecord | BadRawRecord]:
+    def texts(self) -> Iterator[RawRecord]:
         """Yield the records; BadRecord TH-01, TH-03 or GF-14 where these can't be told apart."""
         for index, (place, key, raw) in enumerate(self._pieces(self._content.whole())):
             self._content.file.check_record(len(raw), place)

@@ -32,7 +32,7 @@ class JsonLines:
         """Yield the lines that are not blank, each checked."""
         return map(self.check, self.texts())
 
-    def check(self, record: RawRecord | BadRawRecord) -> RawRecord | BadRawRecord:
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check a line."""
         try:
             check(record.raw)
@@ -43,7 +43,7 @@ class JsonLines:
             return BadRawRecord(record.record_index, record.pointer, record.raw, problem)
         return record
 
-    def texts(self) -> Iterator[RawRecord | BadRawRecord]:
+    def texts(self) -> Iterator[RawRecord]:
         """Yield the lines that are not blank."""
         file, limits = self._content.file, self._content.file.limits
         gap, index = bytearray(), 0

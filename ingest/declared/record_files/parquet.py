@@ -56,7 +56,7 @@ class ParquetRecords:
         """Yield the rows, each checked."""
         return map(self.check, self.texts())
 
-    def check(self, record: RawRecord | BadRawRecord) -> RawRecord | BadRawRecord:
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check a row, which may be deeper than a record may be."""
         try:
             check(record.raw)
@@ -64,7 +64,7 @@ class ParquetRecords:
             return BadRawRecord(record.record_index, record.pointer, record.raw, bad)
         return record
 
-    def texts(self) -> Iterator[RawRecord | BadRawRecord]:
+    def texts(self) -> Iterator[RawRecord]:
         """Yield the rows."""
         with opened_parquet(self._content) as parquet:
             self._schema = parquet.schema_arrow

@@ -49,10 +49,10 @@ class RecordFile(Protocol):
     def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
         """Yield the records in order, each checked."""
 
-    def check(self, record: RawRecord | BadRawRecord) -> RawRecord | BadRawRecord:
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check one of ``texts``; BadRecord where the first says that the file is not what its ending says."""
 
-    def texts(self) -> Iterator[RawRecord | BadRawRecord]:
+    def texts(self) -> Iterator[RawRecord]:
         """Yield the records in order, unchecked; BadRecord where the file as a whole is not what it has to be.
 
         Memory: a piece of the file, not the file, but for a JSON list or object. A record that is larger than the
