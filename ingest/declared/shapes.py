@@ -188,7 +188,7 @@ class Shapes:
         """Return the shapes by level and number."""
         by_level = {
             level: {str(number): Raw(text.encode()) for text, number in numbers.items()}
-            for level, numbers in self._numbers.items()
+            for level, numbers in sorted(self._numbers.items())
         }
         return {"shapes": by_level} if by_level else {}
 

@@ -11,10 +11,14 @@ from msgspec import Raw
 from talkhouse.ingest.decode import decoder
 from talkhouse.ingest.loading.batches import Stream
 from talkhouse.schema.guard import guard
-from talkhouse.schema.sql import literal
+from talkhouse.schema.sql import literal, quoted
 
 _MEMORY = "1GB"
 """What decoding may take; a batch of some megabytes takes a tenth of that."""
+
+
+_MINUS_ZERO = r"-0\s*[,}\]]"
+"""A whole number that is read as another, 0; a text that has this is taken for one."""
 
 
 class Columns(NamedTuple):
@@ -59,6 +63,7 @@ class TypedJson:
         """
         raw = pl.Series("r", [text if _is_strict(text) else None for text in texts], pl.Binary)
         lines = pl.DataFrame([raw.cast(pl.String, strict=False)]).with_row_index("n").drop_nulls()
+        lines = lines.filter(~lines["r"].str.contains(_MINUS_ZERO))
         self._con.register("texts", Stream(lines))
         try:
             self._con.execute(
@@ -92,4 +97,4 @@ def _is_strict(text: bytes) -> bool:
 
 
 def _select(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"{sql} as {name}" for name, sql in columns.items())
+    return ", ".join(f"{sql} as {quoted(name)}" for name, sql in columns.items())

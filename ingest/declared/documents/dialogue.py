@@ -40,7 +40,11 @@ class DialogueFormat:
     def columns(self) -> ListColumns | None:
         """The list of turns."""
         fields = None if self._has_bare_turns or len(self._path) != 1 else self._messages.columns
-        return None if fields is None else ListColumns(str(self._path[0]), fields, self._messages.is_plain)
+        return (
+            None
+            if fields is None
+            else ListColumns(str(self._path[0]), fields, self._messages.parts, self._messages.is_plain)
+        )
 
     def read(self, record: Split) -> Talk:
         """Read the turns of a record; raises BadRecord GF-01."""

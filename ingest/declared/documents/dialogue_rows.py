@@ -1,6 +1,6 @@
 """The rows of a dialogue: turns, parts, speakers, and the candidates that came with a record of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -22,7 +22,7 @@ CANDIDATE_SET = "completion"
 """The name of the list of answers that are compared."""
 
 
-_REST = ("kind", "native_id", "said_at", "reply_to", "start_ms", "end_ms", "speaker_name", "is_bot", "extra", "parts")
+_REST = ("kind", "native_id", "said_at", "reply_to", "start_ms", "end_ms", "speaker_name", "is_bot", "extra")
 """What else a turn's rows hold beside who says what."""
 
 
@@ -50,7 +50,7 @@ class DialogueRows:
 
     def __init__(self, declaration: Declaration) -> None:
         self._corpus_id = declaration.corpus_id
-        self.speakers = Speakers(declaration)
+        self._speakers = Speakers(declaration)
         self._texts = Texts(declaration.corpus_id)
         self.shapes = Shapes()
         """Those of the file that is read."""
@@ -62,14 +62,19 @@ class DialogueRows:
         file's rows say the same only where their shapes have the same numbers.
         """
         numbered = [self._numbered("message", turn.shape) for turn in said]
-        parts = [[self._numbered("part", piece.shape) for piece in turn.parts] if turn.parts else None for turn in said]
         columns: dict[str, list[Any]] = {name: [getattr(turn, name) for turn in said] for name in _REST}
+        columns |= self.part_columns([turn.parts for turn in said])
         columns["kind"] = [None if turn.kind == "message" else turn.kind for turn in said]
         columns["said_at"] = [None if turn.said_at is None else microseconds(turn.said_at) for turn in said]
         shapes = list(dict.fromkeys(numbered))
         if len(shapes) > 1:
             columns["shape"] = [shapes.index(shape) for shape in numbered]
-        return rest_of(fields, shapes, columns | {"part_shapes": parts})
+        return rest_of(fields, shapes, columns)
+
+    def part_columns(self, parts: Sequence[Sequence[Piece] | None]) -> dict[str, list[Any]]:
+        """Return the parts of turns, and their shapes, as ``rest_of`` takes them."""
+        shapes = [[self._numbered("part", piece.shape) for piece in pieces] if pieces else None for pieces in parts]
+        return {"parts": list(parts), "part_shapes": shapes}
 
     def _numbered(self, level: str, shape: Mapping[str, Any] | None) -> bytes:
         """Write a shape with its number."""
@@ -77,19 +82,13 @@ class DialogueRows:
 
     def add(self, dialogue_id: str, fields: RecordFields, said: Sequence[Said], gathered: Gathered) -> None:
         """Add a dialogue."""
-        gathered.dialogues.append(
-            Dialogue(
-                dialogue_id,
-                self._corpus_id,
-                fields.native_id,
-                fields.domain,
-                fields.title,
-                fields.language,
-                fields.started_at,
-            )
-        )
-        extra = [self._turn_extra(dialogue_id, index, turn, gathered) for index, turn in enumerate(said)]
-        ids = self._people(dialogue_id, said, gathered)
+        gathered.dialogues.append(self.dialogue(dialogue_id, fields))
+        for index, turn in enumerate(said):
+            gathered.rows += self.parts(dialogue_id, index, turn.parts or ())
+        ids: dict[str, str] = {}
+        for turn in said:
+            if turn.speaker is not None and turn.speaker not in ids:
+                ids[turn.speaker] = self.add_speaker(dialogue_id, turn, gathered)
         gathered.turns += [
             Turn(
                 dialogue_id,
@@ -100,7 +99,7 @@ class DialogueRows:
                 turn.text,
                 turn.native_id,
                 turn.said_at,
-                extra[index],
+                shaped(self.shapes.number("message", turn.shape) if turn.shape else 0, turn.extra),
                 turn.reply_to,
                 turn.start_ms,
                 turn.end_ms,
@@ -126,24 +125,30 @@ class DialogueRows:
                 )
             )
 
-    def _people(self, dialogue_id: str, said: Iterable[Said], gathered: Gathered) -> dict[str, str]:
-        """Add the speakers of a dialogue, and return their keys by name."""
-        ids: dict[str, str] = {}
-        for turn in said:
-            if turn.speaker is not None and turn.speaker not in ids:
-                known = self.speakers.of(
-                    dialogue_id, turn.speaker, turn.role, is_bot=turn.is_bot, shown_name=turn.speaker_name
-                )
-                ids[turn.speaker] = known.row.speaker_id
-                gathered.rows += [known.row] if known.is_new else []
-                gathered.rows.append(Participant(dialogue_id, known.row.speaker_id, turn.role))
-        return ids
+    def dialogue(self, dialogue_id: str, fields: RecordFields) -> Dialogue:
+        """Make the row of a dialogue itself."""
+        return Dialogue(
+            dialogue_id,
+            self._corpus_id,
+            fields.native_id,
+            fields.domain,
+            fields.title,
+            fields.language,
+            fields.started_at,
+        )
 
-    def _turn_extra(self, dialogue_id: str, turn_index: int, said: Said, gathered: Gathered) -> str | None:
-        """Return ``extra`` of a turn, and add its parts."""
-        for index, piece in enumerate(said.parts or ()):
-            gathered.rows.append(self._part(dialogue_id, turn_index, index, piece))
-        return shaped(self.shapes.number("message", said.shape) if said.shape else 0, said.extra)
+    def add_speaker(self, dialogue_id: str, said: Said, gathered: Gathered) -> str:
+        """Add the speaker of a turn, who has said nothing before in the dialogue, and return their key."""
+        known = self._speakers.of(
+            dialogue_id, said.speaker or "", said.role, is_bot=said.is_bot, shown_name=said.speaker_name
+        )
+        gathered.rows += [known.row] if known.is_new else []
+        gathered.rows.append(Participant(dialogue_id, known.row.speaker_id, said.role))
+        return known.row.speaker_id
+
+    def parts(self, dialogue_id: str, turn_index: int, pieces: Iterable[Piece]) -> Iterator[Part]:
+        """Make the parts of a turn."""
+        return (self._part(dialogue_id, turn_index, index, piece) for index, piece in enumerate(pieces))
 
     def _part(self, dialogue_id: str, turn_index: int, part_index: int, piece: Piece) -> Part:
         return Part(

@@ -24,26 +24,21 @@ class Gathered:
         self.findings: list[ReaderFinding] = []
         self.turns: list[Turn] = []
         self.columns: list[ColumnBatch] = []
-        """Rows of records that are not among ``records``."""
-        self._count = self._size = 0
+        """Rows that are columns already."""
+        self._size = 0
 
     def add(self, record: Record, size: int) -> None:
         """Add a record of so many bytes, when its other rows have been added."""
         self.records.append(record)
-        self.count(1, size)
-
-    def count(self, records: int, size: int) -> None:
-        """Count records of so many bytes."""
-        self._count += records
         self._size += size
 
     def batch(self) -> LoadedBatch | None:
         """Return what was gathered, and begin anew; None where that is nothing."""
-        if not self._count:
+        if not self.records:
             return None
         batches = map(_columns, (Record, Dialogue, Turn), (self.records, self.dialogues, self.turns))
         column_batches = [batch for batch in batches if batch is not None] + self.columns
-        batch = LoadedBatch(self._file, self._count, self._size, self.rows, column_batches, self.findings)
+        batch = LoadedBatch(self._file, len(self.records), self._size, self.rows, column_batches, self.findings)
         self._begin()
         return batch
 

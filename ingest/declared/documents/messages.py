@@ -67,9 +67,9 @@ class Messages:
             "end_ms": self.turn.end_ms,
         }
         own = wanted({**paths, **(others or {})})
-        self._parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
-        self._may_be_alone = self._parts | {"text"}
-        self._wanted: Wanted = {**{name: name for name in self._parts}, **own}
+        self.parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
+        self._may_be_alone = self.parts | {"text"}
+        self._wanted: Wanted = {**{name: name for name in self.parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
         self._may_be_bare = declaration.format in ("chat", "sharegpt", "dialogue")
         self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
@@ -139,7 +139,7 @@ class Messages:
         for name, raw in split.members.items():
             if name == self._text_key:
                 pieces += self._read_text(message)
-            elif name in self._parts:
+            elif name in self.parts:
                 if is_null(raw):
                     message.taken[name] = None
                 elif (read := read_member(name, raw)) is not None:
@@ -221,7 +221,7 @@ class Messages:
                 return others[column]
             if column == "parts":
                 return write_list([write_part(part, turn.text, shapes) for part in parts if part.field == self._field])
-            if column in self._parts:
+            if column in self.parts:
                 own = [part for part in parts if part.field == column]
                 return write_member(column, own, turn.text, shapes)
             if column == "said_at" and turn.said_at is not None:

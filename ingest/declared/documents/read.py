@@ -23,7 +23,7 @@ from talkhouse.ingest.declared.documents.record_fields import (
 )
 from talkhouse.ingest.declared.documents.talk import DocumentFormat, Talk
 from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, holes_in_columns
-from talkhouse.ingest.declared.documents.typed_rows import FilePlace, TypedRows
+from talkhouse.ingest.declared.documents.typed_rows import TypedRows
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files.read import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
@@ -49,10 +49,18 @@ def read_documents(
         yield from reader.file(file, entry)
 
 
+class _Place(NamedTuple):
+    """The file that is read."""
+
+    location: SourceLocation
+    path: str
+    """What the keys of its records begin with, behind the corpus."""
+
+
 CAREFULLY = "TALKHOUSE_READ_CAREFULLY"
 """A variable of the environment: set, every record is read one by one, to the same rows."""
 
-_BLOCK = 8_000_000
+_BLOCK = 4_000_000
 """Bytes of records that are decoded and handed on together."""
 
 
@@ -79,28 +87,26 @@ class _Reader:
         self._splits = Splits(declaration)
         self._identity = Identity(declaration.corpus_id)
         self._rows = DialogueRows(declaration)
-        columns = None if self._labels or os.environ.get(CAREFULLY) else document_format.columns
+        columns = None if os.environ.get(CAREFULLY) else document_format.columns
         holes = holes_in_columns(declaration)
         self._typed = None if columns is None or holes is None else TypedRecords(declaration, holes, columns, self._see)
 
     def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
-        place = FilePlace(location, self._identity.file(file))
+        place = _Place(location, self._identity.file(file))
         gathered, count = Gathered(file), 0
         self._rows.shapes = Shapes()
         try:
             records = open_records(file, self._declaration)
             for block, typed in self._decoded(_blocks(records.texts())):
-                forms = [
-                    TypedRows(one, self._declaration, place, self._identity, self._rows, self._splits) for one in typed
-                ]
+                forms = [TypedRows(one, self._declaration, self._rows, self._labels) for one in typed]
                 for number, raw in enumerate(block):
-                    if not any(form.take(number, raw) for form in forms):
+                    if not self._take_typed(number, raw, forms, place, gathered):
                         rejected = self._record(records.check(raw), place, gathered)
                         yield from () if rejected is None else [rejected]
                 for form in forms:
-                    form.add(gathered)
+                    form.add_turns(gathered)
                 if batch := gathered.batch():
                     yield batch
                 count += len(block)
@@ -123,6 +129,29 @@ class _Reader:
                     yield done, typed.result()
             yield from ((done, typed.result()) for done, typed in ahead)
 
+    def _take_typed(
+        self, number: int, raw: RawRecord, forms: Iterable[TypedRows], place: _Place, gathered: Gathered
+    ) -> bool:
+        """Gather the rows of a record that was decoded with others; False where it is to be read by itself."""
+        for form in forms:
+            record = form.read(number, raw)
+            if record is None:
+                continue
+            if record.fields.native_id is None:
+                dialogue_id = self._identity.dialogue_without_id(place.path, raw.record_index)
+            elif self._identity.is_taken(record.fields.native_id):
+                return False
+            else:
+                words, rest = digest_of(form.words(record)), form.rest(record)
+                dialogue_id = self._identity.dialogue(record.fields.native_id, words, rest).dialogue_id
+            row = self._record_row(raw, place, dialogue_id, record.fields, form.layout.shape, record.extra)
+            gathered.dialogues.append(self._rows.dialogue(dialogue_id, record.fields))
+            form.take(record, dialogue_id, gathered)
+            gathered.rows += [given.row(row) for given in record.labels]
+            gathered.add(row, len(raw.raw))
+            return True
+        return False
+
     def _see(self, raw: RawRecord) -> Seen | None:
         """Read a record for a look at how it is written."""
         try:
@@ -134,7 +163,7 @@ class _Reader:
             return None
         return Seen(read.split.shape(read.taken, {}), read.talk.said)
 
-    def _record(self, raw: RawRecord | BadRawRecord, place: FilePlace, gathered: Gathered) -> Rejected | None:
+    def _record(self, raw: RawRecord | BadRawRecord, place: _Place, gathered: Gathered) -> Rejected | None:
         """Gather the rows of one record; return it where it can't be loaded."""
         try:
             if isinstance(raw, BadRawRecord):
@@ -165,7 +194,7 @@ class _Reader:
             findings.append(ReaderFinding("GF-02", "the record has no turns"))
         return _Read(split, fields, talk, taken, labels, findings)
 
-    def _gather(self, raw: RawRecord, read: _Read, place: FilePlace, gathered: Gathered) -> None:
+    def _gather(self, raw: RawRecord, read: _Read, place: _Place, gathered: Gathered) -> None:
         """Gather the rows of a record."""
         fields, talk = read.fields, read.talk
         is_new = is_same = True
@@ -194,7 +223,7 @@ class _Reader:
     def _record_row(
         self,
         raw: RawRecord,
-        place: FilePlace,
+        place: _Place,
         dialogue_id: str,
         fields: RecordFields,
         shape: Mapping[str, Any],
@@ -235,7 +264,7 @@ def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield block
 
 
-def _location(raw: RawRecord | BadRawRecord, place: FilePlace, native_id: str | None) -> SourceLocation:
+def _location(raw: RawRecord | BadRawRecord, place: _Place, native_id: str | None) -> SourceLocation:
     return replace(
         place.location, pointer=raw.pointer, record_index=raw.record_index, native_id=native_id, size=len(raw.raw)
     )

@@ -92,6 +92,8 @@ class ListColumns(NamedTuple):
     list_key: str
     fields: Mapping[str, str]
     """Column of a turn -> key."""
+    parts: frozenset[str]
+    """Keys of what becomes parts of a turn."""
     is_plain: Callable[[str], bool]
     """Whether a role's word says no more than the role does."""
 

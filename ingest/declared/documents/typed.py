@@ -8,6 +8,7 @@ anything to it that is not said in columns, is left to the reader.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
@@ -56,12 +57,13 @@ class Layout:
     shape: Mapping[str, Any]
     numbered: tuple[Any, bytes] | None = None
     """The number of the shape in the file, and both as JSON; None before the first."""
-    rest: list[tuple[str, str]] = field(default_factory=list)
-    """Names in ``extra``, each with the key that it is for."""
+    parts: list[str] = field(default_factory=list)
+    """Keys of what becomes parts."""
 
-    def __post_init__(self) -> None:
-        """Find what no column takes."""
-        self.rest = [(alias(key), key) for key, item in self.shape.items() if item is None]
+    @cached_property
+    def rest(self) -> list[tuple[str, str]]:
+        """Return the names in ``extra``, each with the key that it is for."""
+        return [(alias(key), key) for key, item in self.shape.items() if item is None]
 
     def how(self, hole: str) -> str | None:
         """Return how times are written there."""
@@ -96,7 +98,7 @@ class TypedRecords:
     ) -> None:
         """``holes``: key of a record -> hole."""
         self._holes, self._list, self._fields = holes, columns.list_key, columns.fields
-        self._is_plain, self._see = columns.is_plain, see
+        self._is_plain, self._parts, self._see = columns.is_plain, columns.parts, see
         self._roles = declaration.roles
         self._has_ids = "native_id" in holes.values() or declaration.dialogue.record == "member"
         self._form = declaration.times.get("said_at", ISO)
@@ -134,7 +136,8 @@ class TypedRecords:
         layouts: list[Layout] = []
         for form, _ in counts.most_common(_MOST_LAYOUTS):
             if _types([*(layout.form for layout in layouts), form]) is not None:
-                layouts.append(Layout(form, shapes[form]))
+                parts = [key for key, kind in form if key in self._parts and kind != _NULL]
+                layouts.append(Layout(form, shapes[form], parts=parts))
         return Layout(most, shape), layouts
 
     def _form_of(self, raw: RawRecord) -> tuple[Form, Seen, list[Form]] | None:
@@ -164,13 +167,20 @@ class TypedRecords:
         """Return the form of a message; None for one of which columns don't take what they should."""
         form = {key: _kind(item) for key, item in message.items()}
         taken = [key for key, item in (said.shape or {}).items() if item is not None]
-        parts = [key for key in taken if key not in self._fields.values() and form[key] != _NULL]
-        if parts or not _are_names(message) or not set(self._fields.values()) & form.keys() <= set(taken):
+        parts = [key for key in self._parts & form.keys() if form[key] != _NULL]
+        has_content = any(piece.field not in parts for piece in said.parts or ())
+        if (
+            has_content
+            or not {*parts} <= {*taken}
+            or not _are_names(message)
+            or not set(self._fields.values()) & form.keys() <= set(taken)
+        ):
             return None
         for name, key in self._fields.items():
-            if form.get(key, _NULL if name not in ("role", "text") else _ANY) not in _KINDS.get(name, _NAMES):
+            if key in form and form[key] not in _KINDS.get(name, _NAMES):
                 return None
-        return tuple((key, kind if key in taken else _NULL if kind == _NULL else _ANY) for key, kind in form.items())
+        is_any = {key for key in form if key not in taken or key in parts}
+        return tuple((key, _ANY if key in is_any and kind != _NULL else kind) for key, kind in form.items())
 
     def _columns(self, layout: Layout, layouts: list[Layout]) -> Columns:
         types = _types([one.form for one in layouts]) or {}
@@ -188,7 +198,9 @@ class TypedRecords:
         if self._roles:
             cases = " ".join(f"when {literal(theirs)} then {literal(ours)}" for theirs, ours in self._roles.items())
             role = f"case {role} {cases} else {role} end"
-        counted = (f"strlen({sql}), ':', {sql}" for sql in (role, said.get("speaker", "null"), said["text"]))
+        counted = (
+            f"strlen({sql}), ':', {sql}" for sql in (role, said.get("speaker", "null"), said.setdefault("text", "''"))
+        )
         conditions = " and ".join(
             f"d.{quoted(key)} is {'' if kind == _NULL else 'not '}null"
             for key, kind in layout.form

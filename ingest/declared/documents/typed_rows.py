@@ -1,7 +1,7 @@
-"""Rows of records that were decoded many at a time (``typed``): the same as the reader makes, as columns."""
+"""Rows of records that were decoded many at a time (``typed``): the same as the reader makes one by one."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -12,77 +12,68 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, rest_of, shaped
 from talkhouse.ingest.declared.documents.gathered import Gathered
-from talkhouse.ingest.declared.documents.record_fields import RecordFields
-from talkhouse.ingest.declared.documents.typed import Layout, Typed
-from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.documents.labels import Given, Labels
+from talkhouse.ingest.declared.documents.member_parts import read_member
+from talkhouse.ingest.declared.documents.record_fields import RecordFields, label_hole
+from talkhouse.ingest.declared.documents.replies_and_calls import results_without_calls
+from talkhouse.ingest.declared.documents.talk import Piece, Said, Talk
+from talkhouse.ingest.declared.documents.typed import Typed
 from talkhouse.ingest.declared.record_files.record import RawRecord
-from talkhouse.ingest.declared.shapes import members_of
-from talkhouse.ingest.declared.splits import Splits
+from talkhouse.ingest.declared.shapes import Members, members_of
 from talkhouse.ingest.declared.times import ISO, UNIX, read_time
-from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, dump
-from talkhouse.ingest.keys import digest_of
-from talkhouse.ingest.outcomes import SourceLocation
-from talkhouse.ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Turn
+from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, pointer
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.rows import ColumnBatch, Turn
 
 _OBJECTS = decoder(list[dict[str, Raw]])
-_FACTS = ("title", "domain", "language", "started_at")
 _VARYING = ("native_id", "said_at", "kind", "start_ms", "end_ms")
 """Columns that turns may have beside who says what."""
 
 
-class FilePlace(NamedTuple):
-    """The file that is read."""
+class TypedRecord(NamedTuple):
+    """A record that was decoded, before its dialogue has a key."""
 
-    location: SourceLocation
-    path: str
-    """What the keys of its records begin with, behind the corpus."""
-
-
-class _Taken(NamedTuple):
     place: int
-    """Among the records of the form."""
-    raw: RawRecord
-    dialogue_id: str
-    native_id: str | None
+    """Among those of its form."""
     fields: RecordFields
-    extra: str | None
-    turn_extra: list[str | None] | None
-    """None where no turn has any."""
+    extra: dict[str, Raw]
+    """What no column takes of it."""
+    rest: list[dict[str, Raw] | None]
+    """The same of each message; empty where columns take all."""
+    parts: list[list[Piece] | None]
+    """The parts of each message; empty where none has any."""
+    labels: list[Given]
+    layouts: Sequence[int]
+    """Those of the messages; of only one form, none."""
+    turns: slice
 
 
 class TypedRows:
-    """The records of one form in a block, taken one after the other in the order of the file."""
+    """The records of one form in a block, to be taken in the order of the file."""
 
-    def __init__(
-        self,
-        typed: Typed,
-        declaration: Declaration,
-        place: FilePlace,
-        identity: Identity,
-        rows: DialogueRows,
-        splits: Splits,
-    ) -> None:
-        """``identity``, ``rows`` and ``splits`` are the reader's."""
-        self._typed, self._declaration, self._place = typed, declaration, place
-        self._identity, self._rows, self._splits = identity, rows, splits
+    def __init__(self, typed: Typed, declaration: Declaration, rows: DialogueRows, labels: Sequence[Labels]) -> None:
+        """``rows`` and ``labels`` are the reader's."""
+        self.layout = typed.layout
+        self._typed, self._declaration, self._rows, self._labels = typed, declaration, rows, labels
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
         self._form = declaration.times.get("started_at", ISO)
-        self._records = {name: typed.records[name].to_list() for name in typed.records.columns}
-        self._holes = [hole for hole in RecordFields.__struct_fields__ if hole in self._records and hole != "native_id"]
-        self._usual = RecordFields(language=self._language)
+        self._records = {column.name: column.to_list() for column in typed.records}
+        self._holes = [hole for hole in RecordFields.__struct_fields__ if hole in self._records]
         turns = typed.turns
         self._varying: dict[str, list[Any]] = {
             name: (turns[name].cast(pl.Int64) if name == "said_at" else turns[name]).to_list()
             for name in _VARYING
             if name in turns.columns
         }
-        self._layouts = turns["layout"].to_list() if len(typed.layouts) > 1 else None
-        self._has_rest = any(layout.rest for layout in (typed.layout, *typed.layouts))
+        self._texts = turns["text"].to_list() if labels else []
+        self._layouts = turns["layout"].to_list() if len(typed.layouts) > 1 else []
+        layouts = typed.layouts
+        self._has_more = bool(labels or any(one.rest or one.parts for one in (typed.layout, *layouts)))
+        self._has_turns_to_read = bool(labels or any(one.rest or one.parts for one in layouts))
         self._same: bytes | None = None
         self._cast = self._people()
-        self._taken: list[_Taken] = []
-        self._people_rows: list[Row] = []
-        self._participants: list[tuple[str, str, str]] = []
+        self._taken: list[TypedRecord] = []
+        self._ids: list[str] = []
 
     def _people(self) -> Mapping[int, list[tuple[str, str]]]:
         """Return the speakers of each record, in order, with their roles."""
@@ -93,139 +84,119 @@ class TypedRows:
                 cast[n].append((name, role))
         return cast
 
-    def take(self, place: int, raw: RawRecord) -> bool:
-        """Take the record at a place of the block; return whether its rows are made here.
+    def read(self, number: int, raw: RawRecord) -> TypedRecord | None:
+        """Return the record at a place of the block; None where it is the reader's.
 
-        One whose id is taken already is the reader's, and so is one with something in ``extra`` that is malformed.
+        That is so where it was not decoded, and where something in ``extra`` is malformed or there is a finding.
         """
-        number = self._typed.places.get(place)
-        if number is None:
-            return False
-        native_id = self._records["native_id"][number] if "native_id" in self._records else raw.key
-        first, count = self._records["first"][number], self._records["count"][number]
+        place = self._typed.places.get(number)
+        if place is None:
+            return None
+        first, count = self._records["first"][place], self._records["count"][place]
         turns = slice(first, first + count)
-        layouts = self._layouts[turns] if self._layouts is not None else None
         try:
-            fields = self._fields(number) if self._holes else self._usual
-            extra, rest = self._rest(raw, layouts or [0] * count) if self._has_rest else ({}, [])
+            fields = self._fields(place)
+            if fields.native_id is None:
+                fields.native_id = raw.key
+            record = TypedRecord(place, fields, {}, [], [], [], self._layouts[turns], turns)
+            return self._with_more(record, raw) if self._has_more else record
         except BadRecord:
-            return False
-        numbers = [self._number("message", self._typed.layouts[one]) for one in dict.fromkeys(layouts or (0,))]
-        if native_id is None:
-            dialogue_id: str | None = self._identity.dialogue_without_id(self._place.path, raw.record_index)
-        else:
-            said = self._said(fields, [both for _, both in numbers], layouts, rest, turns)
-            dialogue_id = self._identity.first(native_id, digest_of(self._records["words"][number]), said)
-        if dialogue_id is None:
-            return False
-        shape, _ = self._number("record", self._typed.layout)
-        own: dict[str, Any] = ({"shape": shape} if shape else {}) | ({"cells": raw.cells} if raw.cells else {})
-        turn_extra = None
-        if rest or any(of_turn for of_turn, _ in numbers):
-            shapes = [self._number("message", self._typed.layouts[one])[0] for one in layouts or [0] * count]
-            turn_extra = list(map(shaped, shapes, rest or [None] * count))
-        self._taken.append(_Taken(number, raw, dialogue_id, native_id, fields, dump(own | extra), turn_extra))
-        for name, role in self._cast.get(self._records["n"][number], ()):
-            known = self._rows.speakers.of(dialogue_id, name, role)
-            self._people_rows += [known.row] if known.is_new else []
-            self._participants.append((dialogue_id, known.row.speaker_id, role))
-        return True
+            return None
 
-    def _fields(self, number: int) -> RecordFields:
+    def _fields(self, place: int) -> RecordFields:
         """Return what a record says of its dialogue; BadRecord for a time that is written otherwise than most."""
         fields = RecordFields(language=self._language)
         for hole in self._holes:
-            value = self._records[hole][number]
-            if hole == "started_at" and value is not None:
+            value = self._records[hole][place]
+            if hole == "started_at":
                 value, how = read_time(value, self._form, is_number=self._form in UNIX)
-                if how != self._typed.layout.how(hole):
+                if how != self.layout.how(hole):
                     raise BadRecord("GF-09", "a time that is written otherwise")
-            if value is not None:
-                setattr(fields, hole, value)
+            setattr(fields, hole, value)
         return fields
 
-    def _rest(self, raw: RawRecord, layouts: Sequence[int]) -> tuple[dict[str, Raw], list[dict[str, Raw] | None]]:
-        """Return what no column takes of a record and of each message; BadRecord where that can't be kept."""
-        layout, each = self._typed.layout, [one.rest for one in self._typed.layouts]
+    def _with_more(self, record: TypedRecord, raw: RawRecord) -> TypedRecord:
+        """Add what is not in columns; BadRecord where that can't be kept, or there is something to find in it."""
         check_depth(raw.raw)
-        members = members_of(raw.raw)
-        extra = {name: _checked(members[key]) for name, key in layout.rest}
-        if not any(each):
-            return extra, []
-        messages = zip(_OBJECTS.decode(members[self._typed.list_key]), layouts, strict=True)
-        return extra, [{name: _checked(one[key]) for name, key in each[number]} or None for one, number in messages]
+        members, forms = members_of(raw.raw), self._typed.layouts
+        extra = {name: _checked(members[key]) for name, key in self.layout.rest}
+        if not self._has_turns_to_read:
+            return record._replace(extra=extra)
+        messages: list[Members] = _OBJECTS.decode(members[self._typed.list_key])
+        both = [(one, forms[form]) for one, form in zip(messages, record.layouts or [0] * len(messages), strict=True)]
+        rest = [{name: _checked(one[key]) for name, key in form.rest} or None for one, form in both]
+        parts = [[piece for key in form.parts for piece in _pieces(key, one[key])] or None for one, form in both]
+        if next(results_without_calls([Said("", "", "", parts=one) for one in parts if one]), None):
+            raise BadRecord("GF-16", "a result of no call")
+        return record._replace(extra=extra, rest=rest, parts=parts, labels=self._given(record, members, messages))
 
-    def _said(
-        self,
-        fields: RecordFields,
-        shapes: Sequence[bytes],
-        layouts: Sequence[int] | None,
-        rest: Sequence[dict[str, Raw] | None],
-        turns: slice,
-    ) -> bytes:
-        """Hash what the rows hold beside who says what, as ``DialogueRows.rest`` does."""
-        columns: dict[str, Sequence[Any]] = {
-            name: self._varying[name][turns] for name in _VARYING if name in self._varying
-        }
-        if columns or rest or layouts or self._holes:
-            numbers = [*dict.fromkeys(layouts or ())]
-            columns |= {"extra": rest} | ({"shape": list(map(numbers.index, layouts or ()))} if len(shapes) > 1 else {})
-            return rest_of(fields, shapes, columns)
-        if self._same is None:
-            self._same = rest_of(fields, shapes, {})
-        return self._same
+    def _given(self, record: TypedRecord, members: Members, messages: Sequence[Members]) -> list[Given]:
+        """Return the labels of a record."""
+        at, findings = pointer(self._typed.list_key), list[ReaderFinding]()
+        texts = self._texts[record.turns]
+        said = [Said("", text, f"{at}/{index}") for index, text in enumerate(texts)]
+        for one, native_id in zip(said, self._varying.get("native_id", [])[record.turns], strict=False):
+            one.native_id = native_id
+        talk = Talk(said, messages=dict(enumerate(messages)))
+        given = [one for labels in self._labels for one in labels.given(members, talk, findings)]
+        is_none = (
+            self._records[label_hole(labels.spec)][record.place] in labels.spec.missing_values
+            for labels in self._labels
+            if label_hole(labels.spec) in self._records
+        )
+        if findings or any(is_none):
+            raise BadRecord("GF-01", "a label that has to be looked at")
+        return given
 
-    def _number(self, level: str, layout: Layout) -> tuple[Any, bytes]:
-        """Return the number of a shape, and both as JSON."""
+    def words(self, record: TypedRecord) -> bytes:
+        """Return who says what, as ``words_of`` writes it."""
+        words: bytes = self._records["words"][record.place]
+        return words
+
+    def rest(self, record: TypedRecord) -> bytes:
+        """Hash what the rows hold beside the words, as ``DialogueRows.rest`` does."""
+        varying = {name: column[record.turns] for name, column in self._varying.items()}
+        numbers = list(dict.fromkeys(record.layouts)) or [0]
+        shapes = [self._number(one)[1] for one in numbers]
+        if not varying and not self._has_more and len(self._holes) < 2 and not self._layouts:
+            self._same = self._same or rest_of(record.fields, shapes, {})
+            return self._same
+        columns = varying | {"extra": record.rest} | self._rows.part_columns(record.parts)
+        if len(numbers) > 1:
+            columns["shape"] = [numbers.index(one) for one in record.layouts]
+        return rest_of(record.fields, shapes, columns)
+
+    def _number(self, number: int) -> tuple[Any, bytes]:
+        """Return the number of a layout's shape in the file, and both as JSON."""
+        layout = self._typed.layouts[number]
         if layout.numbered is None:
-            number = self._rows.shapes.number(level, layout.shape)
-            layout.numbered = number, msgspec.json.encode((number, layout.shape))
+            shape_number = self._rows.shapes.number("message", layout.shape)
+            layout.numbered = shape_number, msgspec.json.encode((shape_number, layout.shape))
         return layout.numbered
 
-    def add(self, gathered: Gathered) -> None:
-        """Add the rows of the records that were taken."""
-        taken, location = self._taken, self._place.location
-        if not taken:
-            return
-        fields, ids = [one.fields for one in taken], [one.dialogue_id for one in taken]
-        native, split = (
-            [one.native_id for one in taken],
-            [location.split if one.split is None else one.split for one in fields],
-        )
-        shared = {"corpus_id": self._declaration.corpus_id}
-        of_file = {"source_file_id": location.file.id, "subset": location.subset, "release": location.release}
-        records = {
-            "record_id": [self._identity.record_id(self._place.path, one.raw.record_index) for one in taken],
-            "dialogue_id": ids,
-            "native_id": native,
-            "split": split,
-            "standard_split": [None if one is None else self._splits[one] for one in split],
-            "record_index": [one.raw.record_index for one in taken],
-            "source_pointer": [one.raw.pointer for one in taken],
-            "extra": [one.extra for one in taken],
-        }
-        facts = {name: [getattr(one, name) for one in fields] for name in _FACTS}
-        gathered.columns += [
-            ColumnBatch(Record, shared | of_file, records),
-            ColumnBatch(Dialogue, shared, {"dialogue_id": ids, "native_id": native, **facts}),
-            ColumnBatch(Turn, {}, self._turns(ids)),
-        ]
-        if self._participants:
-            columns = zip(*self._participants, strict=True)
-            named = dict(zip(("dialogue_id", "speaker_id", "role"), columns, strict=True))
-            gathered.columns.append(ColumnBatch(Participant, {}, named))
-        gathered.rows += self._people_rows
-        gathered.count(len(taken), sum(len(one.raw.raw) for one in taken))
+    def take(self, record: TypedRecord, dialogue_id: str, gathered: Gathered) -> None:
+        """Add the rows of a dialogue, but for its turns, which are added together (``add_turns``)."""
+        self._taken.append(record)
+        self._ids.append(dialogue_id)
+        for number in dict.fromkeys(record.layouts or (0,)):
+            self._number(number)
+        for turn_index, pieces in enumerate(record.parts):
+            gathered.rows += self._rows.parts(dialogue_id, turn_index, pieces or ())
+        for name, role in self._cast.get(self._records["n"][record.place], ()):
+            self._rows.add_speaker(dialogue_id, Said(role, "", "", speaker=name), gathered)
 
-    def _turns(self, ids: Sequence[str]) -> dict[str, Any]:
+    def add_turns(self, gathered: Gathered) -> None:
+        """Add the turns of all dialogues that were taken."""
+        if not self._taken:
+            return
         turns, there = self._typed.turns, set(self._typed.turns.columns)
-        if len(ids) < len(self._typed.records):
+        if len(self._taken) < len(self._typed.records):
             taken = self._typed.records["n"].gather([one.place for one in self._taken])
             turns = turns.filter(turns["n"].is_in(taken.implode()))
-        turns = turns.with_columns(pl.Series("dialogue_id", ids, pl.String).gather(turns["n"].rle_id()))
+        turns = turns.with_columns(pl.Series("dialogue_id", self._ids, pl.String).gather(turns["n"].rle_id()))
         is_within = self._declaration.speaker.scope == "dialogue"
         begin = pl.col("dialogue_id") + "/" if is_within else pl.lit(f"{self._declaration.corpus_id}:")
-        made = turns.select(
+        columns = turns.select(
             "dialogue_id",
             "text",
             turn_index="i",
@@ -233,12 +204,24 @@ class TypedRows:
             speaker_id=begin + pl.col("speaker") if "speaker" in there else pl.lit(None, pl.String),
             kind=pl.col("kind").fill_null("message") if "kind" in there else pl.lit("message"),
             **{name: pl.col(name) for name in _VARYING if name in there and name != "kind"},
-        )
-        if all(one.turn_extra is None for one in self._taken):
-            return made.to_dict()
-        counts = self._records["count"]
-        extra = [one.turn_extra or [None] * counts[one.place] for one in self._taken]
-        return made.to_dict() | {"extra": pl.Series([*chain.from_iterable(extra)], dtype=pl.String)}
+        ).to_dict()
+        extra = pl.Series(list(chain.from_iterable(map(self._extra, self._taken))), dtype=pl.String)
+        gathered.columns.append(ColumnBatch(Turn, {}, columns | {"extra": extra}))
+
+    def _extra(self, record: TypedRecord) -> Iterator[str | None]:
+        """Yield ``extra`` of each turn of a record."""
+        count = record.turns.stop - record.turns.start
+        if not record.rest and not record.layouts and not self._number(0)[0]:
+            return iter([None] * count)
+        shapes = [self._number(number)[0] for number in record.layouts or [0] * count]
+        return map(shaped, shapes, record.rest or [None] * count)
+
+
+def _pieces(key: str, raw: Raw) -> list[Piece]:
+    pieces = read_member(key, _checked(raw))
+    if pieces is None:
+        raise BadRecord("GF-01", "no parts")
+    return pieces
 
 
 def _checked(raw: Raw) -> Raw:
