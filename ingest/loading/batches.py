@@ -7,6 +7,7 @@ from itertools import chain, repeat
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
+import duckdb
 import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary
 from sqlalchemy.types import TypeEngine
@@ -118,10 +119,10 @@ def _series(table: str, name: str, values: Sequence[Any], kind: pl.DataType) -> 
 
 
 class Stream:
-    """A frame as a stream of Arrow data, whose texts DuckDB reads where they lie; of a frame it would copy them."""
+    """Rows as a stream of Arrow data, whose texts DuckDB reads where they lie; of a frame it would copy them."""
 
-    def __init__(self, frame: pl.DataFrame) -> None:
-        """Take a frame, to be read once."""
+    def __init__(self, frame: pl.DataFrame | duckdb.DuckDBPyRelation) -> None:
+        """Take rows, to be read once."""
         self._capsule = frame.__arrow_c_stream__()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

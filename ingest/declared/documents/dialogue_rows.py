@@ -26,16 +26,10 @@ _REST = ("kind", "native_id", "said_at", "reply_to", "start_ms", "end_ms", "spea
 """What else a turn's rows hold beside who says what."""
 
 
-def words_of(said: Iterable[Said]) -> bytes:
-    """Write who says what; the lengths tell where a text ends. ``TypedRecords`` does the same in SQL."""
-    return b"".join(_counted(text) for turn in said for text in (turn.role, turn.speaker, turn.text))
-
-
-def _counted(text: str | None) -> bytes:
-    if text is None:
-        return b":"
-    raw = text.encode()
-    return b"%d:%b" % (len(raw), raw)
+def words_of(roles: Sequence[str], speakers: Sequence[str | None], texts: Sequence[str]) -> bytes:
+    """Hash who says what."""
+    named = speakers if any(name is not None for name in speakers) else None
+    return digest_of(msgspec.json.encode((roles, named, texts)))
 
 
 def rest_of(fields: RecordFields, shapes: Sequence[bytes], columns: Mapping[str, Sequence[Any]]) -> bytes:

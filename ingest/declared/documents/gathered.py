@@ -36,7 +36,7 @@ class Gathered:
         """Return what was gathered, and begin anew; None where that is nothing."""
         if not self.records:
             return None
-        batches = map(_columns, (Record, Dialogue, Turn), (self.records, self.dialogues, self.turns))
+        batches = (_columns(Record, self.records), _columns(Dialogue, self.dialogues), _columns(Turn, self.turns))
         column_batches = [batch for batch in batches if batch is not None] + self.columns
         batch = LoadedBatch(self._file, len(self.records), self._size, self.rows, column_batches, self.findings)
         self._begin()

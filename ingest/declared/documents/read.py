@@ -31,7 +31,6 @@ from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, 
 from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.declared.values import kind_of
 from talkhouse.ingest.decode import BadRecord, check, dump
-from talkhouse.ingest.keys import digest_of
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.rows import Record
 from talkhouse.ingest.sources import SourceFile
@@ -142,8 +141,8 @@ class _Reader:
             elif self._identity.is_taken(record.fields.native_id):
                 return False
             else:
-                words, rest = digest_of(form.words(record)), form.rest(record)
-                dialogue_id = self._identity.dialogue(record.fields.native_id, words, rest).dialogue_id
+                key = self._identity.dialogue(record.fields.native_id, form.words(record), form.rest(record))
+                dialogue_id = key.dialogue_id
             row = self._record_row(raw, place, dialogue_id, record.fields, form.layout.shape, record.extra)
             gathered.dialogues.append(self._rows.dialogue(dialogue_id, record.fields))
             form.take(record, dialogue_id, gathered)
@@ -201,8 +200,8 @@ class _Reader:
         if fields.native_id is None:
             dialogue_id = self._identity.dialogue_without_id(place.path, raw.record_index)
         else:
-            words, rest = digest_of(words_of(talk.said)), self._rows.rest(fields, talk.said)
-            key = self._identity.dialogue(fields.native_id, words, rest)
+            columns = ([getattr(turn, name) for turn in talk.said] for name in ("role", "speaker", "text"))
+            key = self._identity.dialogue(fields.native_id, words_of(*columns), self._rows.rest(fields, talk.said))
             dialogue_id, is_new, is_same = key.dialogue_id, key.is_new, key.is_same
             if key.is_taken:
                 read.findings.append(ReaderFinding("GF-04", f"the id {fields.native_id!r:.100} has other words too"))

@@ -81,7 +81,7 @@ class Typed:
     places: Mapping[int, int]
     """Place in the block -> row of ``records``."""
     records: pl.DataFrame
-    """``n`` as turns have it, ``first`` and ``count`` of the turns, ``words`` (``dialogue_rows``), and holes."""
+    """``n`` as turns have it, ``first`` and ``count`` of the turns, and holes."""
     turns: pl.DataFrame
     list_key: str
 
@@ -100,7 +100,6 @@ class TypedRecords:
         self._holes, self._list, self._fields = holes, columns.list_key, columns.fields
         self._is_plain, self._parts, self._see = columns.is_plain, columns.parts, see
         self._roles = declaration.roles
-        self._has_ids = "native_id" in holes.values() or declaration.dialogue.record == "member"
         self._form = declaration.times.get("said_at", ISO)
         self._json: TypedJson | None = None
 
@@ -129,15 +128,15 @@ class TypedRecords:
         shape = next(one.shape for form, one, _ in seen if form == most)
         counts = Counter[Form]()
         shapes: dict[Form, Mapping[str, Any]] = {}
-        for form, one, forms in seen:
+        for form, one, of_messages in seen:
             if form == most:
-                counts.update(forms)
-                shapes |= {form: said.shape for form, said in zip(forms, one.said, strict=True) if said.shape}
+                counts.update(of_messages)
+                shapes |= {each: said.shape or {} for each, said in zip(of_messages, one.said, strict=True)}
         layouts: list[Layout] = []
-        for form, _ in counts.most_common(_MOST_LAYOUTS):
-            if _types([*(layout.form for layout in layouts), form]) is not None:
-                parts = [key for key, kind in form if key in self._parts and kind != _NULL]
-                layouts.append(Layout(form, shapes[form], parts=parts))
+        for message_form, _ in counts.most_common(_MOST_LAYOUTS):
+            if _types([*(one.form for one in layouts), message_form]) is not None:
+                parts = [key for key, kind in message_form if key in self._parts and kind != _NULL]
+                layouts.append(Layout(message_form, shapes[message_form], parts=parts))
         return Layout(most, shape), layouts
 
     def _form_of(self, raw: RawRecord) -> tuple[Form, Seen, list[Form]] | None:
@@ -198,25 +197,18 @@ class TypedRecords:
         if self._roles:
             cases = " ".join(f"when {literal(theirs)} then {literal(ours)}" for theirs, ours in self._roles.items())
             role = f"case {role} {cases} else {role} end"
-        counted = (
-            f"strlen({sql}), ':', {sql}" for sql in (role, said.get("speaker", "null"), said.setdefault("text", "''"))
-        )
+        said.setdefault("text", "''")
         conditions = " and ".join(
             f"d.{quoted(key)} is {'' if kind == _NULL else 'not '}null"
             for key, kind in layout.form
             if key in self._holes or key == self._list
         )
         cases = " ".join(f"when {_is_of(one.form, types)} then {number}" for number, one in enumerate(layouts))
-        of_object = dict(holes)
-        if self._has_ids:
-            of_object["words"] = (
-                f"encode(array_to_string(list_transform({items}, lambda m: concat({', '.join(counted)})), ''))"
-            )
         return Columns(
             type=records,
             where=conditions,
             written="to_json(d)::varchar" if len(layouts) == 1 else _written(layout, self._list, layouts, types),
-            of_object=of_object,
+            of_object=holes,
             items=items,
             of_item={**said, "ours": role, "layout": f"case {cases} end"},
         )
@@ -296,10 +288,8 @@ def _is_of(form: Form, types: Mapping[str, str]) -> str:
 
 def _written(layout: Layout, list_key: str, layouts: Sequence[Layout], types: Mapping[str, str]) -> str:
     """Write how records of messages of several forms are written."""
-    cases = " ".join(
-        f"when {_is_of(one.form, types)} then {_object([(key, _json(f'm.{quoted(key)}', kind)) for key, kind in one.form])}"
-        for one in layouts
-    )
+    objects = [_object([(key, _json(f"m.{quoted(key)}", kind)) for key, kind in one.form]) for one in layouts]
+    cases = " ".join(f"when {_is_of(one.form, types)} then {text}" for one, text in zip(layouts, objects, strict=True))
     each = f"array_to_string(list_transform(d.{quoted(list_key)}, lambda m: case {cases} end), ',')"
     listed = f"'[' || {each} || ']'"
     return _object([(key, listed if key == list_key else _json(f"d.{quoted(key)}", kind)) for key, kind in layout.form])

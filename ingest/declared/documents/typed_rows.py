@@ -10,7 +10,7 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, rest_of, shaped
+from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, rest_of, shaped, words_of
 from talkhouse.ingest.declared.documents.gathered import Gathered
 from talkhouse.ingest.declared.documents.labels import Given, Labels
 from talkhouse.ingest.declared.documents.member_parts import read_member
@@ -65,7 +65,7 @@ class TypedRows:
             for name in _VARYING
             if name in turns.columns
         }
-        self._texts = turns["text"].to_list() if labels else []
+        self._said = [turns[name].to_list() if name in turns.columns else [] for name in ("ours", "speaker", "text")]
         self._layouts = turns["layout"].to_list() if len(typed.layouts) > 1 else []
         layouts = typed.layouts
         self._has_more = bool(labels or any(one.rest or one.parts for one in (typed.layout, *layouts)))
@@ -133,8 +133,7 @@ class TypedRows:
     def _given(self, record: TypedRecord, members: Members, messages: Sequence[Members]) -> list[Given]:
         """Return the labels of a record."""
         at, findings = pointer(self._typed.list_key), list[ReaderFinding]()
-        texts = self._texts[record.turns]
-        said = [Said("", text, f"{at}/{index}") for index, text in enumerate(texts)]
+        said = [Said("", text, f"{at}/{index}") for index, text in enumerate(self._said[2][record.turns])]
         for one, native_id in zip(said, self._varying.get("native_id", [])[record.turns], strict=False):
             one.native_id = native_id
         talk = Talk(said, messages=dict(enumerate(messages)))
@@ -149,9 +148,9 @@ class TypedRows:
         return given
 
     def words(self, record: TypedRecord) -> bytes:
-        """Return who says what, as ``words_of`` writes it."""
-        words: bytes = self._records["words"][record.place]
-        return words
+        """Hash who says what."""
+        roles, speakers, texts = (column[record.turns] for column in self._said)
+        return words_of(roles, speakers, texts)
 
     def rest(self, record: TypedRecord) -> bytes:
         """Hash what the rows hold beside the words, as ``DialogueRows.rest`` does."""
