@@ -13,8 +13,11 @@ from talkhouse.ingest.loading.batches import Stream
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal, quoted
 
-_MEMORY = "1GB"
-"""What decoding may take; a batch of some megabytes takes a tenth of that."""
+_SETTINGS = {"memory_limit": "500MB", "threads": "1", "temp_directory": ""}
+"""Some megabytes of texts take a tenth of that."""
+
+_LARGEST = 16_000_000
+"""Bytes of a text that is decoded."""
 
 
 _MINUS_ZERO = r"-0\s*[,}\]]"
@@ -48,18 +51,15 @@ class TypedJson:
     """A database in memory that decodes; use it in one thread at a time."""
 
     def __init__(self) -> None:
-        self._con = duckdb.connect()
-        guard(self._con, {"memory_limit": _MEMORY, "threads": "1"})
-
-    def close(self) -> None:
-        """Close the database."""
-        self._con.close()
+        con = duckdb.connect()
+        guard(con, _SETTINGS)
+        self._con = con
 
     def decode(self, texts: Sequence[bytes], columns: Columns) -> Proven | None:
         """Decode texts; None where DuckDB can't decode such a type, or one of the texts.
 
-        DuckDB's own reader of JSON is lenient with commas, NaN and halves of surrogate pairs: a text with one of these
-        is not proven, nor is one that is not UTF-8.
+        A text is proven if it is the same as what is written from the struct, both without blanks. That is blind where
+        DuckDB's reader is lenient: those texts are left out before, and so are those that are not UTF-8.
         """
         raw = pl.Series("r", [text if _is_strict(text) else None for text in texts], pl.Binary)
         lines = pl.DataFrame([raw.cast(pl.String, strict=False)]).with_row_index("n").drop_nulls()
@@ -89,11 +89,12 @@ class TypedJson:
 
 
 def _is_strict(text: bytes) -> bool:
+    """Whether a text is JSON by its grammar, which has no comma before a closing bracket and no NaN."""
     try:
         decoder(Raw).decode(text)
     except (msgspec.DecodeError, RecursionError):
         return False
-    return True
+    return len(text) <= _LARGEST
 
 
 def _select(columns: Mapping[str, str]) -> str:

@@ -19,9 +19,13 @@ from talkhouse.ingest.declared.declaration.model import (
     SpeakerFields,
     TurnFields,
 )
+from talkhouse.ingest.declared.documents.gathered import Gathered
+from talkhouse.ingest.declared.documents.messages import CHAT
 from talkhouse.ingest.declared.documents.read import CAREFULLY
-from talkhouse.ingest.rows import ROWS
-from tests.declared.rows_loaded import Read, declared, read
+from talkhouse.ingest.declared.documents.typed_rows import TypedRecord, TypedRows
+from talkhouse.ingest.rows import ROWS, Turn
+from tests.conftest import ONCE_BROKEN, invented_examples
+from tests.declared.rows_loaded import Read, declared, read, restored
 
 _TEXTS = ("", "a", "Is it\u2028far?", "é 😀", '"\\/', "\x00\x0b\x1f\x7f", "null", "1", " x ", "\ufeff")
 _ROLES = ("user", "assistant", "system", "user", "assistant", "narrator", "function_call", "")
@@ -113,7 +117,7 @@ class _Inventor:
                 sorted((_MEMBERS.keys() | _PARTS.keys()) - {"role", "content"}), self._chance.randint(0, 4)
             ),
         ]
-        keys += self._chance.sample(["from", "to", "Note", "weight"], self._chance.randint(0, 2))
+        keys += self._chance.sample(["from", "to", "Note", "weight", "it's", 'x") as d --'], self._chance.randint(0, 2))
         if self._chance.random() < 0.3:
             self._chance.shuffle(keys)
         return [(key, self._chance.choice(["text"] * 7 + ["literal", "null"])) for key in keys]
@@ -179,8 +183,74 @@ def _everything(made: Read) -> tuple[Any, ...]:
     return tables, findings, rejected, {name: row.extra for name, row in made.files.items()}
 
 
+@invented_examples(150, ONCE_BROKEN)
 @given(st.sampled_from(list(_declarations())), st.integers(0, 2**63))
 def test_both_ways_give_the_same_rows(declaration: Declaration, seed: int) -> None:
-    inventor = _Inventor(Random(seed))
+    inventor = _Inventor(Random(seed))  # noqa: S311 - nothing secret
     files = {f"{name}.jsonl": inventor.file() for name in ("a", "b")}
     assert outcome(declaration, files, carefully=False) == outcome(declaration, files, carefully=True)
+
+
+_PLAIN = (
+    '{"id": "%s", "messages": '
+    '[{"role": "user", "content": "Is it far?", "name": "Ann", "time": "2024-01-02T03:04:05Z"}]}'
+)
+_AMONG = (
+    "",
+    "[]",
+    '{"id": "a", "messages": []}',
+    '{"id": "b", "messages": [{"role": "user", "content": "x", "name": "Bo", "time": "2024-01-02T03:04:05Z"}],}',
+    '{"id": "c", "messages": [{"role": "user", "content": "x", "name": "Bo", "time": "2024-01-02"}]}',
+    '{"id": "d", "messages": [{"role": "user", "content": "\\ud800", "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
+    '{"id": "e", "messages": [{"content": "x", "role": "user", "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
+    '{"ID": "f", "messages": [{"role": "user", "content": "x", "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
+    '{"id": "g", "messages": [{"role": "user", "content": "x", "name": 1.0, "time": "2024-01-02T03:04:05Z"}]}',
+    '{"id": "h", "messages": [{"role": "user", "content": NaN, "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
+    '{"id": "i", "id": 1, "messages": [{"role": "user", "content": "", "name": "B", "time": "2024-01-02T03:04:05Z"}]}',
+    '{"id": "j", "messages": [{"role": "narrator", "content": "x", "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
+    '{"id": "1", "messages": [{"role": "user", "content": "other", "name": "B", "time": "2024-01-02T03:04:05Z"}]}',
+)
+
+
+def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
+    lines = [line for number, other in enumerate(_AMONG) for line in (_PLAIN % number, other)]
+    files = {"a.jsonl": "\n".join([*lines, _PLAIN % 3, *(_PLAIN % number for number in range(20, 40))]).encode()}
+    declaration = next(iter(_declarations()))
+    taken: list[str] = []
+
+    def spy(rows: TypedRows, record: TypedRecord, dialogue_id: str, gathered: Gathered) -> None:
+        taken.append(dialogue_id)
+        take(rows, record, dialogue_id, gathered)
+
+    take = TypedRows.take
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TypedRows, "take", spy)
+        quickly = outcome(declaration, files, carefully=False)
+    assert {f"quay:{number}" for number in (*range(len(_AMONG)), *range(20, 40))} <= set(taken)
+    assert not {f"quay:{name}" for name in "abdhij"} & set(taken)
+    assert quickly == outcome(declaration, files, carefully=True)
+    _, findings, rejected, _ = quickly
+    assert [rule for rule, *_ in findings] == ["GF-02", "GF-05", "GF-04"]
+    assert [rule for rule, *_ in rejected] == ["GF-01", "TH-01", "TH-02", "GF-01", "TH-04", "TH-03"]
+
+
+_ORDERS = (
+    '{"id":"%s","messages":[{"role":"user","content":"a"}]}',
+    '{"id":"%s","messages":[{"content":"a","role":"user"}]}',
+)
+
+
+def test_a_file_numbers_its_own_shapes() -> None:
+    declaration = declared("chat", dialogue=DialogueFields(id=("id",), turns=("messages",)), turn=CHAT)
+    first, second = _ORDERS
+    files = {
+        "a.jsonl": "\n".join([first % 1, second % 2, second % 4]).encode(),
+        "b.jsonl": "\n".join([second % 3, first % 1, second % 2, first % 4]).encode(),
+        "c.jsonl": "\n".join([second % 5, first % 6]).encode(),
+    }
+    made, alone = read(declaration, files), read(declaration, {"c.jsonl": files["c.jsonl"]})
+    assert restored(made) == files
+    assert made.files["quay/c.jsonl"].extra == alone.files["quay/c.jsonl"].extra
+    of_c = {("quay:5", None), ("quay:6", '{"shape":1}')}
+    turns = {(turn.dialogue_id, turn.extra) for turn in made.of(Turn)}
+    assert turns == {("quay:1", None), ("quay:2", '{"shape":1}'), ("quay:3", None), ("quay:4", '{"shape":1}'), *of_c}

@@ -27,7 +27,7 @@ from talkhouse.ingest.loading.typed_json import Columns, Proven, TypedJson
 from talkhouse.schema.sql import literal, quoted
 
 _LOOKED_AT = 16
-_MOST_LAYOUTS = 8
+_MOST_LAYOUTS, _MOST_KEYS = 8, 200
 _MOST_FORMS = 4
 """Forms of records that are tried, as long as more than one record of so many is left."""
 _FEW = 8
@@ -121,20 +121,21 @@ class TypedRecords:
 
     def _look(self, block: Sequence[RawRecord]) -> tuple[Layout, list[Layout]] | None:
         """Find the form that most records have, and those of their messages."""
-        seen = [one for raw in block[:: -(-len(block) // _LOOKED_AT)] if (one := self._form_of(raw)) is not None]
+        looked_at = block[:: -(-len(block) // _LOOKED_AT)]
+        seen = [looked for raw in looked_at if (looked := self._form_of(raw)) is not None]
         if not seen:
             return None
         most = Counter(form for form, _, _ in seen).most_common(1)[0][0]
-        shape = next(one.shape for form, one, _ in seen if form == most)
         counts = Counter[Form]()
         shapes: dict[Form, Mapping[str, Any]] = {}
         for form, one, of_messages in seen:
             if form == most:
+                shape = one.shape
                 counts.update(of_messages)
                 shapes |= {each: said.shape or {} for each, said in zip(of_messages, one.said, strict=True)}
         layouts: list[Layout] = []
         for message_form, _ in counts.most_common(_MOST_LAYOUTS):
-            if _types([*(one.form for one in layouts), message_form]) is not None:
+            if _types([*(known.form for known in layouts), message_form]) is not None:
                 parts = [key for key, kind in message_form if key in self._parts and kind != _NULL]
                 layouts.append(Layout(message_form, shapes[message_form], parts=parts))
         return Layout(most, shape), layouts
@@ -264,7 +265,7 @@ def _type(kind: str) -> str:
 
 def _are_names(members: Mapping[str, Any]) -> bool:
     """Whether keys can be names of a struct, which are the same in capitals."""
-    return len({key.casefold() for key in members if key}) == len(members)
+    return len({key.casefold() for key in members if key}) == len(members) <= _MOST_KEYS
 
 
 def _types(forms: Sequence[Form]) -> dict[str, str] | None:
