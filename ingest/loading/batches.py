@@ -7,7 +7,6 @@ from itertools import chain, repeat
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
-import duckdb
 import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary
 from sqlalchemy.types import TypeEngine
@@ -116,18 +115,6 @@ def _series(table: str, name: str, values: Sequence[Any], kind: pl.DataType) -> 
     if series.dtype != kind:  # a time zone
         raise TypeError(name)
     return series
-
-
-class Stream:
-    """Rows as a stream of Arrow data, whose texts DuckDB reads where they lie; of a frame it would copy them."""
-
-    def __init__(self, frame: pl.DataFrame | duckdb.DuckDBPyRelation) -> None:
-        """Take rows, to be read once."""
-        self._capsule = frame.__arrow_c_stream__()
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the capsule (the Arrow PyCapsule interface)."""
-        return self._capsule
 
 
 class Batch(NamedTuple):

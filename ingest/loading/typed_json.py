@@ -9,7 +9,7 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.decode import decoder
-from talkhouse.ingest.loading.batches import Stream
+from talkhouse.ingest.loading.arrow import Stream
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal, quoted
 

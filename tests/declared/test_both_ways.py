@@ -122,10 +122,15 @@ class _Inventor:
             self._chance.shuffle(keys)
         return [(key, self._chance.choice(["text"] * 7 + ["literal", "null"])) for key in keys]
 
-    def file(self) -> bytes:
-        """Invent a file of JSON Lines."""
+    def file(self, name: str) -> tuple[str, bytes]:
+        """Invent a file of JSON Lines, or a list."""
         lines = [self._record(number) for number in range(self._chance.randint(1, 24))]
-        return "\n".join(lines).encode("utf-8", "surrogatepass").replace("\xff".encode(), b"\xff")
+        text = "\n".join(lines)
+        if self._chance.random() < 0.2:
+            name, text = f"{name}.json", f"[{', '.join(lines)}]"
+        else:
+            name = f"{name}.jsonl"
+        return name, text.encode("utf-8", "surrogatepass").replace("\xff".encode(), b"\xff")
 
     def _record(self, number: int) -> str:
         chance = self._chance
@@ -187,7 +192,7 @@ def _everything(made: Read) -> tuple[Any, ...]:
 @given(st.sampled_from(list(_declarations())), st.integers(0, 2**63))
 def test_both_ways_give_the_same_rows(declaration: Declaration, seed: int) -> None:
     inventor = _Inventor(Random(seed))  # noqa: S311 - nothing secret
-    files = {f"{name}.jsonl": inventor.file() for name in ("a", "b")}
+    files = dict(inventor.file(name) for name in ("a", "b"))
     assert outcome(declaration, files, carefully=False) == outcome(declaration, files, carefully=True)
 
 
