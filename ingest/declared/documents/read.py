@@ -38,6 +38,12 @@ from talkhouse.ingest.sources import SourceFile
 DeclaredFile: TypeAlias = tuple[SourceFile, Files]
 """A file, and the ``[[files]]`` that it belongs to."""
 
+CAREFULLY = "TALKHOUSE_READ_CAREFULLY"
+"""A variable of the environment: set, every record is read one by one, to the same rows."""
+
+_BLOCK = 4_000_000
+"""Bytes of records that are decoded and handed on together."""
+
 
 def read_documents(
     declaration: Declaration, document_format: DocumentFormat, files: Iterable[DeclaredFile]
@@ -54,13 +60,6 @@ class _Place(NamedTuple):
     location: SourceLocation
     path: str
     """What the keys of its records begin with, behind the corpus."""
-
-
-CAREFULLY = "TALKHOUSE_READ_CAREFULLY"
-"""A variable of the environment: set, every record is read one by one, to the same rows."""
-
-_BLOCK = 4_000_000
-"""Bytes of records that are decoded and handed on together."""
 
 
 class _Read(NamedTuple):
@@ -101,9 +100,10 @@ class _Reader:
             for block, typed in self._decoded(_blocks(records.texts())):
                 forms = [TypedRows(one, self._declaration, self._rows, self._labels) for one in typed]
                 for number, raw in enumerate(block):
-                    if not self._take_typed(number, raw, forms, place, gathered):
-                        rejected = self._record(records.check(raw), place, gathered)
-                        yield from () if rejected is None else [rejected]
+                    if self._take_typed(number, raw, forms, place, gathered):
+                        continue
+                    if (rejected := self._record(records.check(raw), place, gathered)) is not None:
+                        yield rejected
                 for form in forms:
                     form.add_turns(gathered)
                 if batch := gathered.batch():

@@ -27,10 +27,11 @@ from talkhouse.ingest.loading.typed_json import Columns, Proven, TypedJson
 from talkhouse.schema.sql import literal, quoted
 
 _LOOKED_AT = 16
+"""Records of a block that are looked at."""
+_MOST_FORMS, _FEW = 4, 8
+"""So many forms of records are tried, as long as more than one record of so many is left."""
 _MOST_LAYOUTS, _MOST_KEYS = 8, 200
-_MOST_FORMS = 4
-"""Forms of records that are tried, as long as more than one record of so many is left."""
-_FEW = 8
+"""Forms of the messages of one form of records, and keys of either."""
 _TEXT, _INTEGER, _ANY, _NULL = "VARCHAR", "BIGINT", "JSON", "null"
 _VALUES = decoder(Any)
 _NUMBERS = ("start_ms", "end_ms")
@@ -151,8 +152,8 @@ class TypedRecords:
             return None
         form = {key: _kind(item) if key in self._holes else _ANY for key, item in value.items()}
         for key, hole in self._holes.items():
-            wrong = (_ANY, _TEXT) if hole == "system" else (_ANY,)
-            if key in form and (form[key] in wrong or seen.shape[key] is None):
+            kinds = (_NULL,) if hole == "system" else _NAMES  # what the system says is a turn of its own
+            if key in form and (form[key] not in kinds or seen.shape[key] is None):
                 return None
         if not _are_names(value):
             return None
@@ -169,12 +170,8 @@ class TypedRecords:
         taken = [key for key, item in (said.shape or {}).items() if item is not None]
         parts = [key for key in self._parts & form.keys() if form[key] != _NULL]
         has_content = any(piece.field not in parts for piece in said.parts or ())
-        if (
-            has_content
-            or not {*parts} <= {*taken}
-            or not _are_names(message)
-            or not set(self._fields.values()) & form.keys() <= set(taken)
-        ):
+        meant = {*parts, *(key for key in self._fields.values() if key in form)}
+        if has_content or not meant <= {*taken} or not _are_names(message):
             return None
         for name, key in self._fields.items():
             if key in form and form[key] not in _KINDS.get(name, _NAMES):
