@@ -37,6 +37,10 @@ class Keys:
         self._content[key] = content
         return key, True
 
+    def has(self, key: str) -> bool:
+        """Return whether a key was assigned."""
+        return key in self._content
+
     def content(self, key: str) -> bytes:
         """Return the hash of the content behind a key that was assigned."""
         return self._content[key]

@@ -38,6 +38,10 @@ class Identity:
         """Return the key of a record of a file, ``corpus/path/number``."""
         return f"{self._corpus_id}/{path}/{number}"
 
+    def is_taken(self, native_id: str) -> bool:
+        """Whether a dialogue has this id."""
+        return self._words.has(f"{self._corpus_id}:{native_id}")
+
     def dialogue(self, native_id: str, words: bytes, rest: bytes) -> DialogueKey:
         """Return the key of a dialogue by its id, the hash of what is said by whom, and the hash of everything else."""
         natural = f"{self._corpus_id}:{native_id}"

@@ -79,26 +79,12 @@ def merged(first: Wanted, second: Wanted) -> Wanted:
 
 
 class Split:
-    """An object on its way in: find what columns want, decide what they take, and get the shape and the rest.
+    """An object on its way in: find what columns want, decide what they take, and get the shape and the rest."""
 
-    Its text is taken apart only when that is asked for: of most records the value says all that columns want.
-    """
-
-    def __init__(self, text: Members | bytes, want: Wanted, value: Any = None) -> None:
-        """Take an object: its members or its text, and what it decodes to, if that is at hand."""
-        self._text = text
-        self._members: Members | None = None
-        self._value = value
+    def __init__(self, members: Members, want: Wanted) -> None:
+        self.members = members
         self._want = want
-        self.keys: tuple[str, ...] = tuple(value if type(value) is dict else self.members)
         self._inner_read: dict[str, Split] = {}
-
-    @property
-    def members(self) -> Members:
-        """The members, as the file has them."""
-        if self._members is None:
-            self._members = members_of(self._text) if isinstance(self._text, bytes) else self._text
-        return self._members
 
     @cached_property
     def holes(self) -> dict[str, Raw]:
@@ -107,7 +93,7 @@ class Split:
         for key, hole in self._want.items():
             if key in self._inner:
                 holes |= self._inner[key].holes
-            elif isinstance(hole, str) and key in self.keys:
+            elif isinstance(hole, str) and key in self.members:
                 holes[hole] = self.members[key]
         return holes
 
@@ -116,14 +102,14 @@ class Split:
         """The objects of which columns want a part."""
         inner = {}
         for key, hole in self._want.items():
-            if not isinstance(hole, str) and key in self.keys and bytes(self.members[key])[:1] == b"{":
+            if not isinstance(hole, str) and key in self.members and bytes(self.members[key])[:1] == b"{":
                 inner[key] = Split(members_of(self.members[key]), hole)
         return inner
 
     def find(self, path: JsonPath | None) -> Raw | None:
         """Return the JSON text at a path of names, if there is one."""
         name = path[0] if path else None
-        if name is None or name not in self.keys:
+        if name is None or name not in self.members:
             return None
         raw = self.members[name]
         if path is None or len(path) == 1:
@@ -135,18 +121,6 @@ class Split:
             inner = self._inner_read[name] = Split(members_of(raw), {})
         return inner.find(path[1:])
 
-    def decoded(self, path: JsonPath) -> Any:
-        """Return what stands at a path of names, decoded; None where that is not at hand."""
-        value = self._value
-        for name in path:
-            value = value.get(name) if type(value) is dict else None
-        return value
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether columns want nothing that is inside of the members."""
-        return not self._inner
-
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
         """Return the shape, and add the rest to ``extra``.
 
@@ -154,7 +128,7 @@ class Split:
         for one that is null; a hole that is not in it stays in ``extra``.
         """
         shape: dict[str, Any] = {}
-        for key in self.keys:
+        for key in self.members:
             hole = self._want.get(key)
             if isinstance(hole, str) and hole in taken:
                 name = taken[hole]
@@ -194,20 +168,13 @@ def alias(key: str) -> str:
 
 
 class Shapes:
-    """The shapes of a corpus, numbered in the order of their first occurrence at each level."""
+    """The shapes of a file, numbered in the order of their first occurrence at each level."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, dict[Shape, int]] = {}
-        self._used: dict[str, set[int]] = {}
-        self._by_object: dict[tuple[str, int], tuple[Mapping[str, Any], int]] = {}
-        """Formats give the same object for most: it is known without being written."""
 
     def number(self, level: str, shape: Mapping[str, Any]) -> int | Mapping[str, Any]:
         """Return the number of a shape at a level (record, message, part), or itself where there are too many."""
-        same, number = self._by_object.get((level, id(shape)), (None, None))
-        if same is shape and number is not None:
-            self._used.setdefault(level, set()).add(number)
-            return number
         numbers = self._numbers.setdefault(level, {})
         text = msgspec.json.encode(shape).decode()
         number = numbers.get(text)
@@ -215,19 +182,14 @@ class Shapes:
             if len(numbers) >= MOST_SHAPES:
                 return shape
             number = numbers[text] = len(numbers)
-        self._used.setdefault(level, set()).add(number)
-        if len(self._by_object) >= MOST_SHAPES:
-            self._by_object.clear()
-        self._by_object[level, id(shape)] = shape, number
         return number
 
     def envelope(self) -> dict[str, Any]:
-        """Return the shapes that the file's objects have, by level and number, and begin with the next file."""
-        by_level = {}
-        for level, used in self._used.items():
-            texts = list(self._numbers[level])
-            by_level[level] = {str(number): Raw(texts[number].encode()) for number in sorted(used)}
-        self._used = {}
+        """Return the shapes by level and number."""
+        by_level = {
+            level: {str(number): Raw(text.encode()) for text, number in numbers.items()}
+            for level, numbers in sorted(self._numbers.items())
+        }
         return {"shapes": by_level} if by_level else {}
 
 

@@ -117,18 +117,6 @@ def _series(table: str, name: str, values: Sequence[Any], kind: pl.DataType) -> 
     return series
 
 
-class Stream:
-    """A frame as a stream of Arrow data, whose texts DuckDB reads where they lie; of a frame it would copy them."""
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        """Take a frame, to be read once."""
-        self._capsule = frame.__arrow_c_stream__()
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the capsule (the Arrow PyCapsule interface)."""
-        return self._capsule
-
-
 class Batch(NamedTuple):
     """Rows of one table that are inserted together."""
 

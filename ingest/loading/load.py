@@ -17,7 +17,8 @@ from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import DiskFile
 from talkhouse.ingest.known.origins import BUILT_IN
-from talkhouse.ingest.loading.batches import Batch, Batches, Stream
+from talkhouse.ingest.loading.arrow import Stream
+from talkhouse.ingest.loading.batches import Batch, Batches
 from talkhouse.ingest.loading.file_counts import FileCounts
 from talkhouse.ingest.loading.vocabulary import Vocabulary, complete_vocabulary, declare
 from talkhouse.ingest.outcomes import (

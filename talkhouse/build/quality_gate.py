@@ -8,7 +8,8 @@ import duckdb
 
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.loading.batches import Stream, frame
+from talkhouse.ingest.loading.arrow import Stream
+from talkhouse.ingest.loading.batches import frame
 from talkhouse.ingest.rows import Finding
 from talkhouse.queries.checks import Check, Outcome, run
 from talkhouse.schema.errors import CheckFailed, TooMuchQuarantined

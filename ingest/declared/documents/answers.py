@@ -12,7 +12,6 @@ from talkhouse.ingest.declared.documents.markers import Markers
 from talkhouse.ingest.declared.documents.message_fields import Message
 from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
-from talkhouse.ingest.declared.documents.plain import PlainMessages
 from talkhouse.ingest.declared.documents.talk import Offered, Said
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of, wanted
 from talkhouse.ingest.declared.values import kind_of, string_of
@@ -39,7 +38,7 @@ class Answer:
     form: AnswerForm
     said: list[Said]
     messages: list[Message]
-    """Of the forms message and list, those that the turns are; empty where all are plain."""
+    """Of the forms message and list, those that the turns are."""
 
 
 class Answers:
@@ -48,8 +47,6 @@ class Answers:
     def __init__(self, declaration: Declaration, turn: TurnFields | None = None) -> None:
         self._messages = Messages(declaration, turn)
         self._markers = Markers(declaration.markers)
-        self._plain: dict[str, PlainMessages] = {}
-        """By the pointer of the member, of which there are few."""
         self._of_candidate = wanted({ROLE: self._messages.turn.role, "text": self._messages.turn.text})
 
     def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool = False) -> Answer:
@@ -67,11 +64,6 @@ class Answers:
                 message = self._messages.open(raw, at, findings)
                 return Answer("message", [message.close()], [message])
             case b"[":
-                if at not in self._plain:
-                    self._plain[at] = PlainMessages(self._messages, at)
-                plain = self._plain[at].read_all(raw)
-                if plain is not None:
-                    return Answer("list", plain, [])
                 items: list[Raw] = _ITEMS.decode(raw)
                 messages = [self._messages.open(item, f"{at}/{place}", findings) for place, item in enumerate(items)]
                 return Answer("list", [message.close() for message in messages], messages)

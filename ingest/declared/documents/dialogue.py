@@ -1,7 +1,6 @@
 """The formats ``chat``, ``sharegpt`` and ``dialogue``: a record has a list of turns, and maybe a system's text."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Iterator, Sequence
 
 from msgspec import Raw
 
@@ -9,11 +8,10 @@ from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
 from talkhouse.ingest.declared.documents.message_fields import Message, list_path, missing
 from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
-from talkhouse.ingest.declared.documents.plain import PlainMessages
 from talkhouse.ingest.declared.documents.replies_and_calls import find_replies, results_without_calls
-from talkhouse.ingest.declared.documents.talk import Said, Talk
+from talkhouse.ingest.declared.documents.talk import ListColumns, Said, Talk
 from talkhouse.ingest.declared.roles import NO_ROLE
-from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, members_of, wanted
+from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, members_of, wanted
 from talkhouse.ingest.declared.values import EMPTY, is_null, kind_of, string_of, write_text
 from talkhouse.ingest.decode import BadRecord, decoder, pointer
 from talkhouse.ingest.stored_record import StoredRecord
@@ -36,8 +34,17 @@ class DialogueFormat:
         self._messages = Messages(declaration, with_parts=declaration.format != "dialogue")
         self._is_one_list = None not in self._path
         self._at = pointer(*self._path)
-        self._plain = PlainMessages(self._messages, self._at)
         self.wanted: Wanted = wanted({_SYSTEM: self._system, _TURNS: self._path})
+
+    @property
+    def columns(self) -> ListColumns | None:
+        """The list of turns."""
+        fields = None if self._has_bare_turns or len(self._path) != 1 else self._messages.columns
+        return (
+            None
+            if fields is None
+            else ListColumns(str(self._path[0]), fields, self._messages.parts, self._messages.is_plain)
+        )
 
     def read(self, record: Split) -> Talk:
         """Read the turns of a record; raises BadRecord GF-01."""
@@ -64,32 +71,14 @@ class DialogueFormat:
 
     def _read_list(self, record: Split, talk: Talk) -> None:
         """Read the turns of one list, which the turns give back."""
-        decoded = record.decoded(self._path)
-        if type(decoded) is not list:
-            raw = record.find(self._path)
-            if raw is None:
-                raise missing(record, self._path)
-            if memoryview(raw)[0] != ord("["):
-                raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
+        raw = record.find(self._path)
+        if raw is None:
+            raise missing(record, self._path)
+        if bytes(raw)[:1] != b"[":
+            raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
         talk.taken[_TURNS] = _AFTER_SYSTEM if talk.said else _TURNS
-        first = len(talk.said)
-        self._read_messages(record, decoded, talk)
-        if not self._has_bare_turns:
-            talk.messages = _Objects(record, self._path, first, len(talk.plain.texts) if talk.plain else len(talk.said))
-
-    def _read_messages(self, record: Split, decoded: object, talk: Talk) -> None:
-        if not talk.said and (columns := self._plain.columns(decoded)) is not None:
-            talk.plain = columns
-            return
-        raw = _at(record, self._path)
-        plain, is_whole = self._plain.read(raw, decoded)
-        if is_whole:
-            talk.is_plain = not talk.said
-            talk.said += cast(list[Said], plain)
-            return
         items = _ITEMS.decode(raw)
-        pointers = [f"{self._at}/{position}" for position in range(len(items))]
-        self._read_items(items, pointers, talk, plain or [None] * len(items))
+        self._read_items(items, [f"{self._at}/{position}" for position in range(len(items))], talk)
 
     def _read_far(self, record: Split, talk: Talk) -> None:
         """Read turns that stand in several lists; these stay in extra, as they are."""
@@ -100,33 +89,28 @@ class DialogueFormat:
         places = list(_walk(raw, pointer(*head), (*self._path[len(head) :], None)))
         first = len(talk.said)
         items, pointers = [item for item, _ in places], [at for _, at in places]
-        self._read_items(items, pointers, talk, [None] * len(items))
+        self._read_items(items, pointers, talk)
         for said in talk.said[first:]:
             said.shape = said.extra = None
             for piece in said.parts or ():
                 piece.shape = piece.extra = None
-        if not self._has_bare_turns:
-            talk.messages = {first + index: members_of(item) for index, (item, _) in enumerate(places)}
 
-    def _read_items(
-        self, items: Sequence[Raw], pointers: Sequence[str], talk: Talk, plain: Sequence[Said | None]
-    ) -> None:
-        """Read those turns one by one that were not read as plain messages."""
+    def _read_items(self, items: Sequence[Raw], pointers: Sequence[str], talk: Talk) -> None:
         if self._has_bare_turns:
             talk.said += [
                 Said(NO_ROLE, string_of(item, at, "a turn"), at) for item, at in zip(items, pointers, strict=True)
             ]
             return
         messages: dict[int, Message] = {}
-        for index, (item, at, said) in enumerate(zip(items, pointers, plain, strict=True), len(talk.said)):
-            if said is None:
-                messages[index] = self._messages.open(item, at, talk.findings)
-            talk.said.append(messages[index].said if said is None else said)
+        for index, (item, at) in enumerate(zip(items, pointers, strict=True), len(talk.said)):
+            messages[index] = self._messages.open(item, at, talk.findings)
+            talk.said.append(messages[index].said)
         if self._messages.turn.id is not None:
             find_replies(messages, self._messages.turn, talk)
         for message in messages.values():
             message.close()
-        talk.findings += results_without_calls([message.said for message in messages.values()])
+        talk.messages = {index: message.split.members for index, message in messages.items()}
+        talk.findings += results_without_calls(talk.said)
 
     def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the JSON text of the turns, or of the system's text."""
@@ -147,32 +131,6 @@ class DialogueFormat:
                 for turn in turns
             ]
         )
-
-
-class _Objects(Mapping[int, Members]):
-    """The objects of a list of turns by turn index, split when they are asked for."""
-
-    def __init__(self, record: Split, path: JsonPath, first: int, end: int) -> None:
-        self._record, self._path, self._first, self._end = record, path, first, end
-        self._items: list[Raw] | None = None
-
-    def __getitem__(self, index: int) -> Members:
-        if not self._first <= index < self._end:
-            raise KeyError(index)
-        if self._items is None:
-            self._items = _ITEMS.decode(_at(self._record, self._path))
-        return members_of(self._items[index - self._first])
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(self._first, self._end))
-
-    def __len__(self) -> int:
-        return self._end - self._first
-
-
-def _at(record: Split, path: JsonPath) -> Raw:
-    """Return the text of the list of turns, which is there."""
-    return cast(Raw, record.find(path))
 
 
 def _walk(raw: Raw, at: str, path: JsonPath) -> Iterator[tuple[Raw, str]]:

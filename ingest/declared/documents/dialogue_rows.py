@@ -1,6 +1,6 @@
 """The rows of a dialogue: turns, parts, speakers, and the candidates that came with a record of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,100 +12,99 @@ from talkhouse.ingest.declared.documents.record_fields import RecordFields
 from talkhouse.ingest.declared.documents.talk import Piece, Said, Talk
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.declared.times import microseconds
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import digest_of
-from talkhouse.ingest.rows import Candidate, Dialogue, Part, Participant, Record
+from talkhouse.ingest.rows import Candidate, Dialogue, Part, Participant, Record, Turn
 from talkhouse.ingest.texts import Texts
 
 CANDIDATE_SET = "completion"
 """The name of the list of answers that are compared."""
 
 
-class WholeTalk:
-    """A talk with its roles and texts as columns."""
+_REST = ("kind", "native_id", "said_at", "reply_to", "start_ms", "end_ms", "speaker_name", "is_bot", "extra")
+"""What else a turn's rows hold beside who says what."""
 
-    def __init__(self, talk: Talk) -> None:
-        self.talk = talk
-        self.is_plain = talk.is_plain or talk.plain is not None
-        self.roles = talk.plain.roles if talk.plain else [said.role for said in talk.said]
-        self.texts = talk.plain.texts if talk.plain else [said.text for said in talk.said]
-        self.shape_numbers: list[Any] | None = None
 
-    def words(self) -> bytes:
-        """Hash who says what."""
-        speakers = None if self.is_plain else [said.speaker for said in self.talk.said]
-        if speakers is not None and speakers.count(None) == len(speakers):
-            speakers = None
-        return digest_of(msgspec.json.encode((self.roles, speakers, self.texts)))
+def words_of(roles: Sequence[str], speakers: Sequence[str | None], texts: Sequence[str]) -> bytes:
+    """Hash who says what."""
+    named = speakers if any(name is not None for name in speakers) else None
+    return digest_of(msgspec.json.encode((roles, named, texts)))
+
+
+def rest_of(fields: RecordFields, shapes: Sequence[bytes], columns: Mapping[str, Sequence[Any]]) -> bytes:
+    """Hash what a dialogue's rows hold beside its words: columns of its turns, and shapes with their numbers."""
+    known = (fields.title, fields.domain, fields.language, fields.started_at)
+    there = {name: column for name, column in columns.items() if any(value is not None for value in column)}
+    return digest_of(msgspec.json.encode((known, [Raw(shape) for shape in shapes], there)))
 
 
 class DialogueRows:
     """Makes the rows of the dialogues of one corpus."""
 
-    def __init__(self, declaration: Declaration, shapes: Shapes) -> None:
+    def __init__(self, declaration: Declaration) -> None:
         self._corpus_id = declaration.corpus_id
         self._speakers = Speakers(declaration)
-        self._shapes = shapes
         self._texts = Texts(declaration.corpus_id)
+        self.shapes = Shapes()
+        """Those of the file that is read."""
 
-    def rest(self, fields: RecordFields, whole: WholeTalk) -> bytes:
-        """Return what a dialogue's rows hold beside its words, as a hash where that is long.
+    def rest(self, fields: RecordFields, said: Sequence[Said]) -> bytes:
+        """Hash what a dialogue's rows hold beside its words.
 
-        All shapes of its rows count as used: a file that only repeats a dialogue is written with them too.
+        All shapes of its rows count as used: a file that only repeats a dialogue is written with them too, so another
+        file's rows say the same only where their shapes have the same numbers.
         """
-        known = (fields.title, fields.domain, fields.language, fields.started_at)
-        said = whole.talk.said
-        if whole.is_plain:
-            turns: Any = self._shape_numbers(whole)
-            if not any(turns) and known == (None, None, fields.language, None):
-                return b"" if fields.language is None else b"=" + fields.language.encode()  # as most are
-        else:
-            turns = [
-                (
-                    self._shapes.number("message", turn.shape) if turn.shape else None,
-                    turn.kind,
-                    turn.native_id,
-                    turn.said_at,
-                    turn.reply_to,
-                    turn.start_ms,
-                    turn.end_ms,
-                    turn.speaker_name,
-                    turn.is_bot,
-                    turn.extra,
-                    turn.parts,
-                    [self._shapes.number("part", piece.shape) for piece in turn.parts or () if piece.shape],
-                )
-                for turn in said
-            ]
-        return digest_of(msgspec.json.encode((known, turns)))
+        numbered = [self._numbered("message", turn.shape) for turn in said]
+        columns: dict[str, list[Any]] = {name: [getattr(turn, name) for turn in said] for name in _REST}
+        columns |= self.part_columns([turn.parts for turn in said])
+        columns["kind"] = [None if turn.kind == "message" else turn.kind for turn in said]
+        columns["said_at"] = [None if turn.said_at is None else microseconds(turn.said_at) for turn in said]
+        shapes = list(dict.fromkeys(numbered))
+        if len(shapes) > 1:
+            columns["shape"] = [shapes.index(shape) for shape in numbered]
+        return rest_of(fields, shapes, columns)
 
-    def add(self, dialogue_id: str, fields: RecordFields, whole: WholeTalk, gathered: Gathered) -> None:
+    def part_columns(self, parts: Sequence[Sequence[Piece] | None]) -> dict[str, list[Any]]:
+        """Return the parts of turns, and their shapes, as ``rest_of`` takes them."""
+        shapes = [[self._numbered("part", piece.shape) for piece in pieces] if pieces else None for pieces in parts]
+        return {"parts": list(parts), "part_shapes": shapes}
+
+    def _numbered(self, level: str, shape: Mapping[str, Any] | None) -> bytes:
+        """Write a shape with its number."""
+        return b"null" if shape is None else msgspec.json.encode((self.shapes.number(level, shape), shape))
+
+    def add(self, dialogue_id: str, fields: RecordFields, said: Sequence[Said], gathered: Gathered) -> None:
         """Add a dialogue."""
-        gathered.dialogues.append(
-            Dialogue(
+        gathered.dialogues.append(self.dialogue(dialogue_id, fields))
+        for index, turn in enumerate(said):
+            gathered.rows += self.parts(dialogue_id, index, turn.parts or ())
+        ids: dict[str, str] = {}
+        for turn in said:
+            if turn.speaker is not None and turn.speaker not in ids:
+                ids[turn.speaker] = self.add_speaker(dialogue_id, turn, gathered)
+        gathered.turns += [
+            Turn(
                 dialogue_id,
-                self._corpus_id,
-                fields.native_id,
-                fields.domain,
-                fields.title,
-                fields.language,
-                fields.started_at,
+                index,
+                ids.get(turn.speaker or ""),
+                turn.role,
+                turn.kind,
+                turn.text,
+                turn.native_id,
+                turn.said_at,
+                shaped(self.shapes.number("message", turn.shape) if turn.shape else 0, turn.extra),
+                turn.reply_to,
+                turn.start_ms,
+                turn.end_ms,
             )
-        )
-        said = whole.talk.said
-        if whole.is_plain:
-            numbers = self._shape_numbers(whole)
-            extra = [_extra(number, None) for number in numbers] if any(numbers) else None
-            gathered.plain_turns(dialogue_id, whole.roles, whole.texts, extra)
-        else:
-            extra = [self._turn_extra(dialogue_id, index, turn, gathered) for index, turn in enumerate(said)]
-            speakers = self._people(dialogue_id, said, gathered)
-            gathered.turns(dialogue_id, whole.roles, whole.texts, extra, speakers, said)
+            for index, turn in enumerate(said)
+        ]
 
     def candidates(self, record: Record, talk: Talk, gathered: Gathered) -> None:
         """Add the answers that came with a record."""
         for offered in talk.offered:
-            number = self._shapes.number("candidate", offered.shape) if offered.shape else 0
+            number = self.shapes.number("candidate", offered.shape) if offered.shape else 0
             gathered.rows.append(
                 Candidate(
                     record.record_id,
@@ -116,38 +115,34 @@ class DialogueRows:
                     record.dialogue_id,
                     self._texts.id(offered.text, gathered.rows),
                     is_gold=offered.is_gold,
-                    extra=_extra(number, offered.extra),
+                    extra=shaped(number, offered.extra),
                 )
             )
 
-    def _shape_numbers(self, whole: WholeTalk) -> list[Any]:
-        """Return the number of each plain turn's shape; most have the same."""
-        if whole.shape_numbers is None:
-            if whole.talk.plain is not None:
-                whole.shape_numbers = [self._shapes.number("message", whole.talk.plain.shape)] * len(whole.texts)
-            else:
-                shapes = [turn.shape for turn in whole.talk.said]
-                whole.shape_numbers = [self._shapes.number("message", shape) if shape else 0 for shape in shapes]
-        return whole.shape_numbers
+    def dialogue(self, dialogue_id: str, fields: RecordFields) -> Dialogue:
+        """Make the row of a dialogue itself."""
+        return Dialogue(
+            dialogue_id,
+            self._corpus_id,
+            fields.native_id,
+            fields.domain,
+            fields.title,
+            fields.language,
+            fields.started_at,
+        )
 
-    def _people(self, dialogue_id: str, said: list[Said], gathered: Gathered) -> list[str | None] | None:
-        """Add the speakers of a dialogue, and return that of each turn; None where nothing names one."""
-        ids: dict[str, str] = {}
-        for turn in said:
-            if turn.speaker is not None and turn.speaker not in ids:
-                known = self._speakers.of(
-                    dialogue_id, turn.speaker, turn.role, is_bot=turn.is_bot, shown_name=turn.speaker_name
-                )
-                ids[turn.speaker] = known.row.speaker_id
-                gathered.rows += [known.row] if known.is_new else []
-                gathered.rows.append(Participant(dialogue_id, known.row.speaker_id, turn.role))
-        return [ids[turn.speaker] if turn.speaker is not None else None for turn in said] if ids else None
+    def add_speaker(self, dialogue_id: str, said: Said, gathered: Gathered) -> str:
+        """Add the speaker of a turn, who has said nothing before in the dialogue, and return their key."""
+        known = self._speakers.of(
+            dialogue_id, said.speaker or "", said.role, is_bot=said.is_bot, shown_name=said.speaker_name
+        )
+        gathered.rows += [known.row] if known.is_new else []
+        gathered.rows.append(Participant(dialogue_id, known.row.speaker_id, said.role))
+        return known.row.speaker_id
 
-    def _turn_extra(self, dialogue_id: str, turn_index: int, said: Said, gathered: Gathered) -> str | None:
-        """Return ``extra`` of a turn, and add its parts."""
-        for index, piece in enumerate(said.parts or ()):
-            gathered.rows.append(self._part(dialogue_id, turn_index, index, piece))
-        return _extra(self._shapes.number("message", said.shape) if said.shape else 0, said.extra)
+    def parts(self, dialogue_id: str, turn_index: int, pieces: Iterable[Piece]) -> Iterator[Part]:
+        """Make the parts of a turn."""
+        return (self._part(dialogue_id, turn_index, index, piece) for index, piece in enumerate(pieces))
 
     def _part(self, dialogue_id: str, turn_index: int, part_index: int, piece: Piece) -> Part:
         return Part(
@@ -164,11 +159,11 @@ class DialogueRows:
             piece.uri,
             piece.mime_type,
             piece.text,
-            _extra(self._shapes.number("part", piece.shape) if piece.shape else 0, piece.extra),
+            shaped(self.shapes.number("part", piece.shape) if piece.shape else 0, piece.extra),
         )
 
 
-def _extra(number: int | Mapping[str, Any], rest: Mapping[str, Raw] | None) -> str | None:
+def shaped(number: int | Mapping[str, Any], rest: Mapping[str, Raw] | None) -> str | None:
     """Write ``extra``: the number of a shape, unless it is 0, and what no column holds."""
     if not number:
         return dump(rest)

@@ -6,7 +6,6 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.documents.talk import Said
-from talkhouse.ingest.declared.layouts import Layouts
 from talkhouse.ingest.declared.shapes import Split
 from talkhouse.ingest.declared.times import read_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, text_of
@@ -27,17 +26,16 @@ class Reply:
 class Message:
     """A message on its way in: what was read of it, and what columns take."""
 
-    def __init__(self, split: Split, said: Said, layouts: Layouts) -> None:
+    def __init__(self, split: Split, said: Said) -> None:
         self.split = split
         self.said = said
         self.taken: dict[str, str | None] = {}
         self.reply: Reply | None = None
-        self._layouts = layouts
 
     def close(self) -> Said:
         """Set shape and extra, now that it is known what columns take."""
         extra: dict[str, Raw] = {}
-        self.said.shape = self._layouts.of(self.split, self.taken, extra)
+        self.said.shape = self.split.shape(self.taken, extra)
         self.said.extra = extra or None
         return self.said
 

@@ -16,7 +16,6 @@ from talkhouse.ingest.declared.documents.message_fields import (
 )
 from talkhouse.ingest.declared.documents.parts import read_content, write_list, write_part
 from talkhouse.ingest.declared.documents.talk import Piece, Said
-from talkhouse.ingest.declared.layouts import Layouts
 from talkhouse.ingest.declared.roles import NO_ROLE, Roles
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, join, members_of, wanted
 from talkhouse.ingest.declared.times import ISO, UNIX, write_time
@@ -32,7 +31,6 @@ FUNCTION_CALL = "function_call"
 """The role of ShareGPT whose text is the call of a function; the kind of such a turn."""
 
 _ALWAYS = frozenset({"text", "role", "speaker"})
-_MOST_ROLES = 1_000
 _ITEMS = decoder(list[Raw])
 _BOOLEANS = {b"true": True, b"false": False}
 
@@ -57,7 +55,7 @@ class Messages:
         self._time_form = declaration.times.get("said_at", ISO)
         self._field = ".".join(filter(None, self.turn.text or ()))
         # The speaker is before the role: what is both comes back whatever [roles] says.
-        paths = {
+        paths = self._paths = {
             "text": self.turn.text,
             "speaker": self.turn.speaker,
             "role": self.turn.role,
@@ -69,16 +67,26 @@ class Messages:
             "end_ms": self.turn.end_ms,
         }
         own = wanted({**paths, **(others or {})})
-        self._parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
-        self._may_be_alone = self._parts | {"text"}
-        self._wanted: Wanted = {**{name: name for name in self._parts}, **own}
+        self.parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
+        self._may_be_alone = self.parts | {"text"}
+        self._wanted: Wanted = {**{name: name for name in self.parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
         self._may_be_bare = declaration.format in ("chat", "sharegpt", "dialogue")
         self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
         self._name_keys = {path[0] for path in self._names if path}
         self._has_others = any(path is not None for hole, path in paths.items() if hole not in _ALWAYS)
-        self._layouts = Layouts()
-        self._plain_roles: dict[bytes, str] = {}
+
+    @property
+    def columns(self) -> dict[str, str] | None:
+        """Column of a turn -> key of a message; None where one is deeper, or means another turn or somebody's name."""
+        if self.turn.reply_to or any(self._names[1:]):
+            return None
+        paths = {column: path for column, path in self._paths.items() if path}
+        return (
+            {column: str(path[0]) for column, path in paths.items() if len(path) == 1}
+            if all(len(path) == 1 for path in paths.values())
+            else None
+        )
 
     def read(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> Said:
         """Read a message, the object at a pointer; raises BadRecord GF-01. What it replies to stays in its extra."""
@@ -88,7 +96,7 @@ class Messages:
         """Read a message, but do not yet decide what is left of it: a reply's turn and what the caller takes."""
         if bytes(raw)[:1] != b"{":
             raise BadRecord("GF-01", self._no_object(raw), at)
-        message = Message(Split(members_of(raw), self._wanted), Said(NO_ROLE, "", at), self._layouts)
+        message = Message(Split(members_of(raw), self._wanted), Said(NO_ROLE, "", at))
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
         self._read_parts(message)
@@ -110,17 +118,10 @@ class Messages:
         raw, said = message.split.find(path), message.said
         if raw is None:
             raise missing(message.split, path, said.pointer)
-        role = self._plain_roles.get(bytes(raw))
-        if role is not None:
-            said.role, message.taken["role"] = role, "role"
-            return
         at = said.pointer + pointer(*path)
         word = string_of(raw, at, f"'{path[-1]}'")
         said.role = self.roles.ours(word)
-        if self.is_plain(word):
-            if len(self._plain_roles) < _MOST_ROLES:
-                self._plain_roles[bytes(raw)] = said.role
-        elif word == FUNCTION_CALL:
+        if word == FUNCTION_CALL:
             said.kind = FUNCTION_CALL
         if self.roles.gives_back(word):
             message.taken["role"] = "role"
@@ -138,7 +139,7 @@ class Messages:
         for name, raw in split.members.items():
             if name == self._text_key:
                 pieces += self._read_text(message)
-            elif name in self._parts:
+            elif name in self.parts:
                 if is_null(raw):
                     message.taken[name] = None
                 elif (read := read_member(name, raw)) is not None:
@@ -220,7 +221,7 @@ class Messages:
                 return others[column]
             if column == "parts":
                 return write_list([write_part(part, turn.text, shapes) for part in parts if part.field == self._field])
-            if column in self._parts:
+            if column in self.parts:
                 own = [part for part in parts if part.field == column]
                 return write_member(column, own, turn.text, shapes)
             if column == "said_at" and turn.said_at is not None:

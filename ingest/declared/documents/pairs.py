@@ -21,6 +21,8 @@ _EACH = "each"
 class Pairs:
     """Reads and writes the records of one corpus."""
 
+    columns = None
+
     def __init__(self, declaration: Declaration) -> None:
         each = declaration.pair.each or ()
         self._each: JsonPath = each[:-1] if each[-1:] == (None,) else each
@@ -33,8 +35,7 @@ class Pairs:
 
     def _read_one(self, record: Split) -> Talk:
         pair = self._pairs.read(record)
-        is_plain = all(said.shape is None for said in pair.said)
-        return Talk(pair.said, taken=pair.taken, findings=pair.findings, is_plain=is_plain, response=pair.response)
+        return Talk(pair.said, taken=pair.taken, findings=pair.findings, response=pair.response)
 
     def _read_each(self, record: Split) -> Talk:
         """Read a list of pairs; the first turn of each has what else its object says."""

@@ -32,6 +32,8 @@ _WHOLE = "[0:]"
 class Preference:
     """Reads and writes the records of one corpus."""
 
+    columns = None
+
     def __init__(self, declaration: Declaration) -> None:
         fields = declaration.preference
         self._paths: Mapping[str, JsonPath] = {
@@ -68,8 +70,6 @@ class Preference:
             _take_prompt(prompt, chosen, talk, is_inside=is_inside)
         self._offer(chosen, rejected, shared, talk, is_held=is_held)
         self._judge(chosen.said[shared:], rejected.said[shared:], talk)
-        is_plain = not chosen.messages and (prompt is None or not prompt.messages)
-        talk.is_plain = is_plain and not any(said.extra for said in talk.said)
         return talk
 
     def _prompt(self, record: Split, talk: Talk) -> Answer | None:

@@ -1,6 +1,9 @@
 """Reads files whose records hold a dialogue each, whatever the format."""
 
+import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -8,32 +11,38 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
-from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, WholeTalk
+from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, words_of
 from talkhouse.ingest.declared.documents.gathered import Gathered
 from talkhouse.ingest.declared.documents.labels import Given, labels_of
 from talkhouse.ingest.declared.documents.record_fields import (
     RecordFields,
     RecordFieldsReader,
     given_back_by_records,
-    is_whole_member,
     paths_of,
     take_label,
 )
-from talkhouse.ingest.declared.documents.talk import DocumentFormat
+from talkhouse.ingest.declared.documents.talk import DocumentFormat, Talk
+from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, holes_in_columns
+from talkhouse.ingest.declared.documents.typed_rows import TypedRows
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.layouts import Layouts
 from talkhouse.ingest.declared.record_files.read import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.shapes import Shapes, Split, merged, wanted
+from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, wanted
 from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.declared.values import kind_of
-from talkhouse.ingest.decode import BadRecord, dump
+from talkhouse.ingest.decode import BadRecord, check, dump
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.rows import Record
 from talkhouse.ingest.sources import SourceFile
 
 DeclaredFile: TypeAlias = tuple[SourceFile, Files]
 """A file, and the ``[[files]]`` that it belongs to."""
+
+CAREFULLY = "TALKHOUSE_READ_CAREFULLY"
+"""A variable of the environment: set, every record is read one by one, to the same rows."""
+
+_BLOCK = 4_000_000
+"""Bytes of records that are decoded and handed on together."""
 
 
 def read_documents(
@@ -58,7 +67,7 @@ class _Read(NamedTuple):
 
     split: Split
     fields: RecordFields
-    whole: WholeTalk
+    talk: Talk
     taken: dict[str, str | None]
     labels: list[Given]
     findings: list[ReaderFinding]
@@ -73,32 +82,85 @@ class _Reader:
         self._want = merged(document_format.wanted, wanted(paths_of(declaration)))
         self._fields = RecordFieldsReader(declaration)
         self._labels = labels_of(declaration)
-        self._has_labels_of_turns = not all(is_whole_member(labels.spec) for labels in self._labels)
         self._splits = Splits(declaration)
         self._identity = Identity(declaration.corpus_id)
-        self._shapes = Shapes()
-        self._layouts = Layouts()
-        self._rows = DialogueRows(declaration, self._shapes)
+        self._rows = DialogueRows(declaration)
+        columns = None if os.environ.get(CAREFULLY) else document_format.columns
+        holes = holes_in_columns(declaration)
+        self._typed = None if columns is None or holes is None else TypedRecords(declaration, holes, columns, self._see)
 
     def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
         place = _Place(location, self._identity.file(file))
         gathered, count = Gathered(file), 0
+        self._rows.shapes = Shapes()
         try:
             records = open_records(file, self._declaration)
-            for raw in records:
-                count += 1
-                if (rejected := self._record(raw, place, gathered)) is not None:
-                    yield rejected
-                if gathered.is_enough and (batch := gathered.batch()):
+            for block, typed in self._decoded(_blocks(records.texts())):
+                forms = [TypedRows(one, self._declaration, self._rows, self._labels) for one in typed]
+                for number, raw in enumerate(block):
+                    if self._take_typed(number, raw, forms, place, gathered):
+                        continue
+                    if (rejected := self._record(records.check(raw), place, gathered)) is not None:
+                        yield rejected
+                for form in forms:
+                    form.add_turns(gathered)
+                if batch := gathered.batch():
                     yield batch
+                count += len(block)
         except BadRecord as problem:
             yield reject(location, problem, file.read())
             return
-        if batch := gathered.batch():
-            yield batch
-        yield FileEnvelope(file, records.envelope | self._shapes.envelope(), count)
+        yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
+
+    def _decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:
+        """Decode blocks in a thread of its own, one ahead: DuckDB works without Python's lock."""
+        if self._typed is None:
+            yield from ((block, []) for block in blocks)
+            return
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            ahead = deque[tuple[list[RawRecord], Future[list[Typed]]]]()
+            for block in blocks:
+                ahead.append((block, thread.submit(self._typed.decode, block)))
+                if len(ahead) > 1:
+                    done, typed = ahead.popleft()
+                    yield done, typed.result()
+            yield from ((done, typed.result()) for done, typed in ahead)
+
+    def _take_typed(
+        self, number: int, raw: RawRecord, forms: Iterable[TypedRows], place: _Place, gathered: Gathered
+    ) -> bool:
+        """Gather the rows of a record that was decoded with others; False where it is to be read by itself."""
+        for form in forms:
+            record = form.read(number, raw)
+            if record is None:
+                continue
+            if record.fields.native_id is None:
+                dialogue_id = self._identity.dialogue_without_id(place.path, raw.record_index)
+            elif self._identity.is_taken(record.fields.native_id):
+                return False
+            else:
+                key = self._identity.dialogue(record.fields.native_id, form.words(record), form.rest(record))
+                dialogue_id = key.dialogue_id
+            row = self._record_row(raw, place, dialogue_id, record.fields, form.layout.shape, record.extra)
+            gathered.dialogues.append(self._rows.dialogue(dialogue_id, record.fields))
+            form.take(record, dialogue_id, gathered)
+            gathered.rows += [given.row(row) for given in record.labels]
+            gathered.add(row, len(raw.raw))
+            return True
+        return False
+
+    def _see(self, raw: RawRecord) -> Seen | None:
+        """Read a record for a look at how it is written."""
+        try:
+            check(raw.raw)
+            read = self._read(raw)
+        except BadRecord:
+            return None
+        if read.findings or read.talk.offered or read.talk.extra:
+            return None
+        return Seen(read.split.shape(read.taken, {}), read.talk.said)
 
     def _record(self, raw: RawRecord | BadRawRecord, place: _Place, gathered: Gathered) -> Rejected | None:
         """Gather the rows of one record; return it where it can't be loaded."""
@@ -115,42 +177,40 @@ class _Reader:
         """Read one record; raises BadRecord."""
         if raw.raw[:1] != b"{":
             raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
-        split = Split(raw.raw, self._want, raw.value)
+        split = Split(members_of(raw.raw), self._want)
         taken: dict[str, str | None] = {}
         findings: list[ReaderFinding] = []
         fields = self._fields.read(split, taken, findings)
         if fields.native_id is None:
             fields.native_id = raw.key
         talk = self._format.read(split)
-        if talk.plain is not None and self._has_labels_of_turns:
-            talk.said, talk.plain, talk.is_plain = talk.plain.said(), None, True
         labels = [given for labels in self._labels for given in labels.given(split.members, talk, findings)]
         for spec in self._labels:
             take_label(spec.spec, split, taken)
         taken |= talk.taken
         findings += talk.findings
-        if not talk.said and talk.plain is None:
+        if not talk.said:
             findings.append(ReaderFinding("GF-02", "the record has no turns"))
-        return _Read(split, fields, WholeTalk(talk), taken, labels, findings)
+        return _Read(split, fields, talk, taken, labels, findings)
 
     def _gather(self, raw: RawRecord, read: _Read, place: _Place, gathered: Gathered) -> None:
         """Gather the rows of a record."""
-        fields, talk = read.fields, read.whole.talk
+        fields, talk = read.fields, read.talk
         is_new = is_same = True
         if fields.native_id is None:
             dialogue_id = self._identity.dialogue_without_id(place.path, raw.record_index)
         else:
-            rest = self._rows.rest(fields, read.whole)
-            key = self._identity.dialogue(fields.native_id, read.whole.words(), rest)
+            columns = ([getattr(turn, name) for turn in talk.said] for name in ("role", "speaker", "text"))
+            key = self._identity.dialogue(fields.native_id, words_of(*columns), self._rows.rest(fields, talk.said))
             dialogue_id, is_new, is_same = key.dialogue_id, key.is_new, key.is_same
             if key.is_taken:
                 read.findings.append(ReaderFinding("GF-04", f"the id {fields.native_id!r:.100} has other words too"))
         extra = talk.extra if is_same else {}
         taken = read.taken if is_same else given_back_by_records(read.taken)
-        shape = self._layouts.of(read.split, taken, extra)
+        shape = read.split.shape(taken, extra)
         record = self._record_row(raw, place, dialogue_id, fields, shape, extra)
         if is_new:
-            self._rows.add(dialogue_id, fields, read.whole, gathered)
+            self._rows.add(dialogue_id, fields, talk.said, gathered)
         gathered.rows += [given.row(record) for given in read.labels]
         if talk.offered:
             self._rows.candidates(record, talk, gathered)
@@ -169,7 +229,7 @@ class _Reader:
         extra: dict[str, Raw],
     ) -> Record:
         of_file = place.location
-        number = self._shapes.number("record", shape)
+        number = self._rows.shapes.number("record", shape)
         if number or raw.cells:
             own = ({"shape": number} if number else {}) | ({"cells": raw.cells} if raw.cells else {})
             extra = {name: Raw(msgspec.json.encode(value)) for name, value in own.items()} | extra
@@ -189,6 +249,18 @@ class _Reader:
             source_pointer=raw.pointer,
             extra=dump(extra),
         )
+
+
+def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
+    block, size = list[RawRecord](), 0
+    for raw in texts:
+        block.append(raw)
+        size += len(raw.raw)
+        if size >= _BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
 
 
 def _location(raw: RawRecord | BadRawRecord, place: _Place, native_id: str | None) -> SourceLocation:

@@ -40,7 +40,12 @@ def paths_of(declaration: Declaration) -> dict[str, JsonPath | None]:
     """Return the holes of a record that all formats have, with their paths."""
     paths = {hole: getattr(declaration.dialogue, field) for hole, field in _TEXTS.items()}
     paths[_STARTED] = declaration.dialogue.started_at
-    return paths | {_LABEL + spec.scheme: spec.label for spec in declaration.annotations if is_whole_member(spec)}
+    return paths | {label_hole(spec): spec.label for spec in declaration.annotations if is_whole_member(spec)}
+
+
+def label_hole(spec: Annotations) -> str:
+    """Return the name of the hole that a label of the record fills."""
+    return _LABEL + spec.scheme
 
 
 def is_whole_member(spec: Annotations) -> bool:
@@ -65,11 +70,6 @@ class RecordFieldsReader:
         """Read them, and add to ``taken`` which of them columns give back; BadRecord GF-01 for one of another type."""
         fields = RecordFields(language=self._language)
         for hole, path, at in self._paths:
-            value = record.decoded(path)
-            if type(value) is str:
-                setattr(fields, hole, value)
-                taken[hole] = hole
-                continue
             raw = record.find(path)
             if hole == "native_id" and self._may_lack_id and (raw is None or bytes(raw)[:1] in _NO_ID):
                 continue
@@ -130,7 +130,7 @@ def take_label(spec: Annotations, record: Split, taken: dict[str, str | None]) -
     if bytes(raw)[:1] not in (b"{", b"[", b"n"):
         text, suffix = text_of(raw, "", "the label")
         if text not in spec.missing_values:
-            taken[_LABEL + spec.scheme] = _LABEL + spec.scheme + suffix
+            taken[label_hole(spec)] = label_hole(spec) + suffix
 
 
 def given_back_by_records(taken: Mapping[str, str | None]) -> dict[str, str | None]:

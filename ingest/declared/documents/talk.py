@@ -1,8 +1,8 @@
 """What a format makes of a record: the turns of a dialogue, the answers that are compared, and what was found."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Raw, Struct
 
@@ -69,28 +69,10 @@ class Offered(Struct, gc=False):
     extra: dict[str, Raw] | None = None
 
 
-class PlainTurns(Struct, gc=False):
-    """The turns of a list of messages that are a role and a text each, all with their keys in one order."""
-
-    roles: list[str]
-    texts: Sequence[str]
-    shape: Mapping[str, object]
-    at: str
-    """The pointer of the list."""
-
-    def said(self) -> list[Said]:
-        """Return them one by one."""
-        pairs = zip(self.roles, self.texts, strict=True)
-        return [Said(role, text, f"{self.at}/{place}", shape=self.shape) for place, (role, text) in enumerate(pairs)]
-
-
 class Talk(Struct):
     """What a record becomes."""
 
     said: list[Said]
-    """Empty where the turns are in ``plain``."""
-    plain: PlainTurns | None = None
-    """All turns, where that says all of them: most dialogues are read by columns."""
     offered: list[Offered] = []
     taken: dict[str, str | None] = {}
     """What ``Split.shape`` takes: the format's own holes of the record."""
@@ -98,12 +80,22 @@ class Talk(Struct):
     """What else the record's ``extra`` has to have so that it can be written; names of ``shapes.RESERVED`` only."""
     findings: list[ReaderFinding] = []
     """Their pointers are inside the record."""
-    is_plain: bool = False
-    """Whether no turn has more than a role, a text and a shape: most have not, and are then read faster."""
     response: int | None = None
     """The turn that labels ``on = "response"`` are about."""
     messages: Mapping[int, Members] = {}
     """Turn index -> the members of its object, for labels inside; empty where no turn is an object."""
+
+
+class ListColumns(NamedTuple):
+    """Where the turns of a format are that are columns: a list of objects."""
+
+    list_key: str
+    fields: Mapping[str, str]
+    """Column of a turn -> key."""
+    parts: frozenset[str]
+    """Keys of what becomes parts of a turn."""
+    is_plain: Callable[[str], bool]
+    """Whether a role's word says no more than the role does."""
 
 
 class DocumentFormat(Protocol):
@@ -111,6 +103,10 @@ class DocumentFormat(Protocol):
 
     wanted: Wanted
     """The members of a record that the format takes, beside those of ``[dialogue]`` that all formats have."""
+
+    @property
+    def columns(self) -> ListColumns | None:
+        """Where turns are columns, if that is where they are."""
 
     def read(self, record: Split) -> Talk:
         """Make the turns of a record from what is in its holes.

@@ -17,6 +17,8 @@ _TEXT = "text"
 class Transcript:
     """Reads and writes the records of one corpus."""
 
+    columns = None
+
     def __init__(self, declaration: Declaration) -> None:
         self._path = declaration.dialogue.text or ()
         self._at = pointer(*self._path)
@@ -26,9 +28,7 @@ class Transcript:
     def read(self, record: Split) -> Talk:
         """Cut the text at its marks; BadRecord GF-01 where there is none, GF-10 where it begins with no marker."""
         text = string_of(required(record, self._path), self._at, "the text")
-        talk = Talk(self._markers.cut(text, self._at), taken={_TEXT: _TEXT})
-        talk.is_plain = not any(said.extra for said in talk.said)
-        return talk
+        return Talk(self._markers.cut(text, self._at), taken={_TEXT: _TEXT})
 
     def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:  # noqa: ARG002  as all formats
         """Return the text."""

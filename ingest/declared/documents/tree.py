@@ -29,6 +29,8 @@ _ITEMS = decoder(list[Raw])
 class TreeFormat:
     """A message and its replies, each with its own: a message comes first, then each reply with all below it."""
 
+    columns = None
+
     def __init__(self, declaration: Declaration) -> None:
         self._path = list_path(declaration.dialogue.turns)
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)

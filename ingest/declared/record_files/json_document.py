@@ -36,20 +36,24 @@ class JsonDocument:
         return {"layout": {"form": self._form, **self._content.layout()}}
 
     def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
+        """Yield the records, each checked."""
+        return map(self.check, self.texts())
+
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+        """Check a record; one that can't be read is kept with the blanks around it."""
+        try:
+            check(record.raw)
+        except BadRecord as bad:
+            if self._form == "file":
+                _check_form(memoryview(record.raw))
+            return BadRawRecord(record.record_index, record.pointer, record.raw, bad)
+        return RawRecord(record.record_index, record.pointer, record.raw.strip(), record.key)
+
+    def texts(self) -> Iterator[RawRecord]:
         """Yield the records; BadRecord TH-01, TH-03 or GF-14 where these can't be told apart."""
-        view = self._content.whole()
-        pieces = self._pieces(view)
-        for index, (place, key, raw) in enumerate(pieces):
+        for index, (place, key, raw) in enumerate(self._pieces(self._content.whole())):
             self._content.file.check_record(len(raw), place)
-            text = bytes(raw)
-            try:
-                value = check(text)
-            except BadRecord as bad:
-                if self._form == "file":
-                    _check_form(view)
-                yield BadRawRecord(index, place, text, bad)
-            else:
-                yield RawRecord(index, place, text.strip(), key, value=value)
+            yield RawRecord(index, place, bytes(raw), key)
 
     def _pieces(self, view: memoryview) -> Iterable[tuple[str, str | None, memoryview]]:
         """Tell the records apart: pointer, key and text of each."""

@@ -29,6 +29,21 @@ class JsonLines:
         return {"layout": layout} if layout else {}
 
     def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
+        """Yield the lines that are not blank, each checked."""
+        return map(self.check, self.texts())
+
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+        """Check a line."""
+        try:
+            check(record.raw)
+        except BadRecord as bad:
+            if record.record_index == 0:
+                _check_form(record.raw)
+            problem = in_line(bad, int(record.pointer[1:]))
+            return BadRawRecord(record.record_index, record.pointer, record.raw, problem)
+        return record
+
+    def texts(self) -> Iterator[RawRecord]:
         """Yield the lines that are not blank."""
         file, limits = self._content.file, self._content.file.limits
         gap, index = bytearray(), 0
@@ -48,14 +63,7 @@ class JsonLines:
                 gap = bytearray(line[start + len(text) :])
             if len(text) > limits.record:
                 file.refuse_record(len(text), f"/{number}")
-            try:
-                value = check(text)
-            except BadRecord as bad:
-                if index == 0:
-                    _check_form(text)
-                yield BadRawRecord(index, f"/{number}", text, in_line(bad, number))
-            else:
-                yield RawRecord(index, f"/{number}", text, value=value)
+            yield RawRecord(index, f"/{number}", text)
             index += 1
         self._gaps.add(gap.decode())
 

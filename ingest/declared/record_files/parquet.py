@@ -53,6 +53,18 @@ class ParquetRecords:
         return {"layout": {"schema": b64encode(self._schema.serialize()).decode()}}
 
     def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
+        """Yield the rows, each checked."""
+        return map(self.check, self.texts())
+
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+        """Check a row, which may be deeper than a record may be."""
+        try:
+            check(record.raw)
+        except BadRecord as bad:
+            return BadRawRecord(record.record_index, record.pointer, record.raw, bad)
+        return record
+
+    def texts(self) -> Iterator[RawRecord]:
         """Yield the rows."""
         with opened_parquet(self._content) as parquet:
             self._schema = parquet.schema_arrow
@@ -69,7 +81,7 @@ class ParquetRecords:
                     raw = encode({name: value for (name, _, _), value in zip(columns, row, strict=True)})
                     size += len(raw)
                     self._check_size(len(raw), size, index)
-                    yield _record(index, raw)
+                    yield RawRecord(index, f"/{index}", raw)
                     index += 1
 
     def _rows_at_a_time(self) -> int:
@@ -114,14 +126,6 @@ class ParquetRecords:
 def _as(column: pa.Array, kind: pa.DataType) -> pa.Array:
     """Cast a column; not to its own type, which fails where a list has structs with a member that is always null."""
     return column if column.type == kind else column.cast(kind)
-
-
-def _record(index: int, raw: bytes) -> RawRecord | BadRawRecord:
-    try:
-        value = check(raw)
-    except BadRecord as bad:  # deeper than a record may be
-        return BadRawRecord(index, f"/{index}", raw, bad)
-    return RawRecord(index, f"/{index}", raw, value=value)
 
 
 class _NotImplemented(BadRecord):

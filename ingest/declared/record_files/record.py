@@ -27,8 +27,6 @@ class RawRecord(Struct, gc=False):
     """Of CSV: cells that the dialect would write otherwise, by column, as the file has them, quotes included."""
     verbatim: bytes | None = None
     """Of CSV: the row as the file has it, without its line end."""
-    value: Any = None
-    """What the text decodes to, if that is at hand: numbers as doubles and integers, keys in their order."""
 
     @property
     def quarantined(self) -> bytes:
@@ -46,10 +44,16 @@ class BadRawRecord(Struct, gc=False):
 
 
 class RecordFile(Protocol):
-    """A file on its way in: iterate it once."""
+    """A file on its way in: iterate it once, or take its texts and check them one by one."""
 
     def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
-        """Yield the records in order; BadRecord where the file as a whole is not what it has to be.
+        """Yield the records in order, each checked."""
+
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+        """Check one of ``texts``; BadRecord where the first says that the file is not what its ending says."""
+
+    def texts(self) -> Iterator[RawRecord]:
+        """Yield the records in order, unchecked; BadRecord where the file as a whole is not what it has to be.
 
         Memory: a piece of the file, not the file, but for a JSON list or object. A record that is larger than the
         limit raises SourceError (``SourceFile.refuse_record``).

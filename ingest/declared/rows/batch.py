@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
@@ -43,6 +44,7 @@ from talkhouse.ingest.declared.rows.record_extra import record_extra
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX, replies
 from talkhouse.ingest.declared.rows.reply_order import by_time, places_by_replies
 from talkhouse.ingest.declared.rows.spool import NUMBER, POSITION
+from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.keys import digest_of
@@ -82,10 +84,14 @@ class Build:
 class FileRows:
     """One file's dialogues on their way to the tables."""
 
-    def __init__(self, build: Build, file: SourceFile, files: Files, *, is_csv: bool, bytes_a_row: float) -> None:
+    def __init__(
+        self, build: Build, file: SourceFile, files: Files, shapes: Shapes, *, is_csv: bool, bytes_a_row: float
+    ) -> None:
+        """``shapes``: those of all of its rows."""
         self._build, self._file, self._files, self._is_csv = build, file, files, is_csv
         self._path = build.identity.file(file)
         self._bytes_a_row = bytes_a_row
+        self._shapes = msgspec.json.encode(shapes.envelope()).decode()
         self._columns = build.columns
         self._split = files.split or ALL
         self.is_scattered = False
@@ -179,7 +185,7 @@ class FileRows:
         """Return the keys of dialogues, and whether each is new, the same in all, and of an id that was taken."""
         identity = self._build.identity
         if ID in rows.columns and self._build.has_several_files:
-            words, rest = _digests(rows, self._words(rows)), _digests(rows, _all(rows))
+            words, rest = _digests(rows, self._words(rows)), _digests(rows, _all(rows), self._shapes)
             keys = [identity.dialogue(*content) for content in zip(dialogues["native_id"], words, rest, strict=True)]
             kinds = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
             return pl.DataFrame(keys, kinds, orient="row")
@@ -272,10 +278,10 @@ class FileRows:
                 yield ColumnBatch(Annotation, shared, made.filter(made["label"].is_not_null()).to_dict())
 
 
-def _digests(rows: pl.DataFrame, texts: pl.Series) -> list[bytes]:
-    """Hash the texts of each dialogue's rows."""
+def _digests(rows: pl.DataFrame, texts: pl.Series, begin: str = "") -> list[bytes]:
+    """Hash the texts of each dialogue's rows, behind what is the same for all."""
     joined = rows.select(NUMBER, text=texts).group_by(NUMBER, maintain_order=True).agg(pl.col("text").str.join("\n"))
-    return [digest_of(text.encode()) for text in joined["text"]]
+    return [digest_of((begin + text).encode()) for text in joined["text"]]
 
 
 def _all(rows: pl.DataFrame) -> pl.Series:

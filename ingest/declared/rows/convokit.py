@@ -53,9 +53,8 @@ def read_convokit(declaration: Declaration, entries: list[tuple[SourceFile, File
         labels_inside=[Labels(spec, declaration) for spec in declaration.annotations if spec.on == "turn"],
         conversations=facts,
     )
-    shapes = Shapes()
     for file, entry in talks:
-        yield from read_file(build, shapes, file, entry)
+        yield from read_file(build, file, entry)
     members = _MemberFiles(build, known, facts)
     for kind, file, entry in kinds:
         match kind:
@@ -89,7 +88,6 @@ class _MemberFiles:
     def __init__(self, build: Build, known: _Conversations, facts: ConversationFacts) -> None:
         self._build, self._known, self._facts = build, known, facts
         self._declaration = build.declaration
-        self._shapes = Shapes()
         specs = [Labels(spec, self._declaration) for spec in self._declaration.annotations]
         self._labels: dict[Kind, list[Labels]] = {
             "conversations": [labels for labels in specs if labels.spec.on == "dialogue"],
@@ -98,7 +96,7 @@ class _MemberFiles:
 
     def read(self, kind: Kind, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file: a record for each member, or one for the whole."""
-        path = self._build.identity.file(file)
+        path, shapes = self._build.identity.file(file), Shapes()
         form: Form = "file" if kind == "whole" else "member"
         try:
             members = open_records(file, self._declaration, form)
@@ -114,14 +112,15 @@ class _MemberFiles:
                     native_id=None if isinstance(member, BadRawRecord) else member.key,
                     size=len(member.raw),
                 )
-                yield self._member(kind, path, location, member)
+                yield self._member(kind, path, location, member, shapes)
         except BadRecord as bad:
-            self._shapes.envelope()  # those of this file are not needed
             yield reject(SourceLocation(file, size=file.size), bad, file.read())
             return
-        yield FileEnvelope(file, members.envelope | self._shapes.envelope(), count)
+        yield FileEnvelope(file, members.envelope | shapes.envelope(), count)
 
-    def _member(self, kind: Kind, path: str, location: SourceLocation, member: RawRecord | BadRawRecord) -> Outcome:
+    def _member(
+        self, kind: Kind, path: str, location: SourceLocation, member: RawRecord | BadRawRecord, shapes: Shapes
+    ) -> Outcome:
         """Make the record of a member."""
         if isinstance(member, BadRawRecord):
             return reject(location, member.problem, member.raw)
@@ -129,7 +128,7 @@ class _MemberFiles:
             bad = BadRecord("GF-01", f"{kind_of_value(Raw(member.raw))}, not an object")
             return reject(location, bad, member.raw)
         extra: dict[str, Raw] = {}
-        number = self._shapes.number(LEVEL, Split(members_of(member.raw), {}).shape({}, extra))
+        number = shapes.number(LEVEL, Split(members_of(member.raw), {}).shape({}, extra))
         kept = ({"shape": number} if number else {}) | extra
         rows: list[Row] = []
         key = member.key or ""

@@ -41,7 +41,6 @@ class LabelFiles:
 
     def __init__(self, declaration: Declaration, identity: Identity, known: KnownDialogues) -> None:
         self._declaration, self._identity, self._known = declaration, identity, known
-        self._shapes = Shapes()
 
     def read(self, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
         """Read the files in their order."""
@@ -52,11 +51,10 @@ class LabelFiles:
         named = label_file_columns(self._declaration, str(file.path).partition("/")[2], entry.path)
         with Spool() as spool:
             try:
-                frames = open_frames(file, named.columns, self._declaration, self._shapes, with_raw=True)
+                frames = open_frames(file, named.columns, self._declaration, Shapes(), with_raw=True)
                 for frame in frames:
                     spool.add(frame)
             except BadRecord as bad:
-                self._shapes.envelope()  # those of this file are not needed
                 location = SourceLocation(file, "", entry.subset, entry.release, size=file.size)
                 yield reject(location, bad, file.read())
                 return

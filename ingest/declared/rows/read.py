@@ -10,7 +10,6 @@ from talkhouse.ingest.declared.rows.convokit import read_convokit
 from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogues
 from talkhouse.ingest.declared.rows.label_files import LabelFiles
 from talkhouse.ingest.declared.rows.read_file import read_file
-from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.outcomes import Outcome
 from talkhouse.ingest.sources import SourceFile
 
@@ -33,7 +32,6 @@ def _read_turns(declaration: Declaration, entries: list[tuple[SourceFile, Files]
             known if labels else None,
             has_several_files=len(talks) > 1,
         )
-        shapes = Shapes()
         for file, entry in talks:
-            yield from read_file(build, shapes, file, entry)
+            yield from read_file(build, file, entry)
         yield from LabelFiles(declaration, build.identity, known).read(labels)

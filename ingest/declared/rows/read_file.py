@@ -15,19 +15,19 @@ from talkhouse.ingest.outcomes import FileEnvelope, Outcome, SourceLocation, rej
 from talkhouse.ingest.sources import SourceFile
 
 
-def read_file(build: Build, shapes: Shapes, file: SourceFile, entry: Files) -> Iterator[Outcome]:
+def read_file(build: Build, file: SourceFile, entry: Files) -> Iterator[Outcome]:
     """Read one file; where any of its rows can't be read, nobody knows which dialogue lost a turn: it is refused."""
+    shapes = Shapes()
     with Spool() as spool:
         try:
             frames = open_frames(file, build.columns, build.declaration, shapes, labels=build.labels_inside)
             for frame in with_order(iter(frames), build.columns):
                 spool.add(frame)
         except BadRecord as bad:
-            shapes.envelope()  # those of this file are not needed
             location = SourceLocation(file, "", entry.subset, entry.release, entry.split or ALL, size=file.size)
             yield reject(location, bad, file.read())
             return
-        rows = FileRows(build, file, entry, is_csv=frames.is_csv, bytes_a_row=file.size / max(spool.height, 1))
+        rows = FileRows(build, file, entry, shapes, is_csv=frames.is_csv, bytes_a_row=file.size / max(spool.height, 1))
         records = 0
         for piece in spool.dialogues():
             batch = rows.batch(piece)

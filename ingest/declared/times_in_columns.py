@@ -13,11 +13,14 @@ _DIRECTIVES = re.compile(r"(?:%[YmdHMS]|[^%])*")
 _CLOCKS = {"minutes": "T%H:%M", "seconds": "T%H:%M:%S", "day": ""}
 
 
-def read_times(texts: pl.Series, form: str) -> pl.DataFrame:
-    """Read a column of times: ``value``, ``how`` each is written, and ``bad``, the texts of another form."""
+def read_times(texts: pl.Series, form: str, *, is_number: bool = False) -> pl.DataFrame:
+    """Read a column of times: ``value``, ``how`` each is written, and ``bad``, the texts of another form.
+
+    ``is_number``: in the file they are JSON numbers.
+    """
     usual = _usual(texts, form)
     if usual is None:
-        return _one_by_one(texts, form)
+        return _one_by_one(texts, form, is_number=is_number)
     how, pattern = usual
     values = texts.str.to_datetime(pattern, time_unit="us", strict=False)
     is_usual = (values.dt.to_string(pattern) == texts) & values.dt.year().is_between(1000, 9999)
@@ -27,7 +30,7 @@ def read_times(texts: pl.Series, form: str) -> pl.DataFrame:
     rest = (~is_usual & texts.is_not_null()).arg_true()
     if not len(rest):
         return quick
-    slow = _one_by_one(texts.gather(rest), form).with_columns(row=rest)
+    slow = _one_by_one(texts.gather(rest), form, is_number=is_number).with_columns(row=rest)
     return quick.with_row_index("row").update(slow, on="row").drop("row")
 
 
@@ -47,10 +50,10 @@ def _usual(texts: pl.Series, form: str) -> tuple[str, str] | None:
     return how, "%Y-%m-%d" + clock.replace("T", separator) + zone
 
 
-def _one_by_one(texts: pl.Series, form: str) -> pl.DataFrame:
+def _one_by_one(texts: pl.Series, form: str, *, is_number: bool) -> pl.DataFrame:
     known: dict[str | None, tuple[Any, ...]] = {None: (None, None, None)}
     for text in texts.drop_nulls().unique():
-        value, how = read_time(text, form)
+        value, how = read_time(text, form, is_number=is_number)
         known[text] = value, how, text if value is None else None
     columns = zip(*(known[text] for text in texts), strict=True) if len(texts) else ((), (), ())
     kinds = {"value": pl.Datetime("us"), "how": pl.String(), "bad": pl.String()}

@@ -1,0 +1,302 @@
+"""Records of one form, as most of a file are: DuckDB decodes and proves them many at a time, to the rows of the reader.
+
+A look at some records, which the reader reads one by one, says how records and messages are written: their keys in
+order, and whether a column takes a text, a whole number or null there. What is not proven to be written so, or has
+anything to it that is not said in columns, is left to the reader.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import msgspec
+import polars as pl
+
+from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.documents.record_fields import paths_of
+from talkhouse.ingest.declared.documents.talk import ListColumns, Said
+from talkhouse.ingest.declared.record_files.record import RawRecord
+from talkhouse.ingest.declared.roles import NO_ROLE
+from talkhouse.ingest.declared.shapes import alias
+from talkhouse.ingest.declared.times import ISO, UNIX
+from talkhouse.ingest.declared.times_in_columns import read_times
+from talkhouse.ingest.decode import decoder
+from talkhouse.ingest.loading.typed_json import Columns, Proven, TypedJson
+from talkhouse.schema.sql import literal, quoted
+
+_LOOKED_AT = 16
+"""Records of a block that are looked at."""
+_MOST_FORMS, _FEW = 4, 8
+"""So many forms of records are tried, as long as more than one record of so many is left."""
+_MOST_LAYOUTS, _MOST_KEYS = 8, 200
+"""Forms of the messages of one form of records, and keys of either."""
+_TEXT, _INTEGER, _ANY, _NULL = "VARCHAR", "BIGINT", "JSON", "null"
+_VALUES = decoder(Any)
+_NUMBERS = ("start_ms", "end_ms")
+_NAMES = (_TEXT, _INTEGER, _NULL)
+_KINDS = {"role": (_TEXT,), "text": (_TEXT, _NULL)} | dict.fromkeys(_NUMBERS, (_INTEGER, _NULL))
+"""What may stand where a column of messages wants something; elsewhere names."""
+
+Form = tuple[tuple[str, str], ...]
+"""The keys of an object in order, and what stands there, as ``from_json`` calls it."""
+
+
+class Seen(NamedTuple):
+    """What the reader made of a record: its shape, and its turns."""
+
+    shape: Mapping[str, Any]
+    said: Sequence[Said]
+
+
+@dataclass
+class Layout:
+    """How objects of one form are written."""
+
+    form: Form
+    shape: Mapping[str, Any]
+    numbered: tuple[Any, bytes] | None = None
+    """The number of the shape in the file, and both as JSON; None before the first."""
+    parts: list[str] = field(default_factory=list)
+    """Keys of what becomes parts."""
+
+    @cached_property
+    def rest(self) -> list[tuple[str, str]]:
+        """Return the names in ``extra``, each with the key that it is for."""
+        return [(alias(key), key) for key, item in self.shape.items() if item is None]
+
+    def how(self, hole: str) -> str | None:
+        """Return how times are written there."""
+        found = (item.partition("@")[2] for item in self.shape.values() if str(item).startswith(f"{hole}@"))
+        return next(found, None)
+
+
+@dataclass
+class Typed:
+    """Records that were decoded, by their places in a block, and their turns as columns."""
+
+    layout: Layout
+    layouts: list[Layout]
+    """Of messages."""
+    places: Mapping[int, int]
+    """Place in the block -> row of ``records``."""
+    records: pl.DataFrame
+    """``n`` as turns have it, ``first`` and ``count`` of the turns, and holes."""
+    turns: pl.DataFrame
+    list_key: str
+
+
+class TypedRecords:
+    """Decodes the records of one corpus; ``see`` reads one as the reader does, None where there is more to it."""
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        holes: Mapping[str, str],
+        columns: ListColumns,
+        see: Callable[[RawRecord], Seen | None],
+    ) -> None:
+        """``holes``: key of a record -> hole."""
+        self._holes, self._list, self._fields = holes, columns.list_key, columns.fields
+        self._is_plain, self._parts, self._see = columns.is_plain, columns.parts, see
+        self._roles = declaration.roles
+        self._form = declaration.times.get("said_at", ISO)
+        self._json: TypedJson | None = None
+
+    def decode(self, block: Sequence[RawRecord]) -> list[Typed]:
+        """Decode those records of a block that are written as most are, and as most of the others."""
+        self._json = self._json or TypedJson()
+        made: list[Typed] = []
+        left = list(range(len(block)))
+        while len(left) > len(block) // _FEW and len(made) < _MOST_FORMS:
+            some = [block[place] for place in left]
+            looked = self._look(some)
+            proven = looked and self._json.decode([raw.raw for raw in some], self._columns(*looked))
+            typed = self._typed(*looked, proven, left) if looked and proven else None
+            if typed is None or not typed.places:
+                break
+            made.append(typed)
+            left = [place for place in left if place not in typed.places]
+        return made
+
+    def _look(self, block: Sequence[RawRecord]) -> tuple[Layout, list[Layout]] | None:
+        """Find the form that most records have, and those of their messages."""
+        looked_at = block[:: -(-len(block) // _LOOKED_AT)]
+        seen = [looked for raw in looked_at if (looked := self._form_of(raw)) is not None]
+        if not seen:
+            return None
+        most = Counter(form for form, _, _ in seen).most_common(1)[0][0]
+        counts = Counter[Form]()
+        shapes: dict[Form, Mapping[str, Any]] = {}
+        for form, one, of_messages in seen:
+            if form == most:
+                shape = one.shape
+                counts.update(of_messages)
+                shapes |= {each: said.shape or {} for each, said in zip(of_messages, one.said, strict=True)}
+        layouts: list[Layout] = []
+        for message_form, _ in counts.most_common(_MOST_LAYOUTS):
+            if _types([*(known.form for known in layouts), message_form]) is not None:
+                parts = [key for key, kind in message_form if key in self._parts and kind != _NULL]
+                layouts.append(Layout(message_form, shapes[message_form], parts=parts))
+        return Layout(most, shape), layouts
+
+    def _form_of(self, raw: RawRecord) -> tuple[Form, Seen, list[Form]] | None:
+        """Return the form of a record, and of its messages; None for one of which columns don't say all."""
+        seen = self._see(raw)
+        if seen is None:
+            return None
+        try:
+            value = _VALUES.decode(raw.raw)
+        except msgspec.DecodeError:
+            return None
+        form = {key: _kind(item) if key in self._holes else _ANY for key, item in value.items()}
+        for key, hole in self._holes.items():
+            kinds = (_NULL,) if hole == "system" else _NAMES  # what the system says is a turn of its own
+            if key in form and (form[key] not in kinds or seen.shape[key] is None):
+                return None
+        if not _are_names(value):
+            return None
+        forms = []
+        for message, said in zip(value[self._list], seen.said, strict=True):
+            if (message_form := self._message_form(message, said)) is None:
+                return None
+            forms.append(message_form)
+        return tuple(form.items()), seen, forms
+
+    def _message_form(self, message: Mapping[str, Any], said: Said) -> Form | None:
+        """Return the form of a message; None for one of which columns don't take what they should."""
+        form = {key: _kind(item) for key, item in message.items()}
+        taken = [key for key, item in (said.shape or {}).items() if item is not None]
+        parts = [key for key in self._parts & form.keys() if form[key] != _NULL]
+        has_content = any(piece.field not in parts for piece in said.parts or ())
+        meant = {*parts, *(key for key in self._fields.values() if key in form)}
+        if has_content or not meant <= {*taken} or not _are_names(message):
+            return None
+        for name, key in self._fields.items():
+            if key in form and form[key] not in _KINDS.get(name, _NAMES):
+                return None
+        is_any = {key for key in form if key not in taken or key in parts}
+        return tuple((key, _ANY if key in is_any and kind != _NULL else kind) for key, kind in form.items())
+
+    def _columns(self, layout: Layout, layouts: list[Layout]) -> Columns:
+        types = _types([one.form for one in layouts]) or {}
+        records = {key: [types] if key == self._list else _type(kind) for key, kind in layout.form}
+        items = f"d.{quoted(self._list)}"
+        holes = {
+            hole: f"d.{quoted(key)}::varchar"
+            for key, hole in self._holes.items()
+            if dict(layout.form).get(key, _NULL) != _NULL
+        }
+        said = {name: f"m.{quoted(key)}" for name, key in self._fields.items() if key in types}
+        for name, sql in said.items():
+            said[name] = sql if name in _NUMBERS else f"coalesce({sql}, '')" if name == "text" else f"{sql}::varchar"
+        role = said.get("role", literal(NO_ROLE))
+        if self._roles:
+            cases = " ".join(f"when {literal(theirs)} then {literal(ours)}" for theirs, ours in self._roles.items())
+            role = f"case {role} {cases} else {role} end"
+        said.setdefault("text", "''")
+        conditions = " and ".join(
+            f"d.{quoted(key)} is {'' if kind == _NULL else 'not '}null"
+            for key, kind in layout.form
+            if key in self._holes or key == self._list
+        )
+        cases = " ".join(f"when {_is_of(one.form, types)} then {number}" for number, one in enumerate(layouts))
+        return Columns(
+            type=records,
+            where=conditions,
+            written="to_json(d)::varchar" if len(layouts) == 1 else _written(layout, self._list, layouts, types),
+            of_object=holes,
+            items=items,
+            of_item={**said, "ours": role, "layout": f"case {cases} end"},
+        )
+
+    def _typed(self, layout: Layout, layouts: list[Layout], proven: Proven, places: Sequence[int]) -> Typed:
+        """Leave out the records of which the columns don't say all."""
+        turns = proven.items
+        bad = turns["layout"].is_null()
+        if "role" in turns.columns:
+            plain = [word for word in turns["role"].unique().drop_nulls() if self._is_plain(word)]
+            bad |= ~turns["role"].is_in(plain)
+        for name in ("speaker", "native_id", "said_at", "kind"):
+            if name in turns.columns:
+                bad |= (turns[name] == "").fill_null(value=False)
+        if "native_id" in turns.columns:
+            bad |= (
+                turns["native_id"].is_not_null() & turns.select(pl.struct("n", "native_id")).to_series().is_duplicated()
+            )
+        if "said_at" in turns.columns:
+            times = read_times(turns["said_at"], self._form, is_number=self._form in UNIX)
+            hows = pl.Series([one.how("said_at") for one in layouts], dtype=pl.String).gather(turns["layout"])
+            bad |= turns["said_at"].is_not_null() & times["how"].ne_missing(hows)
+            turns = turns.with_columns(times["value"].alias("said_at"))
+        if bad.any():
+            turns = turns.filter(~turns["n"].is_in(turns["n"].filter(bad).unique().implode()))
+        runs = turns["n"].rle().struct.unnest()
+        records = proven.objects.filter(proven.objects["n"].is_in(runs["value"].implode()))
+        counts = runs["len"].cast(pl.Int64)
+        records = records.with_columns(first=counts.cum_sum() - counts, count=counts)
+        rows = {places[n]: row for row, n in enumerate(records["n"])}
+        return Typed(layout, layouts, rows, records, turns, self._list)
+
+
+def holes_in_columns(declaration: Declaration) -> dict[str, str] | None:
+    """Return which hole each key of a record is for; None where some are deeper, or two are for one key."""
+    paths = {
+        hole: path for hole, path in {**paths_of(declaration), "system": declaration.dialogue.system}.items() if path
+    }
+    holes = {str(path[0]): hole for hole, path in paths.items() if len(path) == 1 and path[0] is not None}
+    return holes if len(holes) == len(paths) else None
+
+
+def _kind(value: object) -> str:
+    """Return what a value is to a column."""
+    if type(value) is int:
+        return _INTEGER if -(2**63) <= value < 2**63 else _ANY
+    return _TEXT if type(value) is str else _NULL if value is None else _ANY
+
+
+def _type(kind: str) -> str:
+    return _ANY if kind == _NULL else kind
+
+
+def _are_names(members: Mapping[str, Any]) -> bool:
+    """Whether keys can be names of a struct, which are the same in capitals."""
+    return len({key.casefold() for key in members if key}) == len(members) <= _MOST_KEYS
+
+
+def _types(forms: Sequence[Form]) -> dict[str, str] | None:
+    """Return the types of all members; None where forms contradict each other, or can't be told by what is not null."""
+    types: dict[str, str] = {}
+    for form in forms:
+        for key, kind in form:
+            if types.get(key, _NULL) == _NULL:
+                types[key] = kind
+            elif kind not in (_NULL, types[key]):
+                return None
+    there = {frozenset(key for key, kind in form if kind != _NULL) for form in forms}
+    return {key: _type(kind) for key, kind in types.items()} if len(there) == len(forms) and _are_names(types) else None
+
+
+def _is_of(form: Form, types: Mapping[str, str]) -> str:
+    """Write the condition that a message ``m`` is of a form."""
+    kinds = dict(form)
+    return " and ".join(f"m.{quoted(key)} is {'not ' if kinds.get(key, _NULL) != _NULL else ''}null" for key in types)
+
+
+def _written(layout: Layout, list_key: str, layouts: Sequence[Layout], types: Mapping[str, str]) -> str:
+    """Write how records of messages of several forms are written."""
+    objects = [_object([(key, _json(f"m.{quoted(key)}", kind)) for key, kind in one.form]) for one in layouts]
+    cases = " ".join(f"when {_is_of(one.form, types)} then {text}" for one, text in zip(layouts, objects, strict=True))
+    each = f"array_to_string(list_transform(d.{quoted(list_key)}, lambda m: case {cases} end), ',')"
+    listed = f"'[' || {each} || ']'"
+    return _object([(key, listed if key == list_key else _json(f"d.{quoted(key)}", kind)) for key, kind in layout.form])
+
+
+def _json(sql: str, kind: str) -> str:
+    return "'null'" if kind == _NULL else f"coalesce(to_json({sql})::varchar, 'null')"
+
+
+def _object(members: Sequence[tuple[str, str]]) -> str:
+    pieces = [f"{literal(msgspec.json.encode(key).decode() + ':')} || {sql}" for key, sql in members]
+    return "'{' || " + " || ',' || ".join(pieces) + " || '}'"
