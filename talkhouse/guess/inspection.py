@@ -8,7 +8,7 @@ from talkhouse.guess.first import first_dialogue
 from talkhouse.guess.formats import guess
 from talkhouse.guess.guess import Guess
 from talkhouse.guess.profile import Field, described, fields_of
-from talkhouse.guess.sample import MOST_FIELDS, Sample, is_read, sample
+from talkhouse.guess.sample import Sample, is_read, sample
 from talkhouse.ingest.files.archives import is_archive
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION
@@ -50,8 +50,7 @@ class Inspection:
     def problem(self) -> str | None:
         """What could not be read, in words."""
         others = f"{self.sample.others:,} more are no objects, or can't be read" if self.sample.others else ""
-        fields = "" if self.sample.has_all_fields else f"more than {MOST_FIELDS:,} fields: only the first are looked at"
-        return "; ".join(part for part in (self.sample.problem, others, fields) if part) or None
+        return "; ".join(part for part in (self.sample.remark, others) if part) or None
 
     @property
     def looks_like(self) -> str:

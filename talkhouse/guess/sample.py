@@ -66,6 +66,12 @@ class Sample:
     has_all_fields: bool = True
     """Whether the records have all of their fields, and not only those that are looked at."""
 
+    @property
+    def remark(self) -> str | None:
+        """What is wrong, or was not looked at, in words."""
+        fields = None if self.has_all_fields else f"more than {MOST_FIELDS:,} fields: only the first are looked at"
+        return "; ".join(part for part in (self.problem, fields) if part) or None
+
 
 @dataclass
 class _Decoded:

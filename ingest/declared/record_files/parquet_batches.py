@@ -78,6 +78,14 @@ class Parquet:
         if count != said:
             raise BadRecord("GF-14", f"damaged Parquet: {count:,} rows, and it says {said:,}")
 
+    def mean(self, groups: range) -> int:
+        """Return how many bytes the pages have for each row, in the group where these are most."""
+        sizes = [sum(pages.size for pages in self.pages.of_group(group)) for group in groups]
+        return max(
+            (size // max(1, self.pages.footer.rows[group]) for group, size in zip(groups, sizes, strict=True)),
+            default=0,
+        )
+
     def folded(self, groups: range) -> list[str]:
         """List the columns to read as dictionaries: texts of small groups of rows, and what may unfold to much."""
         folded = dict[str, None]()
@@ -137,20 +145,21 @@ def rows_at_a_time(content: Content, most: int | None = None) -> int:
     with opened_parquet(content) as parquet:
         groups = parquet.groups(most)
         folded = parquet.folded(groups)
+        rows = max(1, min(_LOOKED_AT, _MEMORY // max(1, parquet.mean(groups))))
     try:
-        largest = _largest(content, groups, folded)
+        largest = _largest(content, groups, folded, rows)
     except NotImplementedByArrow:
         # Of some encodings pyarrow makes no dictionaries.
-        largest = _largest(content, groups, [path for path in folded if _folds(content, groups, path)])
-    return max(1, min(_READ, _LOOKED_AT * _MEMORY // max(1, largest)))
+        largest = _largest(content, groups, [path for path in folded if _folds(content, groups, path)], rows)
+    return max(1, min(_READ, rows * _MEMORY // max(1, largest)))
 
 
-def _largest(content: Content, groups: range, folded: Collection[str]) -> int:
-    """Return the bytes that the largest batch takes unfolded."""
+def _largest(content: Content, groups: range, folded: Collection[str], rows: int) -> int:
+    """Return the bytes that the largest batch of so many rows takes unfolded."""
     largest = size = 0
     with opened_parquet(content, folded) as parquet:
         is_all = groups == parquet.groups()
-        for batch in parquet.batches(_LOOKED_AT, None if is_all else groups):
+        for batch in parquet.batches(rows, None if is_all else groups):
             unfolded = sum(map(_unfolded, batch.columns))
             largest, size = max(largest, unfolded), size + unfolded
             check_amount(content.file, size)
