@@ -8,6 +8,7 @@ from talkhouse.ingest.contract.declaration import id_problem
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.schema.refusals import said
 
 
 def new_declaration(folder: Path) -> Look:
@@ -37,7 +38,8 @@ def new_declaration(folder: Path) -> Look:
     except FileExistsError as error:
         raise UsageError("it is there already; nothing is overwritten", where=target) from error
     except OSError as error:
-        raise UsageError("it can't be written", where=target, found=error.strerror) from error
+        another = "copy the files to a folder of that name, in which you may write"
+        raise UsageError("it can't be written", where=target, **said(error, folder, another=another)) from error
     return seen
 
 
