@@ -47,6 +47,7 @@ def said_often(footer: Fields) -> None:
 
 TEXT = pa.table({"a": ["x" * 70 * MB]})
 ONCE = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), ["x" * 70 * MB])
+ALIKE = {"a.list.element": "DELTA_BYTE_ARRAY"}
 BOMBS = {
     "a text": (parquet(TEXT, use_dictionary=False), "bytes for each byte"),
     "a text of a dictionary": (parquet(pa.table({"a": ONCE})), "bytes for each byte"),
@@ -54,6 +55,19 @@ BOMBS = {
     "bytes of one length": (parquet(pa.table({"a": pa.repeat(b"x" * 9 * MB, 9).cast(pa.binary(9 * MB))})), "for each"),
     "nulls in a list": (parquet(pa.table({"a": listed(pa.nulls(9 * MB))})), "bytes for each byte"),
     "truth values in a list": (parquet(pa.table({"a": listed(pa.repeat(True, 9 * MB))})), "bytes for each byte"),
+    "texts that begin alike": (
+        parquet(pa.table({"a": listed(pa.array(["x" * MB] * 200))}), use_dictionary=False, column_encoding=ALIKE),
+        "bytes for each byte",
+    ),
+    "texts that begin alike, in pages of the second version": (
+        parquet(
+            pa.table({"a": listed(pa.array(["x" * MB] * 200))}),
+            use_dictionary=False,
+            column_encoding=ALIKE,
+            data_page_version="2.0",
+        ),
+        "bytes for each byte",
+    ),
     "the same pages again and again": (changed(parquet(pa.table({"a": ["x"]})), said_often), "more bytes than the"),
 }
 
@@ -117,9 +131,19 @@ def test_texts_of_a_dictionary_are_not_unfolded_whatever_the_footer_says(memory:
 def test_a_file_of_many_pages_and_groups_is_read_as_before() -> None:
     texts = [f"text {number} " * 50 for number in range(3_000)]
     table = pa.table({"a": texts, "b": [[text] * 3 for text in texts], "c": list(range(3_000))})
-    for options in ({}, {"data_page_version": "2.0"}, {"compression": "none"}, {"write_statistics": False}):
+    alike = dict.fromkeys(("a", "b.list.element"), "DELTA_BYTE_ARRAY") | {"c": "PLAIN"}
+    second = {"data_page_version": "2.0", "use_dictionary": False, "column_encoding": alike}
+    for options in (
+        {},
+        second,
+        {**second, "compression": "none"},
+        {**second, "data_page_version": "1.0"},
+        {"data_page_version": "2.0"},
+        {"compression": "none"},
+        {"write_statistics": False},
+    ):
         raw = parquet(table, row_group_size=700, data_page_size=10_000, **options)
-        _, records = records_of("a.parquet", raw)
+        _, records = records_of("a.parquet", raw, limits=Limits(record=1_000_000))
         assert [record.value["a"] for record in records if hasattr(record, "value")] == texts
         with source("a.parquet", raw) as file:
             seen = sample(file)

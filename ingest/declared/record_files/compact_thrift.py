@@ -54,17 +54,19 @@ def struct_at(raw: bytes, at: int, wanted: Wanted, levels: int = _DEEPEST) -> tu
         if head >> 4:
             last += head >> 4
         else:
-            number, at = _varint(raw, at)
-            last = _signed(number)
+            number, at = varint(raw, at)
+            last = signed(number)
         kind = head & 15
         if last not in wanted:
             at = _behind(raw, at, kind, levels)
         elif kind in _NUMBERS:
-            number, at = _varint(raw, at)
-            fields[last] = _signed(number)
+            number, at = varint(raw, at)
+            fields[last] = signed(number)
+        elif kind in (_TRUE, _FALSE):
+            fields[last] = kind == _TRUE
         elif kind == _BYTES:
             end = _behind(raw, at, kind, levels)
-            _, begin = _varint(raw, at)
+            _, begin = varint(raw, at)
             fields[last], at = raw[begin:end], end
         elif kind == _STRUCT and levels and (inside := wanted[last]):
             fields[last], at = struct_at(raw, at, inside, levels - 1)
@@ -91,9 +93,9 @@ def _behind(raw: bytes, at: int, kind: int, levels: int) -> int:
     if kind in (_TRUE, _FALSE):
         return at
     if kind in _NUMBERS:
-        return _varint(raw, at)[1]
+        return varint(raw, at)[1]
     if kind in (_BYTE, _DOUBLE, _BYTES):
-        length, at = (1, at) if kind == _BYTE else (8, at) if kind == _DOUBLE else _varint(raw, at)
+        length, at = (1, at) if kind == _BYTE else (8, at) if kind == _DOUBLE else varint(raw, at)
         if at + length > len(raw):
             raise IndexError("cut off")
         return at + length
@@ -105,7 +107,7 @@ def _behind(raw: bytes, at: int, kind: int, levels: int) -> int:
         kind, count, at = _list_head(raw, at)
         kinds = [kind]
     elif kind == _MAP:
-        count, at = _varint(raw, at)
+        count, at = varint(raw, at)
         kinds, at = ([raw[at] >> 4, raw[at] & 15], at + 1) if count else ([], at)
     else:
         raise ValueError(f"a value of the type {kind}")
@@ -121,7 +123,7 @@ def _list_head(raw: bytes, at: int) -> tuple[int, int, int]:
     head, at = raw[at], at + 1
     count = head >> 4
     if count == 15:
-        count, at = _varint(raw, at)
+        count, at = varint(raw, at)
     return head & 15, _few(raw, at, count), at
 
 
@@ -133,7 +135,8 @@ def _few(raw: bytes, at: int, count: int) -> int:
     return count
 
 
-def _varint(raw: bytes, at: int) -> tuple[int, int]:
+def varint(raw: bytes, at: int) -> tuple[int, int]:
+    """Read a number of any length, and tell where it ends."""
     number = shift = 0
     while True:
         byte = raw[at]
@@ -146,5 +149,6 @@ def _varint(raw: bytes, at: int) -> tuple[int, int]:
             raise ValueError("a number of more than 64 bits")
 
 
-def _signed(number: int) -> int:
+def signed(number: int) -> int:
+    """Return the number, perhaps below zero, that is written as this one."""
     return (number >> 1) ^ -(number & 1)

@@ -11,14 +11,12 @@ from pyarrow.compute import call_function  # type: ignore[attr-defined]
 from pyarrow.parquet import ParquetFile
 
 from talkhouse.ingest.declared.record_files.content import Content, check_amount
-from talkhouse.ingest.declared.record_files.parquet_pages import NUMBER, ParquetPages
+from talkhouse.ingest.declared.record_files.parquet_pages import NUMBER, ROWS_AT_ONCE, ParquetPages
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.sources import SourceFile
 
 _READ = 1_000
 """Rows that are read at a time."""
-_LOOKED_AT = 20
-"""Rows that are read at a time as long as nobody knows how large they are."""
 _PIECEMEAL: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1_000_000}
 """So that a group of rows is not read at once, which may be all of the file."""
 _FOLDED = 16_000_000
@@ -93,7 +91,7 @@ class Parquet:
             all_pages = self.pages.of_group(group)
             is_small = sum(pages.size for pages in all_pages) <= _FOLDED
             for pages in all_pages:
-                times = pages.values if pages.column.is_repeated else _LOOKED_AT
+                times = pages.values if pages.column.is_repeated else ROWS_AT_ONCE
                 if is_small or pages.dictionary * times > _MEMORY:
                     folded[pages.column.path] = None
         texts = self._texts()
@@ -145,7 +143,7 @@ def rows_at_a_time(content: Content, most: int | None = None) -> int:
     with opened_parquet(content) as parquet:
         groups = parquet.groups(most)
         folded = parquet.folded(groups)
-        rows = max(1, min(_LOOKED_AT, _MEMORY // max(1, parquet.mean(groups))))
+        rows = max(1, min(ROWS_AT_ONCE, _MEMORY // max(1, parquet.mean(groups))))
     try:
         largest = _largest(content, groups, folded, rows)
     except NotImplementedByArrow:
@@ -170,7 +168,7 @@ def _folds(content: Content, groups: range, path: str) -> bool:
     """Whether the texts of a column can be read as dictionaries."""
     try:
         with opened_parquet(content, [path]) as parquet:
-            for _ in parquet.batches(_LOOKED_AT, groups, [path]):
+            for _ in parquet.batches(ROWS_AT_ONCE, groups, [path]):
                 pass
     except NotImplementedByArrow:
         return False

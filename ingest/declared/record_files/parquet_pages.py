@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 
 from talkhouse.ingest.declared.record_files.compact_thrift import Struct, Wanted, struct_at
 from talkhouse.ingest.declared.record_files.content import check_amount
+from talkhouse.ingest.declared.record_files.parquet_prefixes import ENCODING, prefix_bytes
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.sources import SourceFile
 
@@ -19,6 +20,8 @@ _TAIL = 8
 """Bytes behind the footer: its length, and the magic number."""
 _HEADER, _LONGEST_HEADER = 256, 16_000_000
 """Bytes of a page's header that are read at first, and at most, as by pyarrow."""
+ROWS_AT_ONCE = 20
+"""Rows that are read at a time before it is known how large they are."""
 _PADDING = 100
 """Bytes of pages that some writers did not count."""
 _BYTE_ARRAY, _FIXED = 6, 7
@@ -27,9 +30,9 @@ NUMBER = 8
 _REPEATED, _DICTIONARY_PAGE = 2, 2
 
 _ELEMENT: Wanted = dict.fromkeys((1, 2, 3, 4, 5))
-_CHUNK: Wanted = {3: dict.fromkeys((5, 7, 9, 11))}
+_CHUNK: Wanted = {3: dict.fromkeys((4, 5, 7, 9, 11))}
 _FOOTER: Wanted = {2: _ELEMENT, 4: {1: _CHUNK, 3: None}}
-_PAGE: Wanted = {**dict.fromkeys((1, 2, 3)), **{header: {1: None} for header in (5, 7, 8)}}
+_PAGE: Wanted = {**dict.fromkeys((1, 2, 3)), 5: {1: None, 2: None}, 7: {1: None}, 8: dict.fromkeys((1, 4, 5, 6, 7))}
 """The fields of Parquet's own structs that are read, by their numbers in parquet.thrift."""
 
 
@@ -42,6 +45,8 @@ class Column(NamedTuple):
     """Bytes that each value takes in memory at least."""
     is_repeated: bool
     """Whether a row may have any number of values."""
+    is_optional: bool
+    """Whether a value may be missing."""
 
 
 class _Chunk(NamedTuple):
@@ -50,6 +55,18 @@ class _Chunk(NamedTuple):
     start: int
     size: int
     values: int
+    codec: int
+
+
+class _Page(NamedTuple):
+    """What the header of a page says, and where the page is."""
+
+    kind: int
+    size: int
+    values: int
+    header: Struct
+    start: int
+    packed: int
 
 
 @dataclass
@@ -124,13 +141,17 @@ class ParquetPages:
         """Add up what the headers of a chunk's pages say; what can't be read of them pyarrow will name."""
         pages, limits, where = Pages(column, values=chunk.values), self._file.limits, self._file.id
         seen = 0
-        for kind, size, values in self._headers(chunk):
+        for page in self._headers(chunk):
+            kind, size, values, *_ = page
             pages.size += size
             check_amount(self._file, self._total + pages.size)
             what = f"{size:,} bytes of a page of the column {column.path!r:.60}"
             limits.check("file", size, where, what)
             if column.kind in (_BYTE_ARRAY, _FIXED):
                 limits.check("record", size // max(1, values), where, f"{what}, which has {values:,} values")
+            if self._may_have_prefixes(column, page):
+                pages.size += self._prefixes(column, chunk, page)
+                check_amount(self._file, self._total + pages.size)
             if kind == _DICTIONARY_PAGE:
                 pages.dictionary = max(pages.dictionary, size)
             else:
@@ -141,19 +162,42 @@ class ParquetPages:
         check_amount(self._file, self._total)
         return pages
 
-    def _headers(self, chunk: _Chunk) -> Iterator[tuple[int, int, int]]:
-        """Yield the kind of each page, its bytes when it is unpacked, and how many values it has."""
+    def _may_have_prefixes(self, column: Column, page: _Page) -> bool:
+        """Whether texts that begin alike are written once, and may take far more than the page."""
+        encoding = page.header.struct(5).number(2) or page.header.struct(8).number(4)
+        times = page.values if column.is_repeated else ROWS_AT_ONCE
+        return encoding == ENCODING and column.kind == _BYTE_ARRAY and times * page.size > self._file.limits.record
+
+    def _prefixes(self, column: Column, chunk: _Chunk, page: _Page) -> int:
+        """Return how many bytes of texts are not in a page, since they are those of the text before."""
+        self._stream.seek(page.start)
+        raw, about = self._stream.read(page.packed), page.header.struct(8)
+        levels, size = int(column.is_repeated) + column.is_optional, page.size
+        is_packed = about.get(7, True)
+        if about:
+            begin = about.number(5) + about.number(6)
+            raw, size, levels = raw[begin:], size - begin, 0
+        most = max(self._file.limits.record, self._file.limits.ratio * self._file.size)
+        try:
+            return prefix_bytes(raw, chunk.codec if is_packed else 0, size, levels, most)
+        except (IndexError, ValueError) as error:
+            raise BadRecord(
+                "GF-14", f"damaged Parquet: a page of {column.path!r:.60} can't be read: {error}"
+            ) from error
+
+    def _headers(self, chunk: _Chunk) -> Iterator[_Page]:
+        """Yield what the header of each page says."""
         at, end, left = chunk.start, min(chunk.start + chunk.size + _PADDING, self._size), chunk.values
         while at < end and left > 0:
             header = self._header(at, end)
             if header is None:
                 return
-            page, length = header
-            kind, unpacked, packed = page.number(1), page.number(2), page.number(3)
-            values = sum(page.struct(about).number(1) for about in (5, 7, 8))
+            said, length = header
+            kind, unpacked, packed = said.number(1), said.number(2), said.number(3)
+            values = sum(said.struct(about).number(1) for about in (5, 7, 8))
             if unpacked < 0 or packed < 0 or values < 0:
                 return
-            yield kind, unpacked, values
+            yield _Page(kind, unpacked, values, said, at + length, packed)
             left -= values * (kind != _DICTIONARY_PAGE)
             at += length + packed
 
@@ -189,26 +233,28 @@ def _read_footer(raw: bytes) -> Footer:
 def _columns(elements: list[Struct]) -> Iterator[Column]:
     """Tell the leaves of the schema, which lists each element with those in it behind it."""
     above: list[list[Any]] = []
-    """How many elements are still to come in each of those that are open, its name, and whether it may repeat."""
+    """How many elements are still to come in each of those that are open, its name, and whether it may
+    be missing (1) or repeat (2), or one that it is in."""
     for element in elements:
         while above and not above[-1][0]:
             above.pop()
         if above:
             above[-1][0] -= 1
-        name, is_repeated = element.text(4), element.number(3) == _REPEATED or bool(above and above[-1][2])
+        name, repetition = element.text(4), max(element.number(3), above[-1][2] if above else 0)
         if children := element.number(5):
-            above.append([children, name, is_repeated])
+            above.append([children, name, repetition if above else 0])
             continue
         path = ".".join([*(part for _, part, _ in above[1:]), name])
         kind = element.number(1)
         width = max(NUMBER, element.number(2)) if kind == _FIXED else 4 if kind == _BYTE_ARRAY else NUMBER
-        yield Column(path, kind, width, is_repeated)
+        yield Column(path, kind, width, repetition == _REPEATED, repetition > 0)
 
 
 def _chunk(about: Struct) -> _Chunk:
     """Tell where the pages of a column are; those of an encrypted one nobody knows, and pyarrow refuses it."""
     start, dictionary = about.number(9), about.number(11)
-    chunk = _Chunk(dictionary if 0 < dictionary < start else start, about.number(7), about.number(5))
+    start = dictionary if 0 < dictionary < start else start
+    chunk = _Chunk(start, about.number(7), about.number(5), about.number(4))
     if min(chunk) < 0:
         raise ValueError("a number below zero")
     return chunk

@@ -6,8 +6,7 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from talkhouse.ingest.files.archives import points_outside
-from talkhouse.ingest.making import NotMade, WrongInput
+from talkhouse.ingest.making import NotMade, WrongInput, points_outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
