@@ -129,7 +129,7 @@ FORMAT_RULES = (
     Rule(
         "GF-12",
         "reject_file",
-        "A column that corpus.toml declares is not in the file, or is there twice.",
+        "A column that corpus.toml declares is missing or there twice, or any is there more than 100 times.",
         "Correct the declaration, or the file's first line.",
     ),
     Rule(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from talkhouse.ingest.files.archives import points_outside as points_outside
 from talkhouse.schema.errors import TalkhouseError
 
 

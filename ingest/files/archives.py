@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import re
 import tarfile
 import zipfile
 from collections.abc import Iterable
@@ -32,6 +33,8 @@ _PIECE = 2_000_000
 
 _LONGEST_HEADER = 1_000_000
 """Bytes of a header of a .tar.gz, far more than a path takes."""
+
+_DRIVE = re.compile(r"[A-Za-z]:/")
 
 
 def is_archive(name: str) -> bool:
@@ -90,8 +93,8 @@ def unpacked(path: str, member: str | None) -> PurePosixPath:
 
 def points_outside(member: str) -> bool:
     """Whether the name of a member would lead out of the folder that its archive stands for."""
-    parts = PurePosixPath(_with_slashes(member)).parts
-    return ".." in parts or "/" in parts
+    path = _with_slashes(member)
+    return ".." in PurePosixPath(path).parts or path.startswith("/") or bool(_DRIVE.match(path))
 
 
 def _with_slashes(member: str) -> str:

@@ -14,6 +14,10 @@ DEPTH = 100
 """Levels of brackets in a record; one with more goes to the quarantine, and nothing is to raise. Corpora have 7."""
 
 
+class BeyondLimit(SourceError):
+    """There is more of something to read than its limit."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What a user may raise (``--input-limit NAME=VALUE``); each is several times the largest of any corpus."""
@@ -37,10 +41,10 @@ class Limits:
         if amount > getattr(self, name):
             raise self.exceeded(name, amount, where, found)
 
-    def exceeded(self, name: str, amount: int, where: object, found: str = "") -> SourceError:
+    def exceeded(self, name: str, amount: int, where: object, found: str = "") -> BeyondLimit:
         """Say that there is more of something than its limit."""
         limit = getattr(self, name)
-        return SourceError(
+        return BeyondLimit(
             f"too much to read: {_MEANINGS[name]}",
             where=where,
             expected=f"at most {limit:,} (the input limit '{name}')",

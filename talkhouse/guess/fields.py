@@ -19,6 +19,7 @@ from talkhouse.guess.values import (
     named,
     path_words,
     pick,
+    walk,
     whole_numbers,
 )
 from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath, SpeakerFields, TurnFields
@@ -239,19 +240,21 @@ def _reply_to(
     if turn_id is None:
         return None
     turns = [turn for dialogue in dialogues for turn in dialogue]
-    ids = [set(column(dialogue, turn_id)) for dialogue in dialogues]
+    given: dict[JsonPath, list[tuple[Any, bool]]] = {path: [] for path in leaves(turns)}
+    """The keys at each path, and whether it is the id of another turn of the dialogue."""
+    for dialogue in dialogues:
+        ids = set(column(dialogue, turn_id))
+        for turn in dialogue:
+            own = at(turn, turn_id)
+            for path, value in walk(turn):
+                if are_keys([value]):
+                    given[path].append((value, value in ids and value != own))
     but = [*taken, turn_id]
     known = named(turns, _REPLIES, but)
-    others = [path for path in leaves(turns) if path not in but and path not in known]
-    for path in (*known, *others):
-        pairs = [
-            (at(turn, path), at(turn, turn_id), known_ids)
-            for dialogue, known_ids in zip(dialogues, ids, strict=True)
-            for turn in dialogue
-        ]
-        given = [(value, own, known_ids) for value, own, known_ids in pairs if are_keys([value])]
-        meant = [value for value, own, known_ids in given if value in known_ids and value != own]
-        if given and len(meant) * 2 >= len(given) and (path in known or all(isinstance(value, str) for value in meant)):
+    for path in (*known, *(path for path in given if path not in but and path not in known)):
+        meant = [value for value, is_other in given[path] if is_other]
+        is_mostly = given[path] and len(meant) * 2 >= len(given[path])
+        if is_mostly and (path in known or all(isinstance(value, str) for value in meant)):
             return path
     return None
 

@@ -123,7 +123,7 @@ def _sorted_out(
     left |= {path: "like another that is left" for path in like_others if path not in {f.path for f in labels}}
     files = [DataFile(path, split_of(path)) for path in paths if path not in left and _pattern(path) not in strange]
     files.sort(key=lambda file: (_ORDER.index(standard_split(file.split or "", {})), file.path))
-    problems = {taken.path: taken.problem for taken in alike if taken.problem}
+    problems = {taken.path: taken.remark for taken in alike if taken.remark}
     return Look(_with_one_split(guessed, files), files, labels, left, list(alike), problems)
 
 

@@ -50,7 +50,7 @@ class Inspection:
     def problem(self) -> str | None:
         """What could not be read, in words."""
         others = f"{self.sample.others:,} more are no objects, or can't be read" if self.sample.others else ""
-        return "; ".join(part for part in (self.sample.problem, others) if part) or None
+        return "; ".join(part for part in (self.sample.remark, others) if part) or None
 
     @property
     def looks_like(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from talkhouse.guess.fields import Meanings, about_dialogues, id_of, meanings
@@ -27,7 +28,8 @@ _LISTS = (
 _REPLIES = ("replies", "children", "comments", "responses", "answers", "child_comments")
 _SYSTEM = ("system", "system_prompt", "system_message")
 _SAID = ("content", "tool_calls", "function_call", "refusal", "audio")
-_MOST_TURNS = 10_000
+_MOST_TURNS = 5_000
+"""Turns that are looked at, of all dialogues together."""
 
 
 def chat(samples: Sequence[Sample]) -> Guess | None:
@@ -59,7 +61,7 @@ def tree(samples: Sequence[Sample]) -> Guess | None:
         replies = _reply_list(roots)
         if replies is None or len(roots) < MOST * len(records):
             continue
-        trees = [_nodes(root, replies) for root in roots]
+        trees = _trees(roots, replies)
         found = meanings(trees, with_order=False, but=[(replies,)])
         if found is None:
             continue
@@ -74,7 +76,7 @@ def dialogue(samples: Sequence[Sample]) -> Guess | None:
     records = _records(samples)
     best: tuple[tuple[int, ...], JsonPath, Meanings] | None = None
     for path, values in _lists_of_turns(samples).items():
-        dialogues = [[turn for turn in value if isinstance(turn, dict)] for value in values]
+        dialogues = _dialogues(values)
         found = meanings(dialogues, with_order=False) if any(dialogues) else None
         if found is None:
             continue
@@ -156,12 +158,19 @@ def _place(path: JsonPath) -> int:
 
 
 def _turns(values: Sequence[Sequence[Any]]) -> list[Record]:
-    turns: list[Record] = []
+    return [turn for turns in _dialogues(values) for turn in turns]
+
+
+def _dialogues(values: Sequence[Sequence[Any]]) -> list[list[Record]]:
+    """Return the turns of each dialogue, of all together so many as are looked at."""
+    dialogues: list[list[Record]] = []
+    left = _MOST_TURNS
     for value in values:
-        turns += [turn for turn in value if isinstance(turn, dict)]
-        if len(turns) >= _MOST_TURNS:
+        dialogues.append(list(islice((turn for turn in value if isinstance(turn, dict)), left)))
+        left -= len(dialogues[-1])
+        if not left:
             break
-    return turns
+    return dialogues
 
 
 def _mostly(words: set[str], known: frozenset[str]) -> bool:
@@ -179,15 +188,22 @@ def _reply_list(roots: Sequence[Record]) -> str | None:
     return None
 
 
-def _nodes(root: Record, replies: str) -> list[Record]:
-    """List the messages of a tree, in any order."""
-    nodes: list[Record] = []
-    ahead = [root]
-    while ahead and len(nodes) < _MOST_TURNS:
-        node = ahead.pop()
-        nodes.append({name: value for name, value in node.items() if name != replies})
-        ahead += [item for item in node.get(replies) or () if isinstance(item, dict)]
-    return nodes
+def _trees(roots: Sequence[Record], replies: str) -> list[list[Record]]:
+    """List the messages of each tree, in any order; of all trees together so many as are looked at."""
+    trees: list[list[Record]] = []
+    left = _MOST_TURNS
+    for root in roots:
+        nodes: list[Record] = []
+        ahead = [root]
+        while ahead and len(nodes) < left:
+            node = ahead.pop()
+            nodes.append({name: value for name, value in node.items() if name != replies})
+            ahead += [item for item in node.get(replies) or () if isinstance(item, dict)]
+        trees.append(nodes)
+        left -= len(nodes)
+        if not left:
+            break
+    return trees
 
 
 def _dotted(path: JsonPath | None) -> str:

@@ -9,6 +9,7 @@ from talkhouse.ingest.contract.declaration import id_problem
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.schema.refusals import said
 from talkhouse.system.atomic_output import clear_private_folder, private_folder
 
 
@@ -34,16 +35,27 @@ def new_declaration(folder: Path) -> Look:
     _check_id(corpus_id, folder)
     seen = look(folder)
     text = declaration_text(corpus_id, seen)
-    with private_folder(target) as private:
-        whole = private / DECLARATION
-        whole.write_text(text, encoding="utf-8", newline="\n")
-        try:
-            os.link(whole, target)  # whole or not at all; a rename would replace what came meanwhile
-        except FileExistsError as error:
-            raise UsageError("it is there already; nothing is overwritten", where=target) from error
-        except OSError:  # the disk has no hard links
-            whole.rename(target)
+    try:
+        with private_folder(target) as private:
+            whole = private / DECLARATION
+            whole.write_text(text, encoding="utf-8", newline="\n")
+            _put(whole, target)
+    except FileExistsError as error:
+        raise UsageError("it is there already; nothing is overwritten", where=target) from error
+    except OSError as error:
+        another = "copy the files to a folder of that name, in which you may write"
+        raise UsageError("it can't be written", where=target, **said(error, folder, another=another)) from error
     return seen
+
+
+def _put(whole: Path, target: Path) -> None:
+    """Give a file its name, whole or not at all; a rename would replace what came meanwhile."""
+    try:
+        os.link(whole, target)
+    except FileExistsError:
+        raise
+    except OSError:  # the disk has no hard links
+        whole.rename(target)
 
 
 def _check_id(corpus_id: str, folder: Path) -> None:

@@ -15,6 +15,7 @@ from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
 from talkhouse.ingest.declared.record_files.read import ENDINGS, JSON
 from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.limits import BeyondLimit
 from talkhouse.ingest.sources import BOM, SourceFile
 
 
@@ -32,6 +33,10 @@ class Most(NamedTuple):
 
 
 MOST = Most()
+MOST_FIELDS = 1_000
+"""Fields that are looked at: of records, of the objects in them, and of the objects in their lists."""
+_DEEPEST, _FAR_INSIDE = 4, (None,)
+"""Where objects of a tree are not told apart by their places."""
 _BATCH = 64
 """Rows of Parquet that are decoded at a time."""
 
@@ -58,6 +63,14 @@ class Sample:
     """Why not all of the beginning could be read; None where it could."""
     others: int = 0
     """Records in the beginning that are no objects, or can't be read."""
+    has_all_fields: bool = True
+    """Whether the records have all of their fields, and not only those that are looked at."""
+
+    @property
+    def remark(self) -> str | None:
+        """What is wrong, or was not looked at, in words."""
+        fields = None if self.has_all_fields else f"more than {MOST_FIELDS:,} fields: only the first are looked at"
+        return "; ".join(part for part in (self.problem, fields) if part) or None
 
 
 @dataclass
@@ -88,6 +101,7 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
     is_parquet = ending(PurePosixPath(path)) == ".parquet"
     decoded = _parquet(file, most) if is_parquet else _text(file, PurePosixPath(path), most)
     records = [value for value in decoded.values if isinstance(value, dict)]
+    has_all_fields = _keep_first_fields(records)
     return Sample(
         path,
         decoded.form + ", gzip" * is_packed(PurePosixPath(path)),
@@ -95,31 +109,59 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
         records,
         decoded.is_whole,
         decoded.record,
-        decoded.columns,
+        decoded.columns[:MOST_FIELDS],
         decoded.dialect,
         decoded.problem,
         len(decoded.values) - len(records),
+        has_all_fields,
     )
 
 
+def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
+    """Remove from records, and from the objects in them, all but the first fields; return whether there were no more.
+
+    Two objects in the same place of a record, or both far inside, may have the same field.
+    """
+    known: set[tuple[str | None, ...]] = set()
+    has_all = True
+    ahead: list[tuple[Any, tuple[str | None, ...]]] = [(record, ()) for record in reversed(records)]
+    while ahead:
+        value, place = ahead.pop()
+        if isinstance(value, list):
+            ahead += [(item, place) for item in reversed(value) if isinstance(item, list | dict)]
+            continue
+        for name, inner in list(value.items()):
+            field = (*place, name)
+            if field not in known and len(known) == MOST_FIELDS:
+                del value[name]
+                has_all = False
+                continue
+            known.add(field)
+            if isinstance(inner, list | dict):
+                ahead.append((inner, field if len(field) < _DEEPEST else _FAR_INSIDE))
+    return has_all
+
+
 def _parquet(file: SourceFile, most: Most) -> _Decoded:
-    from talkhouse.ingest.declared.record_files.parquet import batches, opened_parquet, parsed
+    from talkhouse.ingest.declared.record_files.parquet_batches import opened_parquet, rows_at_a_time
 
     decoded = _Decoded("Parquet")
-    size = 0
-    with file.peek() as stream:
-        try:
-            with opened_parquet(Content(file)) if is_packed(file.path) else parsed(stream) as parquet:
-                decoded.columns = tuple(parquet.schema_arrow.names)
-                for batch in batches(parquet, _BATCH):
-                    decoded.values += batch.to_pylist()
-                    size += batch.nbytes
-                    if len(decoded.values) >= most.records or size > most.bytes:
-                        break
-                decoded.values = decoded.values[: most.records]
-                decoded.is_whole = len(decoded.values) == parquet.metadata.num_rows
-        except (BadRecord, ValueError) as error:
-            decoded.problem = error.detail if isinstance(error, BadRecord) else f"not Parquet that can be read: {error}"
+    try:
+        content, size = Content(file), 0
+        rows = min(_BATCH, rows_at_a_time(content, most.records))
+        with opened_parquet(content) as parquet:
+            decoded.columns = tuple(parquet.schema.names)
+            for batch in parquet.batches(rows, parquet.groups(most.records)):
+                decoded.values += batch.to_pylist()
+                size += batch.nbytes
+                if len(decoded.values) >= most.records or size > most.bytes:
+                    break
+            decoded.values = decoded.values[: most.records]
+            decoded.is_whole = len(decoded.values) == parquet.rows
+    except (BadRecord, ValueError) as error:
+        decoded.problem = error.detail if isinstance(error, BadRecord) else f"not Parquet that can be read: {error}"
+    except BeyondLimit as error:
+        decoded.problem = f"{error.what}: {error.found}"
     return decoded
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from talkhouse.guess.fields import about_dialogues, id_of
@@ -46,6 +47,8 @@ _PAIRS = (
     ("context", "response"),
     ("prompt", "output"),
 )
+_MOST_ITEMS = 5_000
+"""Pairs in lists that are looked at."""
 _QUERIES = ("input", "context", "query")
 _TRANSCRIPTS = ("text", "transcript", "dialogue", "dialog", "conversation", "chat", "content", "log")
 
@@ -96,7 +99,7 @@ def pairs(samples: Sequence[Sample]) -> Guess | None:
 
 def _pairs_in_a_list(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
     for path, values in lists(records).items():
-        items = [item for value in values for item in value if isinstance(item, dict)]
+        items = list(islice((item for value in values for item in value if isinstance(item, dict)), _MOST_ITEMS))
         for names in _PAIRS:
             paths = [*named(items, names[:1]), *named(items, names[1:])]
             if len(paths) == 2 and all(_are_mostly_texts(items, member) for member in paths):

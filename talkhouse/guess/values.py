@@ -38,7 +38,7 @@ def leaves(records: Iterable[Record]) -> dict[JsonPath, int]:
     """Count the paths of names to whatever is no object, in the order of their first occurrence."""
     counted: dict[JsonPath, int] = {}
     for record in records:
-        for path, value in _walk(record, ()):
+        for path, value in walk(record):
             if not isinstance(value, dict):
                 counted[path] = counted.get(path, 0) + 1
     return counted
@@ -48,25 +48,26 @@ def objects(records: Iterable[Record]) -> dict[JsonPath, int]:
     """Count the paths of names to objects."""
     counted: dict[JsonPath, int] = {}
     for record in records:
-        for path, value in _walk(record, ()):
+        for path, value in walk(record):
             if isinstance(value, dict):
                 counted[path] = counted.get(path, 0) + 1
     return counted
 
 
-def _walk(record: Record, above: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
+def walk(record: Record, above: JsonPath = ()) -> Iterator[tuple[JsonPath, Any]]:
+    """Yield the paths of names in a record, with what is there."""
     for name, value in record.items():
         path = (*above, name)
         yield path, value
         if isinstance(value, dict) and len(path) < _DEEPEST:
-            yield from _walk(value, path)
+            yield from walk(value, path)
 
 
 def lists(records: Sequence[Record]) -> dict[JsonPath, list[list[Any]]]:
     """Return the lists at each path, one for each record that has one; ``dialog[*]`` for a list of lists."""
     gathered: dict[JsonPath, list[list[Any]]] = {}
     for record in records:
-        for path, value in _walk(record, ()):
+        for path, value in walk(record):
             if isinstance(value, list):
                 gathered.setdefault(path, []).append(value)
     for path, values in list(gathered.items()):

@@ -8,35 +8,33 @@ from typing import Any
 
 import msgspec
 from pyarrow import lib as pa
-from pyarrow.parquet import ParquetFile
 
 from talkhouse.ingest.declared.record_files.content import Content, is_packed
-from talkhouse.ingest.declared.record_files.parquet import batches, opened_parquet, parsed
+from talkhouse.ingest.declared.record_files.parquet_batches import Parquet, opened_parquet, parsed, rows_at_a_time
 from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.restore.diff_bytes import Difference
-
-_ROWS = 1_000
-"""Rows that are compared at a time."""
 
 _SHOWN = 60
 """Characters of a value or type that are shown."""
 
 
 def parquet_difference(file: SourceFile, restored: Path) -> Difference | None:
-    """Compare a publisher's file with the one that was written back; memory: a thousand rows of each.
+    """Compare a publisher's file with the one that was written back; memory: some rows of each.
 
     Raises BadRecord where one of them is no Parquet.
     """
     stream: Any = (
         pa.BufferReader(gzip.decompress(restored.read_bytes())) if is_packed(file.path) else restored.open("rb")
     )
-    with stream, opened_parquet(Content(file)) as before, parsed(stream) as after:
-        if difference := _of_schemas(before.schema_arrow, after.schema_arrow):
+    content = Content(file)
+    rows = rows_at_a_time(content)
+    with stream, opened_parquet(content) as before, parsed(stream, file) as after:
+        if difference := _of_schemas(before.schema, after.schema):
             return difference
         start = 0
-        for one, other in zip_longest(_tables(before), _tables(after)):
+        for one, other in zip_longest(_tables(before, rows), _tables(after, rows)):
             counts = [0 if table is None else table.num_rows for table in (one, other)]
             if counts[0] != counts[1]:
                 expected, found = (f"{start + count:,} or more" for count in counts)
@@ -62,15 +60,15 @@ def _notes(schema: pa.Schema) -> str:
     return ", ".join(sorted(key.decode(errors="replace") for key in schema.metadata or {})) or "none"
 
 
-def _tables(parquet: ParquetFile) -> Iterator[pa.Table]:
-    """Read rows in equal numbers, however they are grouped."""
+def _tables(parquet: Parquet, rows: int) -> Iterator[pa.Table]:
+    """Read so many rows at a time, however they are grouped."""
     rest: list[pa.RecordBatch] = []
-    for batch in batches(parquet):
+    for batch in parquet.batches(rows):
         rest.append(batch)
-        while sum(part.num_rows for part in rest) >= _ROWS:
+        while sum(part.num_rows for part in rest) >= rows:
             table = pa.Table.from_batches(rest)
-            yield table.slice(0, _ROWS)
-            rest = table.slice(_ROWS).to_batches()
+            yield table.slice(0, rows)
+            rest = table.slice(rows).to_batches()
     if rest:
         yield pa.Table.from_batches(rest)
 

@@ -176,6 +176,20 @@ def test_a_column_twice_cannot_be_an_object() -> None:
         records_of("a.csv", b"a,a\n1,2\n")
 
 
+def test_columns_of_one_name_are_few() -> None:
+    assert len(rows_of("a.csv", b"a," * 99 + b"a\n")[0].columns) == 100
+    with pytest.raises(BadRecord, match="GF-12: the column 'a' is there 100,001 times"):
+        rows_of("a.csv", b"a," * 100_000 + b"a\n")
+
+
+@pytest.mark.slow
+def test_a_file_of_very_many_columns_comes_back() -> None:
+    header = ",".join(f"c{number}" for number in range(2_000))
+    rows = [",".join([cell] * 2_000) for cell in ("1", '""', '"a"', "a b")]
+    raw = "\n".join([header, *rows, ""]).encode()
+    assert rows_back("a.csv", raw) == raw
+
+
 def test_a_quarantined_row_comes_back_as_it_was_written() -> None:
     raw = b'a,b\n"1",2\n3,4\r\n'
     records = records_of("a.csv", raw)[1]

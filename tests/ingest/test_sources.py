@@ -117,7 +117,11 @@ def test_other_names_are(path: str) -> None:
     assert skip_reason(path) is None
 
 
-@pytest.mark.parametrize("name", ["../outside.json", "/etc/outside.json", "a/../../outside.json"])
+OUTSIDE = ["../outside.json", "/etc/outside.json", "a/../../outside.json", "//etc/outside.json", "C:/outside.json"]
+OUTSIDE += ["C:\\outside.json", "\\\\server\\share\\outside.json", "..\\outside.json"]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
 def test_a_member_that_points_outside_is_not_read(tmp_path: Path, name: str) -> None:
     with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
         archive.writestr(name, b"{}")

@@ -84,7 +84,7 @@ def _unpacked(file: SourceFile) -> Iterator[bytes]:
                 piece = stream.decompress(rest, _PIECE)
                 rest = stream.unused_data if stream.eof else stream.unconsumed_tail
                 unpacked += len(piece)
-                _check_amount(file, unpacked)
+                check_amount(file, unpacked)
                 yield piece
         while not stream.eof and (piece := stream.decompress(b"", _PIECE)):
             unpacked += len(piece)
@@ -105,7 +105,7 @@ def _packed(file: SourceFile) -> Iterator[bytes]:
         yield chunk
 
 
-def _check_amount(file: SourceFile, unpacked: int) -> None:
+def check_amount(file: SourceFile, unpacked: int) -> None:
     """Raise SourceError where a file unpacks to far more than files do."""
     limits, found = file.limits, f"{unpacked:,} bytes or more, of {file.size:,} that are packed"
     limits.check("archive", unpacked, file.id, found)

@@ -19,6 +19,8 @@ from talkhouse.ingest.declared.record_files.gaps import LINE_END, Gaps
 from talkhouse.ingest.declared.record_files.record import RowChunk, RowTable
 from talkhouse.ingest.decode import BadRecord
 
+_MOST_ALIKE = 100
+"""Columns of one name."""
 _LOOKED_AT = 200
 """Rows by which it is told which columns are always in quotes."""
 
@@ -44,6 +46,7 @@ class CsvRows:
         self.columns: list[str] = []
         self._header: str | None = None
         self._read_header()
+        self._check_names()
         self._names = names(self.columns)
         self._cells = Cells(self._cells.delimiter, self._cells.quote, self._quoted(), self._cells.escape)
         self._usual = UsualRows(self._cells, self._line_end, len(self.columns))
@@ -133,6 +136,12 @@ class CsvRows:
             self._gap = row.line_end
             self._line_end = row.line_end or LINE_END
             return
+
+    def _check_names(self) -> None:
+        """Raise BadRecord GF-12 where far too many columns have one name, each of which would get a longer one."""
+        for name, count in Counter(self.columns).most_common(1):
+            if count > _MOST_ALIKE:
+                raise BadRecord("GF-12", f"the column {name!r:.60} is there {count:,} times", "/0")
 
     def _quoted(self) -> list[int]:
         """Find out which columns are in quotes without need, by the first rows; the other cells are noted."""

@@ -8,6 +8,8 @@ from talkhouse.ingest.declared.record_files.csv_cells import Cells
 from talkhouse.ingest.declared.record_files.record import RowChunk, RowTable
 
 _FIELD = "x{}".format
+_MOST_COLUMNS = 1_000
+"""Of more, each costs Polars more than its cells do."""
 
 
 def laid_out(chunk: RowChunk) -> RowTable:
@@ -23,7 +25,12 @@ def table_of(text: str, columns: int, cells: Cells, line_end: str) -> pl.DataFra
     Nothing rests on how Polars reads CSV: a dialect writes no two tables alike, so the cells are right if they give the
     text.
     """
-    if len(cells.delimiter.encode()) > 1 or len(cells.quote.encode()) > 1 or (cells.escape and cells.quote in text):
+    if (
+        columns > _MOST_COLUMNS
+        or len(cells.delimiter.encode()) > 1
+        or len(cells.quote.encode()) > 1
+        or (cells.escape and cells.quote in text)
+    ):
         return None
     schema = {_FIELD(number): pl.String() for number in range(columns)}
     try:

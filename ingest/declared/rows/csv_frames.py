@@ -18,6 +18,9 @@ from talkhouse.ingest.declared.times import ISO
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import ReaderFinding
 
+_SHOWN = 50
+"""Columns that a message names."""
+
 
 class CsvFrames:
     """A CSV file as frames."""
@@ -113,4 +116,6 @@ def check_header(columns: list[str], declared: Iterable[str]) -> None:
         times_there = columns.count(name)
         if times_there != 1:
             problem = "is not there" if not times_there else "is there twice"
-            raise BadRecord("GF-12", f"the column '{name}' {problem}; the columns are: {', '.join(columns)}", "/0")
+            more = f" and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else ""
+            known = ", ".join(columns[:_SHOWN]) + more
+            raise BadRecord("GF-12", f"the column '{name}' {problem}; the columns are: {known}", "/0")

@@ -315,3 +315,14 @@ def test_a_document_type_is_refused_and_nothing_is_expanded(tmp_path: Path) -> N
     posts.write_text(text.replace("How?", "&a;&b;"))
     with pytest.raises(NotMade, match=r"the XML is malformed; .*\n.*\n.*undefined entity"):
         make([folder], None)
+
+
+def test_any_number_of_comments_before_the_rows_takes_no_time(tmp_path: Path) -> None:
+    folder = talk(1).write(tmp_path / "travel")
+    posts = folder / "Posts.xml"
+    text = posts.read_text()
+    posts.write_text(text.replace("<posts>", "<!-- a -->" * 1_000 + "<posts>"))
+    assert make([folder], None)["sites"]["travel"]["questions"]
+    posts.write_text(text.replace("<posts>", "<!-- a -->" * 1_000 + "<<posts>"))
+    with pytest.raises(NotMade, match=r"Posts\.xml, line 1: the file is not a file of a dump"):
+        make([folder], None)

@@ -8,6 +8,7 @@ import py7zr
 import pytest
 
 from talkhouse.ingest.corpora.mantis.make.dump import PARTS
+from talkhouse.ingest.corpora.mantis.make.xml_rows import XmlRows
 from talkhouse.ingest.making import NotMade, WrongInput
 from tests.corpora.mantis.dumps import invent
 from tests.corpora.mantis.test_make import make
@@ -94,6 +95,77 @@ def test_archives_in_an_archive_are_to_be_unpacked(tmp_path: Path) -> None:
         archive.writef(io.BytesIO(b"x"), "travel-Posts.7z")
     with pytest.raises(WrongInput, match="the archive holds archives"):
         make([path], None)
+
+
+def named(path: Path, dump: Path, names: dict[str, str], more: dict[str, bytes]) -> Path:
+    """Pack the parts under other names, and files beside them; py7zr itself would change some of the names."""
+    members = [(names.get(part, part), (dump / part).read_bytes()) for part in PARTS] + list(more.items())
+    with py7zr.SevenZipFile(path, "w") as archive:
+        for number, (_, content) in enumerate(members):
+            archive.writestr(content, f"{number}")
+        for entry, (name, _) in zip(archive.header.files_info.files, members, strict=True):
+            entry["filename"] = name
+    return path
+
+
+OUTSIDE = [
+    "../../Posts.xml",
+    "/etc/Posts.xml",
+    "//etc/Posts.xml",
+    "..\\Posts.xml",
+    "C:\\Posts.xml",
+    "a/../../Posts.xml",
+]
+
+
+@pytest.mark.parametrize("name", [OUTSIDE[0], *(pytest.param(name, marks=pytest.mark.slow) for name in OUTSIDE[1:])])
+def test_a_part_whose_name_leads_out_is_refused(
+    tmp_path: Path, dump: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(dump.parent)
+    before = sorted(tmp_path.rglob("*"))
+    path = named(tmp_path / "travel.7z", dump, {"Posts.xml": name}, {})
+    with pytest.raises(NotMade, match=r"travel\.7z: a name leads outside\n.*\n.*found: .*Posts\.xml'"):
+        make([path], None)
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, path])
+
+
+def test_two_parts_of_one_name_are_refused(tmp_path: Path, dump: Path) -> None:
+    for place, name in enumerate(("again/Posts.xml", "Posts.xml")):
+        path = tmp_path / f"{place}.7z"
+        if name in PARTS:
+            named(path, dump, {"Users.xml": "Posts.xml", "Votes.xml": "a/Users.xml"}, {"Votes.xml": b"<votes></votes>"})
+        else:
+            named(path, dump, {}, {name: b"<posts></posts>"})
+        with pytest.raises(NotMade, match=r"\d\.7z: the archive has 2 files that are called Posts\.xml"):
+            make([path], None)
+
+
+@pytest.mark.slow
+def test_other_members_of_any_name_are_left_alone(tmp_path: Path, dump: Path) -> None:
+    beside = dict.fromkeys(("CON", "aux.xml", "posts.xml", "../x", "/etc/x", "a\\b", "x\n\x1b[31m.xml", "~", " "), b"x")
+    path = named(tmp_path / "travel.7z", dump, {part: f"folder/{part}" for part in PARTS}, beside)
+    expected = make([dump], None)["sites"]["travel"]
+    assert make([path], None)["sites"]["travel"]["answers"] == expected["answers"]
+
+
+def test_a_dump_that_changes_while_it_is_read_stops(
+    tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = packed(tmp_path / "travel.7z", dump, [*PARTS])
+    for given, changed in ((path, path), (dump, dump / "Posts.xml")):
+        feed = XmlRows.feed
+
+        def replaced(rows: XmlRows, piece: bytes, feed: Any = feed, changed: Path = changed) -> None:
+            feed(rows, piece)
+            other = tmp_path / "other"
+            other.write_bytes(changed.read_bytes())
+            other.replace(changed)
+
+        monkeypatch.setattr(XmlRows, "feed", replaced)
+        with pytest.raises(NotMade, match="the dump changed while it was read; nothing was written"):
+            make([given], None)
+        monkeypatch.undo()
 
 
 def test_malformed_xml_in_an_archive_is_named_by_its_place(tmp_path: Path, dump: Path) -> None:

@@ -1,5 +1,6 @@
 """A folder that may not be entered, on every way in: one message that says which, and what to do; no traceback."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.samples import GROUPS, POSTS, RELEASES
 
 CORPUS, OTHER = corpora()[GROUPS], corpora()[RELEASES]
 TASK = f"{GROUPS}.probing_target"
+DUMPS = Path(__file__).parents[3] / "docs" / "dumps"
 BESIDE = {"TALKHOUSE_DB": "w.duckdb"}
 
 WAYS: dict[str, tuple[list[str], dict[str, str]]] = {
@@ -75,6 +77,74 @@ def test_a_folder_that_may_not_be_entered_is_one_message(way: str, here: Path, s
     for word in ("denied", "expected:", "next:", "closed'"):  # it is the folder that is to be allowed
         assert word in done.stderr, done.stderr
     assert sorted(path.name for path in here.iterdir()) == ["closed", "w.duckdb"]
+
+
+READING: dict[str, list[str]] = {
+    "a data folder": ["build", "--data", "fixed/data", "--db", "own.duckdb"],
+    "a warehouse": ["status"],
+    "a warehouse and files": ["verify", "--data", "fixed/data", "--corpus", CORPUS.id],
+    "a file": ["inspect", "fixed/talks/a.jsonl"],
+    "a folder of corpora": ["check", "--corpora", "fixed/corpora"],
+    "a query": ["sql", "select count(*) from main.turns"],
+    "dumps": ["make", POSTS, "fixed/dumps", "--negatives", "none", "--dry-run"],
+}
+WRITING: dict[str, list[str]] = {
+    "a declaration": ["new", "fixed/talks"],
+    "a build": ["build", "--data", "fixed/data"],
+    "an own corpus": ["ingest", "talks", "fixed/talks/a.jsonl", "--format", "chat", "--map", "id=id"],
+    "a corpus": ["new", "corpus", "tea", "fixed/talks", "--like", "json-list"],
+    "an export": ["export", "turns", "--output", "fixed/talks/a.csv"],
+    "a package": ["export", CORPUS.id, "--for", "convokit", "--output", "fixed/talks/a"],
+    "rows": ["sql", "select 1", "--output", "fixed/talks/a.csv"],
+    "a report": ["report", "--output", "fixed/talks/a.html"],
+    "restored files": ["restore", CORPUS.id, "--output", "fixed/talks/a"],
+    "a lake": ["lake", "fixed/talks/a"],
+    "made files": ["make", POSTS, "fixed/dumps", "--negatives", "none", "--output", "fixed/talks/a"],
+}
+
+
+CHATS = 'title = "Chats"\nformat = "chat"\n[[files]]\npath = "*.jsonl"\n[dialogue]\nid = "id"\n'
+
+
+@pytest.fixture
+def fixed(tmp_path: Path, sample: Path) -> Iterator[Path]:
+    """A folder with one in which nobody may write, nor in any inside of it."""
+    folder = tmp_path / "fixed"
+    shutil.copytree(sample_of(CORPUS), folder / "data" / CORPUS.id)
+    shutil.copytree(DUMPS, folder / "dumps")
+    (folder / "talks").mkdir()
+    messages = [{"role": "user", "content": "Fog?"}, {"role": "assistant", "content": "Yes."}]
+    (folder / "talks" / "a.jsonl").write_text(json.dumps({"id": "a", "messages": messages}))
+    (folder / "corpora" / "chats").mkdir(parents=True)
+    (folder / "corpora" / "chats" / "corpus.toml").write_text(CHATS)
+    shutil.copy(sample, folder / "w.duckdb")
+    inside = [folder, *folder.rglob("*")]
+    for path in inside:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    yield tmp_path
+    for path in inside:
+        path.chmod(0o755)
+
+
+@pytest.mark.usefixtures("unprivileged")
+@pytest.mark.parametrize("what", [pytest.param(what, marks=pytest.mark.slow) for what in READING])
+def test_what_is_read_may_lie_where_nobody_may_write(what: str, fixed: Path) -> None:
+    done = run(*READING[what], cwd=fixed, env={"TALKHOUSE_DB": "fixed/w.duckdb"}, before=drop)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("unprivileged")
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=[pytest.mark.slow] * (what != "a declaration")) for what in WRITING]
+)
+def test_a_command_says_what_it_needs_to_write(what: str, fixed: Path) -> None:
+    before = sorted(path.relative_to(fixed) for path in fixed.rglob("*"))
+    done = run(*WRITING[what], cwd=fixed, env={"TALKHOUSE_DB": "fixed/w.duckdb"}, before=drop)
+    assert done.returncode in (1, 2), done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    for word in ("fixed", "expected:", "enied", "next:"):
+        assert word in done.stderr, done.stderr
+    assert sorted(path.relative_to(fixed) for path in fixed.rglob("*")) == before
 
 
 @pytest.mark.usefixtures("unprivileged")

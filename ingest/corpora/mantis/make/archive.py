@@ -6,12 +6,14 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from talkhouse.ingest.making import NotMade, WrongInput
+from talkhouse.ingest.making import NotMade, WrongInput, points_outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SUFFIX = ".7z"
+_SHOWN = 8
+"""Names that a message has."""
 
 
 def check(path: Path, parts: Sequence[str]) -> None:
@@ -21,12 +23,21 @@ def check(path: Path, parts: Sequence[str]) -> None:
     if any(name.lower().endswith(SUFFIX) for name in names):
         raise WrongInput("the archive holds archives", where=path, next_step="unpack it, and name what was in it")
     for part in parts:
-        if part not in map(_base, names):
+        there = [name for name in names if _base(name) == part]
+        if len(there) > 1 or any(map(points_outside, there)):
+            raise NotMade(
+                f"the archive has {len(there)} files that are called {part}" if there[1:] else "a name leads outside",
+                where=path,
+                expected=f"one {part}, in a folder of the archive or in none",
+                found=", ".join(map(ascii, there[:_SHOWN])),
+                next_step="download the site's whole archive again; or unpack it, and name the folder with its files",
+            )
+        if not there:
             raise NotMade(
                 f"the archive has no {part}",
                 where=path,
                 expected=", ".join(parts),
-                found=", ".join(names[:8]),
+                found=", ".join(map(ascii, names[:_SHOWN])),
                 next_step="download the site's whole archive again",
             )
 

@@ -1,6 +1,7 @@
 """Where the dump of each site is: a folder with its XML files, or an archive of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -59,13 +60,14 @@ class Site:
             for part in PARTS:
                 self._read_file(part, *start(part))
         else:
-            archive.read(self.path, PARTS, start)
-            with self.path.open("rb") as stream:
-                for _ in _pieces(stream.read, self._sum(self.path.name)):
-                    pass
+            with _unchanged(self.path):
+                archive.read(self.path, PARTS, start)
+                with self.path.open("rb") as stream:
+                    for _ in _pieces(stream.read, self._sum(self.path.name)):
+                        pass
 
     def _read_file(self, part: str, feed: Feed, close: Callable[[], None]) -> None:
-        with (self.path / part).open("rb") as stream:
+        with _unchanged(self.path / part), (self.path / part).open("rb") as stream:
             for piece in _pieces(stream.read, self._sum(part)):
                 feed(piece)
         close()
@@ -75,6 +77,24 @@ class Site:
             self.checksums[name] = {"bytes": size, "sha256": digest}
 
         return keep
+
+
+@contextmanager
+def _unchanged(path: Path) -> Iterator[None]:
+    """Raise NotMade for a file that is another, or has changed, when it was read: its checksum would be a lie."""
+
+    def state() -> tuple[int, ...]:
+        info = path.stat()
+        return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns
+
+    before = state()
+    yield
+    if state() != before:
+        raise NotMade(
+            "the dump changed while it was read; nothing was written",
+            where=path,
+            next_step="wait until nothing writes to it any more, and start again",
+        )
 
 
 def _pieces(read: Callable[[int], bytes], done: Callable[[int, str], None]) -> Iterator[bytes]:

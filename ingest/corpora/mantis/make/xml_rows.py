@@ -13,7 +13,10 @@ from talkhouse.ingest.making import NotMade
 
 Row = dict[str, str]
 
-_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml.*?\?>\s*)?(?:<!--.*?-->\s*)*<([A-Za-z]+)\s*(/?)>", re.DOTALL)
+_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?+\s*+(?><\?xml.*?\?>\s*)?+(?><!--.*?-->\s*)*+<([A-Za-z]+)\s*+(/?)>", re.DOTALL)
+"""Takes each comment as it ends first, so that no more time is taken than the text is long."""
+_LONGEST_HEAD = 1_000_000
+"""Bytes before the first row, far more than a dump has."""
 _REFERENCE = re.compile(rb"&#(?:x([0-9A-Fa-f]{1,6})|([0-9]{1,7})|x?[0-9A-Fa-f]+);")
 _END = b"/>"
 _LONGEST = 64_000_000
@@ -78,7 +81,7 @@ class XmlRows:
     def _begin(self) -> bool:
         """Drop what stands before the rows; False while it is not all there."""
         head = _HEAD.match(self._rest)
-        if head is None and len(self._rest) < _LONGEST:
+        if head is None and len(self._rest) < _LONGEST_HEAD:
             return False
         root = head[1].decode() if head else ""
         if head is None or root != self._root:

@@ -1,0 +1,260 @@
+"""What a Parquet file unpacks to: told by the headers of its pages, before any of them is unpacked.
+
+The footer says it too, and may lie: pyarrow takes the memory that the header of a page asks for.
+"""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import IO, Any, NamedTuple
+
+from talkhouse.ingest.declared.record_files.compact_thrift import Struct, Wanted, struct_at
+from talkhouse.ingest.declared.record_files.content import check_amount
+from talkhouse.ingest.declared.record_files.parquet_prefixes import ENCODING, prefix_bytes
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.sources import SourceFile
+
+_MAGIC = b"PAR1"
+_TAIL = 8
+"""Bytes behind the footer: its length, and the magic number."""
+_HEADER, _LONGEST_HEADER = 256, 16_000_000
+"""Bytes of a page's header that are read at first, and at most, as by pyarrow."""
+ROWS_AT_ONCE = 20
+"""Rows that are read at a time before it is known how large they are."""
+_PADDING = 100
+"""Bytes of pages that some writers did not count."""
+_BYTE_ARRAY, _FIXED = 6, 7
+NUMBER = 8
+"""Bytes of a number in memory, also of one that takes a bit in the file, or none."""
+_REPEATED, _DICTIONARY_PAGE = 2, 2
+
+_ELEMENT: Wanted = dict.fromkeys((1, 2, 3, 4, 5))
+_CHUNK: Wanted = {3: dict.fromkeys((4, 5, 7, 9, 11))}
+_FOOTER: Wanted = {2: _ELEMENT, 4: {1: _CHUNK, 3: None}}
+_PAGE: Wanted = {**dict.fromkeys((1, 2, 3)), 5: {1: None, 2: None}, 7: {1: None}, 8: dict.fromkeys((1, 4, 5, 6, 7))}
+"""The fields of Parquet's own structs that are read, by their numbers in parquet.thrift."""
+
+
+class Column(NamedTuple):
+    """A column of the file: a leaf of its schema."""
+
+    path: str
+    kind: int
+    width: int
+    """Bytes that each value takes in memory at least."""
+    is_repeated: bool
+    """Whether a row may have any number of values."""
+    is_optional: bool
+    """Whether a value may be missing."""
+
+
+class _Chunk(NamedTuple):
+    """The pages of a column in a group of rows."""
+
+    start: int
+    size: int
+    values: int
+    codec: int
+
+
+class _Page(NamedTuple):
+    """What the header of a page says, and where the page is."""
+
+    kind: int
+    size: int
+    values: int
+    header: Struct
+    start: int
+    packed: int
+
+
+@dataclass
+class Pages:
+    """What the pages of one column in a group of rows unpack to."""
+
+    column: Column
+    size: int = 0
+    """Bytes, when each page is unpacked and each number stands by itself."""
+    dictionary: int = 0
+    """Bytes of the dictionary, each text of which may be there many times."""
+    values: int = 0
+
+
+@dataclass
+class Footer:
+    """A file's footer, as far as it says where the pages are."""
+
+    columns: list[Column]
+    rows: list[int] = field(default_factory=list)
+    """Of each group."""
+    chunks: list[list[_Chunk]] = field(default_factory=list)
+    """Of each group, in the order of the columns."""
+
+
+class ParquetPages:
+    """The pages of an open file. What one group of rows unpacks to is added up when it is asked for."""
+
+    def __init__(self, stream: IO[bytes], file: SourceFile) -> None:
+        """Read the footer; BadRecord GF-14 for a file that has none, SourceError for one that is far too large."""
+        self._stream, self._file = stream, file
+        self._size = stream.seek(0, io.SEEK_END)
+        self.footer = self._footer()
+        self._known: dict[int, list[Pages]] = {}
+        self._total = 0
+
+    def of_group(self, group: int) -> list[Pages]:
+        """Return what a group of rows unpacks to, in the order of the columns.
+
+        Raises SourceError where a page has a value that is larger than a record may be, or where this group and those
+        before unpack to more than the limits allow.
+        """
+        if group not in self._known:
+            chunks = zip(self.footer.columns, self.footer.chunks[group], strict=True)
+            self._known[group] = [self._pages(column, chunk) for column, chunk in chunks]
+        return self._known[group]
+
+    def _footer(self) -> Footer:
+        self._stream.seek(0)
+        begin = self._stream.read(len(_MAGIC))
+        self._stream.seek(max(self._size - _TAIL, 0))
+        tail = self._stream.read(_TAIL)
+        if begin != _MAGIC or tail[4:] != _MAGIC:
+            raise BadRecord("GF-14", "not Parquet, as its name says, or cut off: it does not begin and end with PAR1")
+        length = int.from_bytes(tail[:4], "little")
+        if length + _TAIL > self._size:
+            raise BadRecord("GF-14", "damaged Parquet: its footer is cut off")
+        # pyarrow takes about 15 times as much memory for it.
+        self._file.limits.check("record", length, self._file.id, f"{length:,} bytes of its footer")
+        self._stream.seek(self._size - _TAIL - length)
+        raw = self._stream.read(length)
+        try:
+            footer = _read_footer(raw)
+        except (IndexError, ValueError) as error:
+            raise BadRecord("GF-14", f"damaged Parquet: its footer can't be read: {error}") from error
+        if sum(chunk.size for chunks in footer.chunks for chunk in chunks) > self._size - _TAIL - length:
+            # They overlap, so that a few bytes would be read any number of times.
+            raise BadRecord("GF-14", "damaged Parquet: its columns have more bytes than the file")
+        return footer
+
+    def _pages(self, column: Column, chunk: _Chunk) -> Pages:
+        """Add up what the headers of a chunk's pages say; what can't be read of them pyarrow will name."""
+        pages, limits, where = Pages(column, values=chunk.values), self._file.limits, self._file.id
+        seen = 0
+        for page in self._headers(chunk):
+            kind, size, values, *_ = page
+            pages.size += size
+            check_amount(self._file, self._total + pages.size)
+            what = f"{size:,} bytes of a page of the column {column.path!r:.60}"
+            limits.check("file", size, where, what)
+            if column.kind in (_BYTE_ARRAY, _FIXED):
+                limits.check("record", size // max(1, values), where, f"{what}, which has {values:,} values")
+            if self._may_have_prefixes(column, page):
+                pages.size += self._prefixes(column, chunk, page)
+                check_amount(self._file, self._total + pages.size)
+            if kind == _DICTIONARY_PAGE:
+                pages.dictionary = max(pages.dictionary, size)
+            else:
+                seen += values
+        pages.values = max(pages.values, seen)
+        pages.size = max(pages.size, pages.values * column.width)
+        self._total += pages.size
+        check_amount(self._file, self._total)
+        return pages
+
+    def _may_have_prefixes(self, column: Column, page: _Page) -> bool:
+        """Whether texts that begin alike are written once, and may take far more than the page."""
+        encoding = page.header.struct(5).number(2) or page.header.struct(8).number(4)
+        times = page.values if column.is_repeated else ROWS_AT_ONCE
+        return encoding == ENCODING and column.kind == _BYTE_ARRAY and times * page.size > self._file.limits.record
+
+    def _prefixes(self, column: Column, chunk: _Chunk, page: _Page) -> int:
+        """Return how many bytes of texts are not in a page, since they are those of the text before."""
+        self._stream.seek(page.start)
+        raw, about = self._stream.read(page.packed), page.header.struct(8)
+        levels, size = int(column.is_repeated) + column.is_optional, page.size
+        is_packed = about.get(7, True)
+        if about:
+            begin = about.number(5) + about.number(6)
+            raw, size, levels = raw[begin:], size - begin, 0
+        most = max(self._file.limits.record, self._file.limits.ratio * self._file.size)
+        try:
+            return prefix_bytes(raw, chunk.codec if is_packed else 0, size, levels, most)
+        except (IndexError, ValueError) as error:
+            raise BadRecord(
+                "GF-14", f"damaged Parquet: a page of {column.path!r:.60} can't be read: {error}"
+            ) from error
+
+    def _headers(self, chunk: _Chunk) -> Iterator[_Page]:
+        """Yield what the header of each page says."""
+        at, end, left = chunk.start, min(chunk.start + chunk.size + _PADDING, self._size), chunk.values
+        while at < end and left > 0:
+            header = self._header(at, end)
+            if header is None:
+                return
+            said, length = header
+            kind, unpacked, packed = said.number(1), said.number(2), said.number(3)
+            values = sum(said.struct(about).number(1) for about in (5, 7, 8))
+            if unpacked < 0 or packed < 0 or values < 0:
+                return
+            yield _Page(kind, unpacked, values, said, at + length, packed)
+            left -= values * (kind != _DICTIONARY_PAGE)
+            at += length + packed
+
+    def _header(self, at: int, end: int) -> tuple[Struct, int] | None:
+        """Read the header of a page and its length; None where there is none."""
+        size = _HEADER
+        while True:
+            self._stream.seek(at)
+            raw = self._stream.read(min(size, end - at))
+            try:
+                return struct_at(raw, 0, _PAGE)
+            except IndexError:
+                if size >= min(_LONGEST_HEADER, end - at):
+                    return None
+                size *= 8
+            except ValueError:
+                return None
+
+
+@lru_cache(maxsize=2)  # a file is opened several times, and may be compared with another
+def _read_footer(raw: bytes) -> Footer:
+    said, _ = struct_at(raw, 0, _FOOTER)
+    footer = Footer(list(_columns(said.structs(2))))
+    for group in said.structs(4):
+        chunks = [_chunk(chunk.struct(3)) for chunk in group.structs(1)]
+        if len(chunks) != len(footer.columns):
+            raise ValueError(f"{len(chunks):,} columns in a group of rows, and {len(footer.columns):,} in the schema")
+        footer.rows.append(group.number(3))
+        footer.chunks.append(chunks)
+    return footer
+
+
+def _columns(elements: list[Struct]) -> Iterator[Column]:
+    """Tell the leaves of the schema, which lists each element with those in it behind it."""
+    above: list[list[Any]] = []
+    """How many elements are still to come in each of those that are open, its name, and whether it may
+    be missing (1) or repeat (2), or one that it is in."""
+    for element in elements:
+        while above and not above[-1][0]:
+            above.pop()
+        if above:
+            above[-1][0] -= 1
+        name, repetition = element.text(4), max(element.number(3), above[-1][2] if above else 0)
+        if children := element.number(5):
+            above.append([children, name, repetition if above else 0])
+            continue
+        path = ".".join([*(part for _, part, _ in above[1:]), name])
+        kind = element.number(1)
+        width = max(NUMBER, element.number(2)) if kind == _FIXED else 4 if kind == _BYTE_ARRAY else NUMBER
+        yield Column(path, kind, width, repetition == _REPEATED, repetition > 0)
+
+
+def _chunk(about: Struct) -> _Chunk:
+    """Tell where the pages of a column are; those of an encrypted one nobody knows, and pyarrow refuses it."""
+    start, dictionary = about.number(9), about.number(11)
+    start = dictionary if 0 < dictionary < start else start
+    chunk = _Chunk(start, about.number(7), about.number(5), about.number(4))
+    if min(chunk) < 0:
+        raise ValueError("a number below zero")
+    return chunk

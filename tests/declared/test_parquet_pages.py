@@ -1,0 +1,164 @@
+"""Parquet that unpacks to far more than it has: refused before memory is taken, whatever its footer says."""
+
+import copy
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from talkhouse.guess.sample import sample
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.schema.errors import SourceError
+from tests.declared.parquet_footers import Fields, changed, chunks, get, put
+from tests.declared.record_file_pieces import records_of, source
+
+MB = 1_000_000
+
+
+def parquet(table: pa.Table, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **{"compression": "zstd", "store_schema": False, **options})
+    return sink.getvalue()
+
+
+def listed(values: pa.Array) -> pa.Array:
+    """Put all values into the list of one row."""
+    return pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
+
+
+def said_small(footer: Fields) -> None:
+    """Have a footer say that there is nothing to unpack."""
+    for group in get(footer, 4)[1]:
+        put(group, 2, 10)
+    for chunk in chunks(footer):
+        put(chunk, 6, 10)
+
+
+def said_often(footer: Fields) -> None:
+    """Have a footer name the same pages a thousand times."""
+    kind, groups = get(footer, 4)
+    put(footer, 4, (kind, [copy.deepcopy(groups[0]) for _ in range(1_000)]))
+    put(footer, 3, 1_000)
+
+
+TEXT = pa.table({"a": ["x" * 70 * MB]})
+ONCE = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), ["x" * 70 * MB])
+ALIKE = {"a.list.element": "DELTA_BYTE_ARRAY"}
+BOMBS = {
+    "a text": (parquet(TEXT, use_dictionary=False), "bytes for each byte"),
+    "a text of a dictionary": (parquet(pa.table({"a": ONCE})), "bytes for each byte"),
+    "a text that the footer denies": (changed(parquet(TEXT), said_small), "bytes for each byte"),
+    "bytes of one length": (parquet(pa.table({"a": pa.repeat(b"x" * 9 * MB, 9).cast(pa.binary(9 * MB))})), "for each"),
+    "nulls in a list": (parquet(pa.table({"a": listed(pa.nulls(9 * MB))})), "bytes for each byte"),
+    "truth values in a list": (parquet(pa.table({"a": listed(pa.repeat(True, 9 * MB))})), "bytes for each byte"),
+    "texts that begin alike": (
+        parquet(pa.table({"a": listed(pa.array(["x" * MB] * 200))}), use_dictionary=False, column_encoding=ALIKE),
+        "bytes for each byte",
+    ),
+    "texts that begin alike, in pages of the second version": (
+        parquet(
+            pa.table({"a": listed(pa.array(["x" * MB] * 200))}),
+            use_dictionary=False,
+            column_encoding=ALIKE,
+            data_page_version="2.0",
+        ),
+        "bytes for each byte",
+    ),
+    "the same pages again and again": (changed(parquet(pa.table({"a": ["x"]})), said_often), "more bytes than the"),
+}
+
+
+@pytest.fixture
+def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return what pyarrow is asked to unpack."""
+    asked: list[object] = []
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *arguments, **_: asked.append(arguments) or iter(()))
+    return asked
+
+
+def problem_of(raw: bytes, limits: Limits = DEFAULT) -> str:
+    with pytest.raises((SourceError, BadRecord)) as caught:
+        records_of("a.parquet", raw, limits=limits)
+    return str(caught.value)
+
+
+def test_what_unpacks_to_much_is_refused_before_it_is_unpacked(unpacked: list[object]) -> None:
+    for name, (raw, problem) in BOMBS.items():
+        assert problem in problem_of(raw), name
+        with source("a.parquet", raw) as file:
+            seen = sample(file)
+        assert seen is not None
+        assert problem in (seen.problem or ""), name
+        assert not seen.records
+    assert not unpacked
+
+
+def test_a_footer_and_a_page_have_limits_of_their_own(unpacked: list[object]) -> None:
+    text = parquet(pa.table({"a": ["x" * 1_000]}), compression="none", use_dictionary=False, write_statistics=False)
+    assert "which has 1 values" in problem_of(text, Limits(record=900))
+    assert "of its footer" in problem_of(text, Limits(record=100))
+    assert "bytes of one file" in problem_of(text, Limits(file=900))
+    assert not unpacked
+
+
+@pytest.fixture
+def memory() -> Iterator[pa.MemoryPool]:
+    """Return the memory that pyarrow takes from now on."""
+    before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    yield pool
+    pa.set_memory_pool(before)
+
+
+def test_texts_of_a_dictionary_are_not_unfolded_whatever_the_footer_says(memory: pa.MemoryPool) -> None:
+    beside = pa.array([bytes(range(256)) * 40] * 2_000)  # what once made the group too large to be looked at
+    many = pa.DictionaryArray.from_arrays(pa.array([0] * 2_000, pa.int32()), ["x" * 10 * MB])
+    lists = pa.ListArray.from_arrays(pa.array(range(2_001), pa.int32()), many)
+    for column in (many, lists):
+        raw = parquet(
+            pa.table({"a": column, "b": beside}),
+            dictionary_pagesize_limit=10**8,
+            use_dictionary=["a", "a.list.element"],
+        )
+        assert "bytes for each byte" in problem_of(raw) or "bytes of all files" in problem_of(raw)
+        assert memory.max_memory() < 200 * MB
+
+
+def test_a_file_of_many_pages_and_groups_is_read_as_before() -> None:
+    texts = [f"text {number} " * 50 for number in range(3_000)]
+    table = pa.table({"a": texts, "b": [[text] * 3 for text in texts], "c": list(range(3_000))})
+    alike = dict.fromkeys(("a", "b.list.element"), "DELTA_BYTE_ARRAY") | {"c": "PLAIN"}
+    second = {"data_page_version": "2.0", "use_dictionary": False, "column_encoding": alike}
+    for options in (
+        {},
+        second,
+        {**second, "compression": "none"},
+        {**second, "data_page_version": "1.0"},
+        {"data_page_version": "2.0"},
+        {"compression": "none"},
+        {"write_statistics": False},
+    ):
+        raw = parquet(table, row_group_size=700, data_page_size=10_000, **options)
+        _, records = records_of("a.parquet", raw, limits=Limits(record=1_000_000))
+        assert [record.value["a"] for record in records if hasattr(record, "value")] == texts
+        with source("a.parquet", raw) as file:
+            seen = sample(file)
+        assert seen is not None
+        assert [record["a"] for record in seen.records] == texts[:1_000]
+
+
+@pytest.mark.slow
+def test_no_changed_byte_of_a_footer_ends_otherwise_than_with_an_error() -> None:
+    whole = parquet(pa.table({"a": ["one", "two"], "b": [[1], None]}))
+    begin = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    for position in range(begin, len(whole)):
+        for byte in (0, 0x0F, 0x19, 0x7F, 0xFF):
+            raw = whole[:position] + bytes([byte]) + whole[position + 1 :]
+            try:
+                records_of("a.parquet", raw)
+            except (BadRecord, SourceError):
+                continue
