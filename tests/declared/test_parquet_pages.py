@@ -2,6 +2,7 @@
 
 import copy
 import io
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -144,7 +145,7 @@ def test_a_file_of_many_pages_and_groups_is_read_as_before() -> None:
     ):
         raw = parquet(table, row_group_size=700, data_page_size=10_000, **options)
         _, records = records_of("a.parquet", raw, limits=Limits(record=1_000_000))
-        assert [record.value["a"] for record in records if hasattr(record, "value")] == texts
+        assert [json.loads(record.raw)["a"] for record in records] == texts
         with source("a.parquet", raw) as file:
             seen = sample(file)
         assert seen is not None
