@@ -17,6 +17,7 @@ from talkhouse.charts.marks import nothing, with_units
 from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.rows import frame
+from talkhouse.charts.words import alternative
 from talkhouse.report.svg import svg
 from talkhouse.visible import visible
 
@@ -170,6 +171,8 @@ def test_no_name_is_code_or_a_pattern(kind: Kind) -> None:
         rows = pl.DataFrame({third: HOSTILE, second: HOSTILE[::-1], first: range(len(HOSTILE))})
         chart = Chart(title="", view="", kind=kind, x=third, by=(second,), metrics=(first,), largest_first=True)
         drawn = svg(draw(chart, metric, rows, {HOSTILE[0]: "#000000"}), "a", "")
+        told = alternative(chart, fields(chart, metric), rows)
+        assert visible(told) == told
         titles = [title for title in re.findall("<title>(.*?)</title>", drawn) if title]
         assert kind is Kind.LINE or len(titles) == len(HOSTILE)
         assert all(visible(first) in unescape(drawn) for first in (third, second))

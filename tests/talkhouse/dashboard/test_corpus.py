@@ -53,7 +53,7 @@ def test_each_split_of_a_task_leads_to_its_examples(visit: Visit, sample: Path, 
         "select task, release, split, example_count from bi.splits where corpus_id = ?", [RELEASES]
     ).fetchall()
     for task, release, split, count in splits:
-        assert f"[{split}](tasks?task={RELEASES}.{task}&task_release={release}&task_split={split})" in text
+        assert f"[{split}](<tasks?task={RELEASES}.{task}&task_release={release}&task_split={split}>)" in text
         assert f"'{count:,}'" in text
     task, release, split, count = splits[0]
     page = visit(sample, "tasks", task=f"{RELEASES}.{task}", task_release=release, task_split=split)

@@ -123,14 +123,11 @@ def test_every_file_has_every_text(hostile: Path, tmp_path: Path, kind: str) -> 
     assert {*read["text"]} == wanted
 
 
-def test_dashboards_report_and_citations_show_every_text(hostile: Path, tmp_path: Path) -> None:
+def test_dashboards_and_citations_are_made_of_every_text(hostile: Path, tmp_path: Path) -> None:
     done("export", "--for", "superset", "--output", tmp_path / "b.zip", db=hostile)
     with ZipFile(tmp_path / "b.zip") as bundle:
         pages = [yaml.safe_load(bundle.read(name)) for name in bundle.namelist()]
     assert {f"bar{text}" for text in TEXTS} <= {page.get("slice_name") for page in pages}
-    done("report", "--output", tmp_path / "r.html", db=hostile)
-    report = (tmp_path / "r.html").read_text("utf-8")
-    assert not re.search('<\\w+ id="acted"|[\u2028\u2029\u202e\0]', report)
     for form in ("bibtex", "csl", "text"):
         assert done("cite", CORPUS, "--format", form, db=hostile)
     page = done("sql", "select distinct text from main.turns", "--format", "markdown", db=hostile)
