@@ -9,6 +9,7 @@ ROOT = Path(__file__).parent.parent
 IDS = sorted(path.parent.name for path in OWN.glob("*/__init__.py"))
 NAMED = re.compile("|".join(IDS))
 FOLDERS = {ROOT / top / name for top in ("ingest/corpora", "queries", "tests/corpora") for name in IDS}
+FOLDERS |= {ROOT / "talkhouse" / "shipped"}  # made from them, and in no repository
 
 EXAMPLE = re.compile(r"^ +talkhouse [a-z]+ |\bsuch as ")
 """Lines of the help: a command that works as it stands on the samples that come with Talkhouse."""

@@ -8,20 +8,34 @@ from pathlib import Path
 
 import pytest
 
+from talkhouse.ingest.registry import corpora
 from tests.commands import COMMAND, on_a_terminal, run
 
 
-def completed(words: str, **env: str) -> list[str]:
-    number = str(len(words.split(" ")) - 1)
-    shown = run(env={"COMP_WORDS": words, "COMP_CWORD": number, "_TALKHOUSE_COMPLETE": "bash_complete", **env})
-    return [line.partition(",")[2] for line in shown.stdout.splitlines()]
+def completed(words: str, database: Path) -> list[str]:
+    """Return what bash would offer after TAB at the end of these words."""
+    environment = {
+        "TALKHOUSE_DB": str(database),
+        "_TALKHOUSE_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    return [line.partition(",")[2] for line in run(env=environment).stdout.splitlines() if line]
 
 
-def test_tab_completes_commands_options_and_what_is_in_a_warehouse(sample: Path) -> None:
-    assert completed("talkhouse sc") == ["score", "scores"]
-    assert completed("talkhouse build --max-") == ["--max-quarantine"]
-    assert completed("talkhouse sql x --format j") == ["json", "jsonl"]
-    assert "dbdc3.breakdown_detection" in completed("talkhouse views dbdc3.", TALKHOUSE_DB=str(sample))
+def test_the_shell_offers_commands_corpora_and_views(sample: Path, tmp_path: Path) -> None:
+    assert completed("talkhouse fin", sample) == ["findings"]
+    assert completed("talkhouse build --max-", sample) == ["--max-quarantine"]
+    assert completed("talkhouse sql x --format j", sample) == ["json", "jsonl"]
+    assert completed("talkhouse build --corpus ", sample) == list(corpora())
+    assert completed("talkhouse findings --corpus db", sample) == ["dbdc3"]
+    assert completed("talkhouse views dbdc3.breakdown_detection_", sample) == [
+        "dbdc3.breakdown_detection_dev",
+        "dbdc3.breakdown_detection_eval",
+    ]
+    assert "bi.examples" in completed("talkhouse export bi.", sample)
+    assert completed(f"talkhouse views --db {sample} main.turns", tmp_path / "none.duckdb") == ["main.turns"]
+    assert completed("talkhouse views main.turns", tmp_path / "none.duckdb") == []
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,12 @@
 """Names that do not exist: what exists instead, what to type next, and what the shell offers after TAB."""
 
-from pathlib import Path
-
 import duckdb
 import pytest
 
-from talkhouse.ingest.registry import corpora
 from talkhouse.query.suggestions import suggest
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.relations import check_corpus, relation
-from tests.commands import run
 
 
 @pytest.mark.parametrize(
@@ -67,27 +63,3 @@ def test_a_query_that_fails_gets_suggestions(
     assert expected in (found.expected or "")
     assert bool(expected) == (found.expected is not None)
     assert step in found.next_step
-
-
-def completed(words: str, database: Path) -> list[str]:
-    """Return what bash would offer after TAB at the end of these words."""
-    environment = {
-        "TALKHOUSE_DB": str(database),
-        "_TALKHOUSE_COMPLETE": "complete_bash",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
-    }
-    return run(env=environment).stdout.split()
-
-
-def test_the_shell_offers_commands_corpora_and_views(sample: Path, tmp_path: Path) -> None:
-    assert completed("talkhouse fin", sample) == ["findings"]
-    assert completed("talkhouse build --corpus ", sample) == list(corpora())
-    assert completed("talkhouse findings --corpus db", sample) == ["dbdc3"]
-    assert completed("talkhouse views dbdc3.breakdown_detection_", sample) == [
-        "dbdc3.breakdown_detection_dev",
-        "dbdc3.breakdown_detection_eval",
-    ]
-    assert "bi.examples" in completed("talkhouse export bi.", sample)
-    assert completed(f"talkhouse views --db {sample} main.turns", tmp_path / "none.duckdb") == ["main.turns"]
-    assert completed("talkhouse views main.turns", tmp_path / "none.duckdb") == []
