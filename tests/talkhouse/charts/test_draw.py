@@ -169,7 +169,7 @@ def test_no_name_is_code_or_a_pattern(kind: Kind) -> None:
     for first, second, third in zip(HOSTILE, HOSTILE[1:] + HOSTILE[:1], HOSTILE[2:] + HOSTILE[:2], strict=True):
         metric = {first: Metric(title=second, sql="")}
         rows = pl.DataFrame({third: HOSTILE, second: HOSTILE[::-1], first: range(len(HOSTILE))})
-        chart = Chart(title="", view="", kind=kind, x=third, by=(second,), metrics=(first,), largest_first=True)
+        chart = Chart(title="", view="talks", kind=kind, x=third, by=(second,), metrics=(first,), largest_first=True)
         drawn = svg(draw(chart, metric, rows, {HOSTILE[0]: "#000000"}), "a", "")
         told = alternative(chart, fields(chart, metric), rows)
         assert visible(told) == told
