@@ -10,6 +10,7 @@ import msgspec
 from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.ingest.files.archives import points_outside
 from talkhouse.schema.errors import UsageError
+from talkhouse.system.files import read_small
 
 
 class _Given(msgspec.Struct, forbid_unknown_fields=True):
@@ -60,7 +61,7 @@ def is_loopback(host: str | None) -> bool:
 
 def _read(file: Path) -> Mapping[str, list[_Given]]:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=dict[str, list[_Given]])
+        return msgspec.json.decode(read_small(file), type=dict[str, list[_Given]])
     except (OSError, msgspec.DecodeError) as error:
         raise UsageError(
             "the file of addresses can't be read",

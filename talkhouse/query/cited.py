@@ -21,6 +21,7 @@ from talkhouse.query.sources import corpora_of
 from talkhouse.schema import refusals
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.system.files import read_small
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
 
@@ -103,7 +104,7 @@ class Cited:
 def of_export(described: Path) -> Cited:
     """Return what to cite for an export, by its manifest; SourceError where that is damaged or another file."""
     try:
-        content = msgspec.json.decode(described.read_bytes(), type=_Manifest)
+        content = msgspec.json.decode(read_small(described), type=_Manifest)
     except OSError as error:
         problem = "the manifest can't be read"
         raise SourceError(problem, where=described, found=error.strerror, next_step=_NEXT) from error

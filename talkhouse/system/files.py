@@ -5,6 +5,9 @@ import os
 import shutil
 from pathlib import Path
 
+_SMALL = 64_000_000
+"""Bytes; the limit of a record that is read."""
+
 _NO_SECOND_NAME = (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV)
 """The file system has no hard links, no more of this file, or the folder is on another one."""
 
@@ -16,6 +19,15 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def read_small(path: Path) -> bytes:
+    """Read a file that a user names and that is small as Talkhouse writes it; OSError where it is larger than 64 MB."""
+    with path.open("rb") as file:
+        content = file.read(_SMALL + 1)
+    if len(content) > _SMALL:
+        raise OSError(errno.EFBIG, f"it has more than {_SMALL:,} bytes")
+    return content
 
 
 def link_or_copy(path: Path, second: Path) -> None:

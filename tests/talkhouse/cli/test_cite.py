@@ -100,3 +100,12 @@ def test_bad_names_and_manifests_get_one_message(
     assert (shown.returncode, shown.stdout) == (code, "")
     assert shown.stderr.startswith("error: ")
     assert all(word in shown.stderr for word in words), shown.stderr
+
+
+def test_a_manifest_of_any_size_takes_no_memory(sample: Path, tmp_path: Path) -> None:
+    huge = tmp_path / "a.manifest.json"
+    with huge.open("wb") as file:
+        file.truncate(100_000_000_000)  # a hole, which has no blocks on the disk
+    shown = run("cite", huge, "--db", sample)
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert "more than 64,000,000 bytes" in shown.stderr
