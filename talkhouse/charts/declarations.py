@@ -76,6 +76,8 @@ def _dashboards(files: Files) -> list[Declared]:
             raise broken(one.path, f"another dashboard is named {one.name}")
         names.add(one.name)
         for chart in one.dashboard.charts:
+            if not is_name(chart.view):  # it stands in SQL as it is
+                raise broken(one.path, f"a view is lower case letters, digits and '_', and not {chart.view[:100]!r}")
             named = (*chart.metrics, *chart.counts)
             missing = [name for name in named if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:

@@ -91,7 +91,6 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     def __post_init__(self) -> None:
         """Raise ValueError for what can't be drawn."""
-        check_view(self.view)
         needs_x = self.kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP)
         if needs_x != bool(self.x):
             raise ValueError(f"a {self.kind} has {'an' if needs_x else 'no'} x")

@@ -13,8 +13,7 @@ from talkhouse import migrations
 from talkhouse.lake.relations import check_tables
 from talkhouse.schema import warehouse
 from talkhouse.schema.closest import closest
-from talkhouse.schema.contents import ID, RESERVED
-from talkhouse.schema.errors import NotAWarehouse, UsageError
+from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, literal, quoted
 from talkhouse.schema.tables import metadata, owned_by, qualified
@@ -86,17 +85,7 @@ def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> None:
 def _described(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
     """Describe a warehouse; SchemaMismatch or NotAWarehouse where tables, builds or names are not Talkhouse's."""
     check_tables(con, database, path)
-    described = Warehouse(con, database)
-    for corpus in described.corpus_ids:
-        if corpus in RESERVED or not ID.fullmatch(corpus):  # it becomes the name of a folder
-            raise NotAWarehouse(
-                "the warehouse has a corpus with a name that no corpus has",
-                where=path,
-                expected="small letters, digits and underscores",
-                found=corpus,
-                next_step="name another warehouse: --db FILE",
-            )
-    return described
+    return Warehouse(con, database)  # its corpora have names: they become those of folders
 
 
 def _check_shared(warehouses: Warehouses) -> None:

@@ -233,8 +233,9 @@ def test_sql_of_a_warehouse_reaches_nothing_when_it_is_built_on(lab: Lab) -> Non
     view = f"-- All.\n-- grain: word\nselect word from read_csv('{lab.folder / 'secret.csv'}')\n"
     with duckdb.connect(lab.warehouse) as con:
         con.execute("insert into meta.query_files values ('radio_calls', 'stolen.sql', ?)", [view])
-    message = lab.run("ingest", "delidata", DELIDATA, gone=True, code=2)
-    assert "file system operations are disabled" in message
+    message = lab.run("ingest", "delidata", DELIDATA, gone=True, code=1)
+    assert "radio_calls/stolen.sql:3" in message
+    assert "the function 'read_csv'" in message
     assert "xyzzy" not in message
     attack = f"-- A.\n-- grain: a\nselect 1 as a; copy (select 1) to '{lab.folder / 'written.csv'}'\n"
     with duckdb.connect(lab.warehouse) as con:

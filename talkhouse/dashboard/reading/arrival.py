@@ -8,9 +8,17 @@ from talkhouse.dashboard.text import html
 
 SCRIPT = (
     "{const turn = document.querySelector('.turn.here');"
-    " turn?.scrollIntoView({block: 'center'});"
-    " turn?.focus({preventScroll: true});}"
+    " const page = document.querySelector('[data-testid=stMainBlockContainer]');"
+    " if (turn && page) {"
+    " const grown = new ResizeObserver(() => turn.scrollIntoView({block: 'center'}));"
+    " const leave = () => grown.disconnect();"
+    " turn.scrollIntoView({block: 'center'});"
+    " turn.focus({preventScroll: true});"
+    " grown.observe(page);"
+    " for (const act of ['wheel', 'keydown', 'pointerdown']) addEventListener(act, leave, {once: true});"
+    " setTimeout(leave, 3000);}}"
 )
+"""What is drawn above the turn afterwards moves it, so for a moment it is followed, until somebody does something."""
 
 
 def arrival_html(place: str) -> str:

@@ -121,7 +121,7 @@ def with_everything_wrong(sample: Path, tmp_path_factory: pytest.TempPathFactory
     for name in ("talkhouse", "old", "less"):
         shutil.copyfile(sample, folder / f"{name}.duckdb")
     with duckdb.connect(folder / "old.duckdb") as con:
-        con.execute("update meta.alembic_version set version_num = '0000'")
+        con.execute("update meta.alembic_version set version_num = '0001'")
     with duckdb.connect(folder / "less.duckdb") as con:
         con.execute("drop view bi.corpora")
         con.execute("create view bi.corpora as select * exclude (title) from main.corpora")
