@@ -7,7 +7,6 @@ from pathlib import Path
 import duckdb
 
 from talkhouse.schema.errors import NotAWarehouse
-from talkhouse.schema.sql import literal
 
 RESERVED = (
     "main",
@@ -89,14 +88,15 @@ def revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
 
 def _check_names(con: duckdb.DuckDBPyConnection, path: Path, tables: Collection[str]) -> None:
     """Raise NotAWarehouse for ids of corpora, and folders of SQL, that no build has written."""
-    names = "select 'the corpus', corpus_id from main.corpora"
+    # A stranger's columns may be of any type, and null.
+    found = [("the corpus", name) for (name,) in con.execute("select corpus_id::varchar from main.corpora").fetchall()]
     if "meta.query_files" in tables:
-        of_all = ", ".join(map(literal, FOLDERS_OF_ALL))
-        names += f" union all select 'the folder', folder from meta.query_files where folder not in ({of_all})"
-    for what, name in con.execute(names).fetchall():
-        if name in RESERVED or not ID.fullmatch(name):
+        folders = con.execute("select distinct folder::varchar from meta.query_files").fetchall()
+        found += [("the folder", name) for (name,) in folders if name not in FOLDERS_OF_ALL]
+    for what, name in found:
+        if name is None or name in RESERVED or not ID.fullmatch(name):
             expected = "names of lower case letters, digits and '_', and none of: " + ", ".join(RESERVED)
-            raise _refusal(path, expected, f"{what} '{name[:_LONGEST]}'")
+            raise _refusal(path, expected, f"{what} {name!r:.{_LONGEST}}")
 
 
 def check_before_writing(con: duckdb.DuckDBPyConnection, path: Path) -> None:

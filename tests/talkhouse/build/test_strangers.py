@@ -9,8 +9,13 @@ import duckdb
 import pytest
 
 import talkhouse
+from talkhouse.build import staging
+from talkhouse.build.progress import Silent
+from talkhouse.build.quality_gate import run_checks
+from talkhouse.build.run import build
 from talkhouse.charts.declarations import dashboards
 from talkhouse.queries.catalogue import catalogue_of
+from talkhouse.queries.checks import Check
 from talkhouse.queries.files import QueryFile
 from talkhouse.schema.errors import CatalogueError, NotAWarehouse
 from talkhouse.schema.sql import literal, quoted
@@ -155,7 +160,7 @@ def does_nothing(path: Path, folder: Path, command: list[str]) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_door_is_closed(tmp_path: Path, kind: str) -> None:
+def test_sql_that_does_more_than_compute_is_refused(tmp_path: Path, kind: str) -> None:
     folder, name, text = planted(tmp_path / "made.csv", tmp_path / "secret.txt")[kind]
     metric = QueryFile("metrics", "classification.sql", "-- It.\nselect 1", Path("classification.sql"))
     files = (metric, QueryFile(folder, name, text, Path(folder, name)))
@@ -240,6 +245,41 @@ def test_a_folder_that_no_file_has_is_refused(sample: Path, tmp_path: Path, fold
         con.execute("insert into meta.query_files values (?, 'a.sql', ?)", [folder, VIEW + "select 1 as dialogue_id"])
     with pytest.raises(NotAWarehouse, match="the folder"):
         talkhouse.open(path)
+
+
+@pytest.mark.parametrize("kind", ["integer", "blob", "varchar[]"])
+def test_ids_that_are_no_texts_are_refused(sample: Path, tmp_path: Path, kind: str) -> None:
+    path = shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute(
+            f"create or replace table meta.query_files as select null::{kind} as folder, 'a.sql' as name, '' as text"
+        )
+    with pytest.raises(NotAWarehouse, match="the folder"):
+        talkhouse.open(path)
+
+
+@pytest.mark.slow
+def test_the_connection_that_runs_checks_reaches_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = list[str]()
+
+    def tries(con: duckdb.DuckDBPyConnection, listed: list[Check]) -> None:
+        for way in (
+            f"from read_text('{__file__}')",
+            f"copy (select 1) to '{tmp_path / 'made.csv'}'",
+            "set threads = 3",
+        ):
+            try:
+                con.execute(way)
+            except (duckdb.PermissionException, duckdb.InvalidInputException) as error:
+                tried.append(type(error))
+        with pytest.raises(duckdb.InvalidInputException, match="locked"):
+            con.execute("set enable_logging = true")
+        run_checks(con, listed)
+
+    monkeypatch.setattr(staging, "run_checks", tries)
+    build(tmp_path / "talkhouse.duckdb", Silent())
+    assert len(tried) == 2
+    assert not (tmp_path / "made.csv").exists()
 
 
 def test_a_corpus_with_sql_that_computes_is_kept(sample: Path, tmp_path: Path) -> None:
