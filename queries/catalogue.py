@@ -157,7 +157,7 @@ def check_foreign(files: Files, *expressions: tuple[QueryFile, Check, str]) -> N
     if foreign := [expression for expression in expressions if expression[0] not in own]:
         scope = _scope(catalogue_of(files))
         for file, check, sql in foreign:
-            with _door(file.path, sql):
+            with _refusals_in(file.path, sql):
                 check(sql, scope)
 
 
@@ -167,12 +167,12 @@ def _check_foreign(known: Catalogue, paths: Collection[Path]) -> None:
     of_tables: list[Query] = [*known.written_macros, *known.views_in_files, *known.examples, *known.checks]
     of_scores: list[Query] = [*known.scores, *known.metrics, *known.layouts, *known.printed]
     for query in (query for query in (*of_tables, *of_scores) if query.path in paths):
-        with _door(query.path, query.sql, query.sql_line):
+        with _refusals_in(query.path, query.sql, query.sql_line):
             check = check_macro if isinstance(query, MacroQuery) else check_select
             check(query.sql, scope if query in of_scores else views)
     for score in (score for score in known.scores if score.path in paths):
         for key, sql in (("oracle", score.oracle), ("counts", score.counts)):
-            with _door(score.path, "", line_of(score, key)):
+            with _refusals_in(score.path, "", line_of(score, key)):
                 check_expressions(sql or "null", scope)
 
 
@@ -183,7 +183,7 @@ def _scope(known: Catalogue, *, is_scored: bool = False) -> Scope:
 
 
 @contextmanager
-def _door(path: Path, sql: str, line: int | None = None) -> Iterator[None]:
+def _refusals_in(path: Path, sql: str, line: int | None = None) -> Iterator[None]:
     """Raise CatalogueError for what is refused of SQL that begins in this line of a file."""
     try:
         yield

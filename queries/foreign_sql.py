@@ -1,4 +1,4 @@
-"""The door for SQL that did not come with the installed code: one SELECT, of functions that compute, of a warehouse.
+"""Checks SQL that did not come with the installed code: it is one SELECT of functions that compute, over a warehouse.
 
 It is of a corpus from elsewhere, which may lie in a warehouse that somebody else made, or an expression of ``--where``.
 DuckDB's parser makes a tree of it, and every kind of node is known, or it is refused: what a newer DuckDB adds is not
@@ -87,7 +87,7 @@ class Refused(ValueError):
     """Something that SQL from elsewhere can't use: what it is, the names that come close, and its first byte."""
 
     def __init__(self, what: str, near: str | None = None, at: int = 0) -> None:
-        """Take what a message names."""
+        """Keep what a message names."""
         super().__init__(what)
         self.what, self.near, self.at = what, near, at
 
@@ -195,7 +195,7 @@ def _node(sql: str) -> dict[str, Any]:
     try:
         tree = parse(sql)
     except RecursionError:
-        raise Refused("so many levels of brackets") from None
+        raise Refused("too many levels of brackets") from None
     if tree["error"]:
         raise Refused(f"no SELECT: {tree['error_message']}", at=int(tree.get("position") or 0))
     statements = tree["statements"]
@@ -209,7 +209,7 @@ def _check(tree: Any, scope: Scope) -> None:
     try:
         check_tree(tree, scope)
     except RecursionError:
-        raise Refused("so many levels of brackets") from None
+        raise Refused("too many levels of brackets") from None
 
 
 def _walk(node: Any, scope: Scope, queries: frozenset[str]) -> None:

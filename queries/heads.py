@@ -17,10 +17,10 @@ from msgspec import Meta
 
 from talkhouse.queries.files import QueryFile
 from talkhouse.schema.closest import closest
+from talkhouse.schema.contents import ID
 from talkhouse.schema.errors import CatalogueError
 
-_NAME = r"[a-z][a-z0-9_]*"
-_IS_NAME = re.compile(_NAME)
+_NAME = ID.pattern
 _CALL = re.compile(rf"\b({_NAME}\.{_NAME})\s*\(")
 _LINE = re.compile(r"--(?P<indent> *)(?P<key>[A-Za-z_]\w*) *:(?: +(?P<value>.*)|$)")
 _COLUMN_INDENT = 3
@@ -257,7 +257,7 @@ def parse(file: QueryFile, kind: type[Kind]) -> Kind:
 
 def is_name(text: str) -> bool:
     """Tell whether a file or folder may be named so."""
-    return _IS_NAME.fullmatch(text) is not None
+    return ID.fullmatch(text) is not None
 
 
 def broken(path: Path, reason: str, line: int | None = None, expected: str | None = None) -> CatalogueError:

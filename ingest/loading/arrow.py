@@ -14,7 +14,7 @@ class Stream:
     """Rows as a stream of Arrow data, whose texts DuckDB reads where they lie; of a frame it would copy them."""
 
     def __init__(self, rows: _Rows) -> None:
-        """Take rows, to be read once."""
+        """Wrap rows, to be read once."""
         self._capsule = rows.__arrow_c_stream__()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

@@ -11,8 +11,7 @@ from string import Formatter
 import msgspec
 import polars as pl
 
-from talkhouse.charts.declarations import Parts, broken, place_in_bi, read
-from talkhouse.charts.declared import check_view
+from talkhouse.charts.declarations import Parts, broken, check_view, place_in_bi, read
 from talkhouse.queries.files import Files, own_files
 
 READING = "reading.toml"
@@ -46,10 +45,6 @@ class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     overall: str = ""
     """The column with a number of all people together after the turn."""
     overall_title: str = ""
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a view that is none."""
-        check_view(self.view)
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,5 +108,7 @@ def _conversations(corpus_id: str, files: Files) -> Conversations | None:
             schemes = [name for name in declared.hidden if not name.startswith(f"{corpus_id}.")]
             if schemes:
                 raise broken(file.path, f"{schemes[0]} is no scheme of {corpus_id}")
+            if declared.timeline:
+                check_view(file.path, declared.timeline.view)
             return declared
     return None

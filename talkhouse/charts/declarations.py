@@ -76,8 +76,7 @@ def _dashboards(files: Files) -> list[Declared]:
             raise broken(one.path, f"another dashboard is named {one.name}")
         names.add(one.name)
         for chart in one.dashboard.charts:
-            if not is_name(chart.view):  # it stands in SQL as it is
-                raise broken(one.path, f"a view is lower case letters, digits and '_', and not {chart.view[:100]!r}")
+            check_view(one.path, chart.view)
             named = (*chart.metrics, *chart.counts)
             missing = [name for name in named if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:
@@ -126,8 +125,7 @@ def metrics_files(files: Files) -> Iterator[tuple[QueryFile, Metrics]]:
         if place_in_bi(file) == "metrics.toml":
             views = read(file, dict[str, dict[str, Metric]], {"": Metric})
             for view in views:
-                if not is_name(view):  # it stands in SQL as it is
-                    raise broken(file.path, f"a view is lower case letters, digits and '_', and not {view[:100]!r}")
+                check_view(file.path, view)
             declared = (one for of_view in views.values() for one in of_view.values())
             check_foreign(files, *((file, check_expressions, one.sql) for one in declared))
             yield file, views
@@ -158,6 +156,12 @@ def _nearest(message: str, parts: Parts) -> str | None:
         return None
     part = parts.get(unknown["part"] or "", parts[""])
     return f"one of: {', '.join(closest(unknown['key'], part.__struct_fields__))}"
+
+
+def check_view(path: Path, name: str) -> None:
+    """Raise CatalogueError for what is not the name of a view, which stands in SQL as it is."""
+    if not is_name(name):
+        raise broken(path, f"a view is lower case letters, digits and '_', and not {name[:100]!r}")
 
 
 def broken(path: Path, reason: str, expected: str | None = None) -> CatalogueError:

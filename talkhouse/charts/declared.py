@@ -45,12 +45,6 @@ def check_page(address: str) -> None:
         raise ValueError(f"a link is the name of a page, perhaps with ? and parameters, and not {address}")
 
 
-def check_view(name: str) -> None:
-    """Raise ValueError for what is not the name of a view, which stands in SQL as it is."""
-    if not is_name(name):
-        raise ValueError(f"a view is lower case letters, digits and '_', and not {name}")
-
-
 class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One chart: metrics of the rows of a view, by some of its columns."""
 

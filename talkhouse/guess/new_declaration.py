@@ -49,7 +49,7 @@ def new_declaration(folder: Path) -> Look:
 
 
 def _put(whole: Path, target: Path) -> None:
-    """Give a file its name, whole or not at all; a rename would replace what came meanwhile."""
+    """Link a whole file to its final name; a rename would replace what came meanwhile."""
     try:
         os.link(whole, target)
     except FileExistsError:

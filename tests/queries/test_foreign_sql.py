@@ -14,7 +14,7 @@ from talkhouse.schema.errors import CatalogueError
 VIEW = "-- A row is a talk.\n-- grain: dialogue_id\n-- A comment.\n\n"
 
 
-def test_all_sql_of_ours_would_pass_the_door() -> None:
+def test_all_sql_of_ours_would_pass() -> None:
     elsewhere = tuple(replace(file, path=Path("elsewhere", file.folder, file.name)) for file in own_files())
     assert catalogue_of(elsewhere).hash == catalogue_of(own_files()).hash
     assert len(dashboards(elsewhere)) == len(dashboards())

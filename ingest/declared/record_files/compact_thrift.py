@@ -44,7 +44,7 @@ class Struct(dict[int, Any]):
 
 
 def struct_at(raw: bytes, at: int, wanted: Wanted, levels: int = _DEEPEST) -> tuple[Struct, int]:
-    """Read the struct that begins there, and tell where it ends.
+    """Return the struct that begins there, and where it ends.
 
     Raises IndexError where the bytes end before it does, ValueError for what is no struct.
     """

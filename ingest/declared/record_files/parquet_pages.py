@@ -231,7 +231,7 @@ def _read_footer(raw: bytes) -> Footer:
 
 
 def _columns(elements: list[Struct]) -> Iterator[Column]:
-    """Tell the leaves of the schema, which lists each element with those in it behind it."""
+    """Yield the leaves of the schema, which lists each element before those that are in it."""
     above: list[list[Any]] = []
     """How many elements are still to come in each of those that are open, its name, and whether it may
     be missing (1) or repeat (2), or one that it is in."""
@@ -251,7 +251,7 @@ def _columns(elements: list[Struct]) -> Iterator[Column]:
 
 
 def _chunk(about: Struct) -> _Chunk:
-    """Tell where the pages of a column are; those of an encrypted one nobody knows, and pyarrow refuses it."""
+    """Return where the pages of a column are; pyarrow refuses an encrypted one, which does not say."""
     start, dictionary = about.number(9), about.number(11)
     start = dictionary if 0 < dictionary < start else start
     chunk = _Chunk(start, about.number(7), about.number(5), about.number(4))
