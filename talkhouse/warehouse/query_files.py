@@ -37,7 +37,9 @@ def files(con: duckdb.DuckDBPyConnection, database: str) -> Files:
 
 def brought(con: duckdb.DuckDBPyConnection, database: str) -> Files:
     """Return the files that corpora have brought."""
-    rows = con.execute(f"select folder, name, text from {quoted(database)}.{_TABLE} order by all").fetchall()
+    # A stranger's columns may be of any type, and null: what is no text is no SQL either.
+    columns = ", ".join(f"coalesce({name}::varchar, '')" for name in ("folder", "name", "text"))
+    rows = con.execute(f"select {columns} from {quoted(database)}.{_TABLE} order by all").fetchall()
     return tuple(QueryFile(folder, name, text, Path(_TABLE, folder, name)) for folder, name, text in rows)
 
 

@@ -258,6 +258,17 @@ def test_ids_that_are_no_texts_are_refused(sample: Path, tmp_path: Path, kind: s
         talkhouse.open(path)
 
 
+@pytest.mark.parametrize(("name", "text"), [("'a.sql'", "null"), ("null", "'select 1'"), ("'a.sql'", "42")])
+def test_sql_that_is_no_text_gets_a_message(sample: Path, tmp_path: Path, name: str, text: str) -> None:
+    path = shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute(
+            f"create or replace table meta.query_files as select 'evil' as folder, {name} as name, {text} as text"
+        )
+    said = does_nothing(path, tmp_path, ["check"])
+    assert said.startswith("0: " if name == "null" else "1: error: meta.query_files/evil/a.sql"), said
+
+
 @pytest.mark.slow
 def test_the_connection_that_runs_checks_reaches_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = list[str]()
