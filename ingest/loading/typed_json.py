@@ -61,8 +61,7 @@ class TypedJson:
         A text is proven if it is the same as what is written from the struct, both without blanks. That is blind where
         DuckDB's reader is lenient: those texts are left out before, and so are those that are not UTF-8.
         """
-        raw = pl.Series("r", [text if _is_strict(text) else None for text in texts], pl.Binary)
-        lines = pl.DataFrame([raw.cast(pl.String, strict=False)]).with_row_index("n").drop_nulls()
+        lines = pl.DataFrame([pl.Series("r", map(_strict, texts), pl.String)]).with_row_index("n").drop_nulls()
         lines = lines.filter(~lines["r"].str.contains(_MINUS_ZERO))
         self._con.register("texts", Stream(lines))
         try:
@@ -88,13 +87,13 @@ class TypedJson:
         return pl.DataFrame(Stream(self._con.sql(query)))
 
 
-def _is_strict(text: bytes) -> bool:
-    """Whether a text is JSON by its grammar, which has no comma before a closing bracket and no NaN."""
+def _strict(text: bytes) -> str | None:
+    """Return a text that is JSON by its grammar, which has no comma before a closing bracket and no NaN."""
     try:
         decoder(Raw).decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return len(text) <= _LARGEST
+        return text.decode() if len(text) <= _LARGEST else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _select(columns: Mapping[str, str]) -> str:

@@ -2,7 +2,8 @@
 
 Each is kept under a key, which hashes all that decides what is in it. Nothing there is trusted that somebody else can
 have put there. A cache never fails: where the folder can't be used, nothing is found in it and nothing is kept.
-What a first build needs comes with the installed code, under the same names, and is read where its key is the one.
+What a first build needs comes with the installed code, under the same names, and is read until another one is kept,
+which may have more.
 """
 
 import os
@@ -57,8 +58,8 @@ class Cache:
         self._keep(key, lambda part: part.write_bytes(content))
 
     def _found(self, key: str) -> Path | None:
-        shipped = SHIPPED / self._name(key)
-        return shipped if shipped.exists() else self._path(key)
+        kept = self._path(key)
+        return kept if kept is not None and kept.exists() else SHIPPED / self._name(key)
 
     def _path(self, key: str) -> Path | None:
         """Return where the file of a key is kept; None where the folder can't be used."""
