@@ -1,13 +1,38 @@
 """Dialogues out of posts and comments, as the authors' code puts them together, and why the others are none."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER
 from talkhouse.ingest.corpora.mantis.make.site import LAST, Answer, Comment, Dump, Question
-from talkhouse.ingest.corpora.mantis.make.text import clean, has_link, is_edited
+
+_TAG = re.compile(r"<(?!a|br|blockquote|pre|code|/blockquote|/pre|/code).*?>")
+_GLUED = str.maketrans("", "", "\n\r\t")
+_LINK = re.compile(r"href|https?://[A-Za-z0-9$-_! ]")
+
+
+def clean(text: str) -> str:
+    """Remove tags but for links, line breaks, quotations and code; then line feeds, carriage returns and tabs.
+
+    A tag is what stands between ``<`` and the next ``>`` of a line, in plain text too; entities stay as they are.
+    """
+    return _TAG.sub("", text).translate(_GLUED) or PLACEHOLDER
+
+
+def has_link(text: str) -> bool:
+    """Whether there is a web address, or the letters ``href``."""
+    return _LINK.search(text) is not None
+
+
+def is_edited(text: str) -> bool:
+    """Whether a text says that it was edited or is deprecated; ``credit:`` is taken for it, as the authors do."""
+    text = text.lower()
+    return "edit:" in text or "deprecated:" in text
+
 
 USER, AGENT = "user", "agent"
 _NAN = float("nan")

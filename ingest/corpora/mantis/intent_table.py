@@ -1,14 +1,16 @@
-"""The table of intents, as the authors' code takes it: a record for each row."""
+"""The table of intents, as the authors' code takes it: a record for each row; and intents as annotations."""
 
 import csv
 import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from msgspec import Struct
+from msgspec.json import decode
+
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
 from talkhouse.ingest.corpora.mantis.files import CORPUS, INTENTS_CSV, SPLITS
-from talkhouse.ingest.corpora.mantis.intent_table.write import line
-from talkhouse.ingest.corpora.mantis.intents import annotations, not_first, spaces
+from talkhouse.ingest.corpora.mantis.format import INTENT
 from talkhouse.ingest.decode import BadRecord, dump_extra
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
@@ -20,7 +22,32 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
     reject,
 )
+from talkhouse.ingest.rows import Annotation, Record
 from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import StoredRecord
+
+FIRST = ["OQ"]
+"""The intents of every first utterance, set by the authors' code."""
+
+
+def annotations(record: Record, turn: int, intents: list[str]) -> Iterator[Annotation]:
+    """Make a row for each intent of one utterance."""
+    for index, intent in enumerate(intents):
+        yield record.annotation(turn, INTENT, intent, item_index=index)
+
+
+def spaces(intents: list[str]) -> Iterator[str]:
+    """List which intents have spaces around them, if any."""
+    wide = [repr(intent) for intent in intents if intent != intent.strip()]
+    if wide:
+        yield f"spaces around {', '.join(wide)}"
+
+
+def not_first(intents: list[str]) -> Iterator[str]:
+    """Report other intents of a first utterance than the authors' code sets."""
+    if intents != FIRST:
+        yield f"the first utterance has the intents {intents}, not {FIRST}"
+
 
 HEADER = ["conversation_id", "comment_pos", "annotations", "allocation"]
 
@@ -136,3 +163,44 @@ class _Table:
         if turn == 0:
             yield from not_first(intents)
         yield from spaces(intents)
+
+
+class _FileExtra(Struct):
+    header: str = ""
+    newline: str = "\n"
+    tail: str = ""
+
+
+class _RecordExtra(Struct):
+    raw: str | None = None
+
+
+def line(key: str, turn_index: int, intents: list[str], split: str, newline: str) -> str:
+    """Write one row: quoted only where it has to be, like Python's csv."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator=newline).writerow([key, turn_index + 1, ",".join(intents), split])
+    return text.getvalue()
+
+
+def write(first: StoredRecord, following: Iterator[StoredRecord]) -> Iterator[bytes]:
+    """Write the table in pieces."""
+    extra = _file_extra(first)
+    yield extra.header.encode()
+    for stored in following:
+        yield stored.raw if stored.raw is not None else write_record(stored)
+    yield extra.tail.encode()
+
+
+def write_record(stored: StoredRecord) -> bytes:
+    """Write one row with the line end of its file."""
+    record = stored.loaded
+    extra = decode(record.extra or "{}", type=_RecordExtra)
+    if extra.raw is not None:
+        return extra.raw.encode()
+    turn = stored.annotations[0].turn_index or 0
+    intents = [row.label or "" for row in stored.annotations]
+    return line(record.native_id or "", turn, intents, record.split or "", _file_extra(stored).newline).encode()
+
+
+def _file_extra(stored: StoredRecord) -> _FileExtra:
+    return decode(stored.file.extra or "{}", type=_FileExtra)
