@@ -1,17 +1,62 @@
-"""Who holds what when, person by person: steps along the turns, and each change with its words and those before it."""
+"""What a corpus declares of how its conversations are read: an explanation, a timeline, turns as lines, cards."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
+from string import Formatter
 from typing import Any
 
-from talkhouse.charts.conversations import Timeline
-from talkhouse.dashboard.reading.cards import cards_html
-from talkhouse.dashboard.reading.markup import tag, text
-from talkhouse.dashboard.text import html
+import streamlit as st
+
+from talkhouse.charts.conversations import SPEAKER, Line, Timeline, conversations
+from talkhouse.charts.errors import sql_of_timeline
+from talkhouse.dashboard import errors, links, reading
+from talkhouse.dashboard.text import html, plain, tag, text
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
-from talkhouse.schema.sql import quoted
+from talkhouse.schema.errors import CatalogueError
+from talkhouse.schema.sql import literal, quoted
+
+_LONGEST = 2
+"""Characters of what is drawn as a card: a letter or a number; anything longer is a word."""
+
+
+def cards_html(items: str) -> str:
+    """Return the items of a text, which a comma separates: letters and numbers as cards, words as they are."""
+    return tag("span", "cards", " ".join(map(_card, _items(items))))
+
+
+def lines_html(turns: Iterable[Mapping[str, Any]], declared: Iterable[Line]) -> dict[int, str]:
+    """Return the turns that are drawn as a line: turn_index -> HTML; a text of another pattern is shown as it is."""
+    said, found = list(turns), dict[int, str]()
+    for line in declared:
+        of_kind = [turn for turn in said if turn["kind"] == line.kind]
+        for turn, groups in zip(of_kind, line.matches([turn["text"] for turn in of_kind]), strict=True):
+            if groups is not None:
+                found[turn["turn_index"]] = tag("div", "text line", _sentence(line, groups, turn))
+    return found
+
+
+def _sentence(line: Line, groups: Mapping[str, str | None], turn: Mapping[str, Any]) -> str:
+    shown = ""
+    for words, name, _, _ in Formatter().parse(line.sentence):
+        shown += text("say", words)
+        if name == SPEAKER:
+            shown += text("name", turn["speaker"] or turn["role"])
+        elif name is not None:
+            items = groups[name] or ""
+            shown += cards_html(items) if _items(items) else text("say", line.nothing)
+    return shown
+
+
+def _items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _card(item: str) -> str:
+    return text("card" if len(item) <= _LONGEST else "word", item)
+
 
 Address = Callable[[int], str]
 """Gives the address of a turn."""
@@ -152,3 +197,67 @@ def _from_to(step: Step) -> str:
 def _link(turn_index: int, address: Address) -> str:
     address_of_turn = html(address(turn_index), lines=False)
     return f'<a class="index" href="{address_of_turn}" aria-label="turn {turn_index}">{turn_index}</a>'
+
+
+_STYLE = Path(reading.__file__).with_name("timeline.css")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is drawn in the talk itself."""
+
+    lines: Mapping[int, str] = field(default_factory=dict)
+    """turn_index -> HTML in place of its text."""
+    notes: Mapping[int, str] = field(default_factory=dict)
+    """turn_index -> HTML below its text."""
+    hidden: frozenset[str] = frozenset()
+    """Annotation schemes that are not shown turn by turn."""
+
+    def shown(self, records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return records without the labels that are hidden."""
+        return [
+            {**record, "annotations": [one for one in record["annotations"] if one["scheme"] not in self.hidden]}
+            for record in records
+        ]
+
+
+def draw_told(opened: Warehouse, found: dict[str, Any], address: Address, here: int) -> Told:
+    """Draw what the corpus of a conversation declares of it, and return what belongs into the talk."""
+    try:
+        declared = conversations(found["corpus"]["corpus_id"], opened.query_files)
+        if declared is None or not found["dialogue"]:
+            return Told()
+        steps = _steps(opened, declared.timeline, found)
+    except CatalogueError as error:
+        errors.show(str(error), "What is declared of these conversations can't be shown.")
+        return Told()
+    st.html(_STYLE)
+    if declared.explanation:
+        st.markdown(plain(declared.explanation.strip(), lines=True))
+    if declared.timeline and steps:
+        st.markdown(f"**{plain(declared.timeline.title)}**")
+        st.html(timeline_html(steps, found["turns"], address, here, declared.timeline.overall_title))
+    if declared.hidden:
+        names = ", ".join(name.partition(".")[2] for name in declared.hidden)
+        # No caption: links in it have too little contrast.
+        st.markdown(f":small[Not shown turn by turn: {plain(names)}] {_in_sql(found, declared.hidden)}")
+    return Told(lines_html(found["turns"], declared.lines), notes_html(steps), frozenset(declared.hidden))
+
+
+def _in_sql(found: dict[str, Any], schemes: Iterable[str]) -> str:
+    """Return a link to a query of the labels of some schemes, as Markdown."""
+    named = ", ".join(map(literal, schemes))
+    query = (
+        "select turn_index, scheme, annotator_id, label, value\nfrom main.annotations\n"
+        f"where dialogue_id = {literal(found['dialogue']['dialogue_id'])}\n    and scheme in ({named})\n"
+        "order by turn_index, scheme, annotator_index, item_index"
+    )
+    return f"[:small[In SQL]](<{links.sql(query)}>)"
+
+
+def _steps(opened: Warehouse, timeline: Timeline | None, found: dict[str, Any]) -> list[Step]:
+    if timeline is None:
+        return []
+    record_ids = [record["record_id"] for record in found["records"]]
+    with sql_of_timeline(timeline, opened.query_files):
+        return steps_of(opened, timeline, found["dialogue"]["dialogue_id"], record_ids)
