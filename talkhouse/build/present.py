@@ -11,7 +11,7 @@ from talkhouse.queries.catalogue import Catalogue, catalogue_of
 from talkhouse.queries.files import Files, files_in, own_files
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import RegistryError
-from talkhouse.warehouse.brought_files import brought_files
+from talkhouse.warehouse.query_files import brought_files
 from talkhouse.warehouse.split_views import common_splits, split_views
 
 

@@ -16,9 +16,8 @@ from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import UsageError, WarehouseLocked
 from talkhouse.system.atomic_output import output_errors
 from talkhouse.system.files import link_or_copy
+from talkhouse.system.folders import new_folder, target_of
 from talkhouse.system.locks import FOR_EVER, locked
-from talkhouse.system.output_links import target_of
-from talkhouse.system.private_folders import new_folder
 
 _THIS = os.O_NOFOLLOW | os.O_NONBLOCK
 """Not what a link leads to, and without waiting where there is a named pipe: in a folder that others share."""

@@ -47,7 +47,7 @@ def command(corpus_id: str, folders: tuple[Path, ...], tests: Path | None, regen
         talkhouse conform tea_talks --corpora ~/corpora --regen
     """
     from talkhouse.ingest.registry import folder_of
-    from talkhouse.system.temporary_folder import temporary_folder
+    from talkhouse.system.folders import temporary_folder
     from talkhouse.testing.contract import results
     from talkhouse.testing.subject import folder_of_tests, subject_of
 

@@ -16,7 +16,7 @@ from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.query.terms import ASKED, parts_of_corpus
 from talkhouse.visible import visible
-from talkhouse.warehouse.datasheets import NOT_PUBLISHED, QUESTIONS, datasheets
+from talkhouse.warehouse.build_facts import NOT_PUBLISHED, QUESTIONS, datasheets
 from talkhouse.warehouse.opened import Warehouse as Opened
 
 _RELEASES = """

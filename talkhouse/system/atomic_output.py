@@ -12,9 +12,8 @@ import duckdb
 
 from talkhouse.schema import refusals
 from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.system.folders import new_folder, target_of
 from talkhouse.system.locks import Taken, locked
-from talkhouse.system.output_links import target_of
-from talkhouse.system.private_folders import new_folder
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -14,7 +14,7 @@ from talkhouse.scores.tasks.sql_files import Bound
 from talkhouse.scores.tasks.task import Task
 from talkhouse.scores.tasks.workspace import Table, Workspace
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder
-from talkhouse.system.output_links import target_of
+from talkhouse.system.folders import target_of
 from talkhouse.warehouse.relations import columns_of
 
 _OWN = ("release", "split", "example_index", "record_id", "turn_index")

@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import sha256
 from lzma import LZMAError
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from talkhouse.ingest.making import NotMade, WrongInput, points_outside
 
@@ -193,9 +193,6 @@ def _name_of(host: str) -> str:
     host = host.lower()
     return next((host.removesuffix(ending) for ending in _ENDINGS if host.endswith(ending)), host)
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ARCHIVE_SUFFIX = ".7z"
 _SHOWN = 8
