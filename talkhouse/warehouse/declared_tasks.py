@@ -7,7 +7,7 @@ from string import Template
 from typing import Any, TypeAlias
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Task
-from talkhouse.ingest.declared.declaration.writing import toml_text
+from talkhouse.ingest.declared.declaration.toml_text import toml_text
 from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.schema.sql import literal
 

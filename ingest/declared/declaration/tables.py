@@ -1,14 +1,15 @@
-"""``[dialogue]``, ``[turn]`` and the other tables that say what the names of a format mean."""
+"""The head of a declaration, and the tables that say what its files and the names of its format mean."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
+from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.forms import ALPACA, FORMS, HEAD, Form
 from talkhouse.ingest.declared.declaration.model import (
     Dialect,
     DialogueFields,
+    Files,
     Format,
     JsonPath,
     PairFields,
@@ -17,8 +18,52 @@ from talkhouse.ingest.declared.declaration.model import (
     TurnFields,
 )
 from talkhouse.ingest.declared.declaration.paths import read_path
+from talkhouse.ingest.declared.declaration.patterns import EVERYTHING, pattern_problem
 from talkhouse.ingest.declared.declaration.table import Table, one_of
 from talkhouse.ingest.declared.times import UNIX
+
+_TEXTS = ("description", "homepage", "terms", "version")
+_NOT_STATED = ("licence", "citation")
+_TABLES = (
+    *("files", "dialogue", "turn", "speaker", "pair", "preference", "markers", "roles", "splits", "times", "dialect"),
+    *("annotations", "tasks"),
+)
+
+
+def facts_of(whole: Table) -> dict[str, Any]:
+    """Return the values of the fields of Declaration that describe the corpus."""
+    whole.check_keys((*HEAD, *_TABLES))
+    for key, expected in (("title", 'title = "..."'), ("format", f"one of: {', '.join(FORMS)}")):
+        if key not in whole:
+            whole.fail(key, f"the declaration has no {key}", expected=expected, next_step=_above_tables(whole, key))
+    facts: dict[str, Any] = {key: whole.text(key) for key in _TEXTS}
+    facts["title"] = whole.word("title")
+    if len(facts["title"].splitlines()) > 1:
+        whole.wrong("title", "one line")
+    facts["format"] = whole.choice("format", FORMS)
+    facts |= {key: word for key in _NOT_STATED if (word := whole.word(key))}
+    facts["licence_url"] = whole.word("licence_url")
+    for key in ("homepage", "licence_url"):
+        if facts[key] and not ADDRESS.fullmatch(facts[key]):
+            whole.wrong(key, "an address that begins with https://")
+    facts["languages"] = whole.texts("languages")
+    for language in facts["languages"]:
+        if not LANGUAGE.fullmatch(language):
+            whole.wrong("languages", f"codes of ISO 639, such as 'en'; {language!r:.50} is none")
+    return facts
+
+
+def _above_tables(whole: Table, key: str) -> str:
+    """Say where a key belongs, if it stands below the head of a table and so is that table's."""
+    below = [name for name, value in whole.values.items() for table in _tables_in(value) if key in table]
+    if below:
+        return f"it stands in [{below[0]}]: move it above the first table"
+    return "write it above the first [table]"
+
+
+def _tables_in(value: object) -> list[dict[str, object]]:
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+
 
 _KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "preference": PreferenceFields}
 _OTHERS = ("speaker", "roles", "times", "dialect", "markers")
@@ -176,3 +221,52 @@ def _check_form(table: Table, key: str) -> None:
 
 def _is_sign(text: str) -> bool:
     return len(text) == 1 and text.isascii() and (text.isprintable() or text == "\t")
+
+
+_OF_DIALOGUES = ("split", "release", "subset")
+_HOLDS = ("dialogues", "annotations")
+
+
+def files_of(whole: Table) -> tuple[Files, ...]:
+    """Return the files that are declared; without any, all that lie in the folder."""
+    files: list[Files] = []
+    patterns: dict[str, int] = {}
+    for table in whole.tables("files"):
+        each = _files_of(table)
+        if each.path in patterns:
+            table.fail("path", f"path = {each.path!r} stands in line {patterns[each.path]} already")
+        patterns[each.path] = each.line
+        files.append(each)
+    if "split" in whole.table("dialogue"):
+        _check_one_split(whole, files)
+    if files and not any(each.holds == "dialogues" and each.skip is None for each in files):
+        whole.fail("files", "no [[files]] has dialogues", next_step="add one for the files with the dialogues")
+    return tuple(files) or (Files(EVERYTHING, whole.line("files" if "files" in whole else "format")),)
+
+
+def _files_of(table: Table) -> Files:
+    table.check_keys(("path", *_OF_DIALOGUES, "holds", "skip"))
+    if "path" not in table:
+        table.fail(None, "[[files]] without a path", expected='path = "train/*.jsonl"')
+    path = table.text("path")
+    if problem := pattern_problem(path):
+        table.fail("path", problem, expected="a path inside the corpus's folder, such as 'train/*.jsonl'")
+    if "holds" in table and "skip" in table:
+        table.fail("skip", "files with 'skip' hold nothing", next_step="remove 'holds' or 'skip'")
+    holds: Any = table.choice("holds", _HOLDS) if "holds" in table else "dialogues"
+    for key in _OF_DIALOGUES:
+        if key in table and ("skip" in table or holds != "dialogues"):
+            table.fail(key, f"only files of dialogues have a {key}", next_step=f"remove {key!r}")
+    words = {key: table.word(key) for key in (*_OF_DIALOGUES, "skip")}
+    return Files(path, table.line("path"), holds=holds, **words)
+
+
+def _check_one_split(whole: Table, files: list[Files]) -> None:
+    for each in files:
+        if each.split is not None:
+            whole.table("dialogue").fail(
+                "split",
+                "the split is declared twice: by file and by record",
+                found=f"split = {each.split!r:.100} for the files {each.path!r:.100} (line {each.line})",
+                next_step="remove one of the two",
+            )
