@@ -96,7 +96,7 @@ def _check(table: str, values: Mapping[str, Any]) -> None:
 
 
 def _problem(column: Column[Any], value: Any) -> Iterator[str]:
-    """Say what a column takes, if it does not take this value."""
+    """Return what a column takes, if it does not take this value."""
     kind = type(column.type)
     if value is None:
         if not column.nullable:

@@ -181,7 +181,7 @@ class _Job:
 
 
 def _has_views(published: PublishedState, known: Present) -> bool:
-    """Tell whether the published warehouse has the SQL that the new one would have."""
+    """Whether the published warehouse has the SQL that the new one would have."""
     has_files = query_files.to_keep(published.brought) == query_files.to_keep(known.files)
     return has_files and published.catalogue_hash == known.catalogue.hash
 

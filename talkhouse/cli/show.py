@@ -9,7 +9,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import output, styled
-from talkhouse.cli.terminal.show_text import highlighted, put, rows_as_json, who
+from talkhouse.cli.terminal.show_text import highlighted, print_hanging, rows_as_json, who
 from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes, by_turn, facts, spans_of
 from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart, in_recording, parts_by_turn
 from talkhouse.made import not_published
@@ -159,10 +159,10 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
         belonging = items.pop(turn["turn_index"], [])
         _put_turn(turn, spans_of(belonging, turn["text"]))
         for part in parts.get(turn["turn_index"], []):
-            put(styled(" " * 7), part_line(part))
+            print_hanging(styled(" " * 7), part_line(part))
         _put_items(belonging, 7, show_all=show_all)
     for turn_index, shown in items.items():
-        put(styled(f"{turn_index:>5}  ", "dim"), styled("(no turn)", "dim"))
+        print_hanging(styled(f"{turn_index:>5}  ", "dim"), styled("(no turn)", "dim"))
         _put_items(shown, 7, show_all=show_all)
     if found["turns"] or items:
         output.print()
@@ -172,7 +172,7 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
 def _put_header(shown: dict[str, Any]) -> None:
     """Print id, corpus, the columns of the dialogue itself, its participants, and its records."""
     corpus, dialogue = shown["corpus"], shown["dialogue"] or {}
-    put(styled(), styled(visible(shown["id"]), "bold"))
+    print_hanging(styled(), styled(visible(shown["id"]), "bold"))
     note = not_published(corpus)
     tag = f", {note}" if note else ""
     _put_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{tag})")
@@ -195,7 +195,7 @@ def _put_header(shown: dict[str, Any]) -> None:
 
 def _put_fact(name: str, value: object) -> None:
     if value not in (None, ""):
-        put(styled(f"  {visible(name)}: ", "dim"), styled(visible(str(value).rstrip("\n"), lines=True)))
+        print_hanging(styled(f"  {visible(name)}: ", "dim"), styled(visible(str(value).rstrip("\n"), lines=True)))
 
 
 def _describe(record: dict[str, Any]) -> str:
@@ -218,7 +218,7 @@ def _put_turn(turn: dict[str, Any], spans: list[tuple[int, int, str]]) -> None:
         body.append(f" {turn['said_at']:%Y-%m-%d %H:%M:%S}", "dim")
     body.append(in_recording(turn["start_ms"], turn["end_ms"]), "dim").append(": ")
     said = highlighted(turn["text"], [(begin, end) for begin, end, _ in spans], "underline", lines=True)
-    put(styled(f"{turn['turn_index']:>5}  ", "dim"), body.append_text(said))
+    print_hanging(styled(f"{turn['turn_index']:>5}  ", "dim"), body.append_text(said))
 
 
 def _put_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_all: bool) -> None:
@@ -226,14 +226,14 @@ def _put_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_a
     for record, shown in items:
         for head, body in lines(shown, show_all=show_all):
             named = styled().append(f"{visible(record)} ", "dim").append_text(body) if record and not head else body
-            put(styled(" " * indent + head), named)
+            print_hanging(styled(" " * indent + head), named)
 
 
 def _put_sources(records: list[dict[str, Any]]) -> None:
     """Print where each record was read: file, hash, and pointer."""
     for record in records:
         source = record["source"]
-        put(styled("source of ", "dim"), styled(visible(record["record_id"])))
+        print_hanging(styled("source of ", "dim"), styled(visible(record["record_id"])))
         _put_fact("file", source["source_file_id"])
         _put_fact("sha256", source["sha256"])
         _put_fact("pointer", source["pointer"] or "(the whole file)")

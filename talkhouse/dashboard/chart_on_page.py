@@ -198,7 +198,7 @@ def _draw_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: 
 
 
 def _why_empty(opened: Warehouse, chart: Chart, choices: Choices) -> str:
-    """Say why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
+    """Return why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
     if any(choices.values()):
         return "Nothing fits what was chosen."
     view = next((one for one in opened.catalogue.written_views if one.full_name == f"{BI}.{chart.view}"), None)

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from talkhouse.queries.foreign_sql import LONGEST, Refused, Scope, check_tree, functions, parse
-from talkhouse.queries.sql_errors import OF_THE_SQL, said
+from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
 from talkhouse.schema.closest import closest, listed
 from talkhouse.schema.errors import NothingLeft, QueryFailed, UsageError, check_unicode
 from talkhouse.schema.sql import literal, quoted
@@ -183,7 +183,7 @@ def check_rows(relation: Relation, expression: str, conditions: Sequence[str]) -
         raise QueryFailed(
             f"the expression of --where can't be computed for every row of {relation.full_name}",
             expected="an expression that has a value, or null, for each of them",
-            found=f"{_shown(expression)}: {said(error).found[:_SHOWN]}",
+            found=f"{_shown(expression)}: {read_error(error).found[:_SHOWN]}",
             next_step="try_cast(COLUMN as TYPE) is null where a text is no such value; try(EXPRESSION) where it fails",
         ) from error
     if not rows:
@@ -265,7 +265,7 @@ def _check_type(relation: Relation, expression: str, condition: str) -> None:
 
 
 def _not_of(relation: Relation, expression: str, error: duckdb.Error) -> UsageError:
-    problem = said(error)
+    problem = read_error(error)
     named = _COLUMN.search(str(error))
     name = named[1] or named[2] if named else None
     near = ", ".join(closest(name, relation.known)) if name else None

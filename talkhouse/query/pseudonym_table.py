@@ -128,7 +128,7 @@ create or replace temp table new_ids (_corpus_id varchar, _id varchar, _is_repla
 
 
 def is_text(sql_type: str) -> bool:
-    """Tell whether a column has texts, or lists of texts."""
+    """Whether a column has texts, or lists of texts."""
     return sql_type.partition("[")[0].upper() in ("VARCHAR", "TEXT")
 
 

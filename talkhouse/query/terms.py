@@ -34,7 +34,7 @@ class PartRows:
     corpus_id: str
 
     def have_any_of(self, columns: Iterable[str]) -> bool:
-        """Tell whether a row has a value, other than null, in one of these columns: ``schema.view.column[.member]``."""
+        """Whether a row has a value, other than null, in one of these columns: ``schema.view.column[.member]``."""
         for name in columns:
             schema, view, column, *member = name.split(".")
             # Of a view that somebody else has made, nobody knows where its columns are from, but by their names.
@@ -45,11 +45,11 @@ class PartRows:
         return False
 
     def have_more_than(self, columns: Collection[str]) -> bool:
-        """Tell whether there are rows, and columns of them other than these."""
+        """Whether there are rows, and columns of them other than these."""
         return any(f"{self._view}.{column}" not in columns for column in self._selected) and self._any("true")
 
     def were_said(self, said_from: date | None, said_before: date | None) -> bool:
-        """Tell whether anything of the rows was said within this time, or may have been: not all turns have a time.
+        """Whether anything of the rows was said within this time, or may have been: not all turns have a time.
 
         By the turns of the dialogues that the rows are about; by all turns of the corpus where a row may have a text of
         another dialogue.
@@ -226,7 +226,7 @@ def _declared(warehouse: Warehouse) -> list[Part]:
 
 
 def _is_licensed(warehouse: Warehouse, selection: Selection) -> bool:
-    """Tell whether the rows are more than facts about the corpora, such as counts."""
+    """Whether the rows are more than facts about the corpora, such as counts."""
     if selection.schema == HOUSEKEEPING:
         return selection.full_name == _RAW
     facts = {view.full_name for view in warehouse.catalogue.views if view.terms == "none"}
@@ -249,7 +249,7 @@ def _parts_in(warehouse: Warehouse, selection: Selection, declared: Iterable[Par
 
 
 def _exclude(one: Part, other: Part) -> bool:
-    """Tell whether what is made of one part must be free for what the terms of the other forbid."""
+    """Whether what is made of one part must be free for what the terms of the other forbid."""
     pairs = ((one, other), (other, one)) if one.corpus_id != other.corpus_id else ()
     return any(
         alike.is_share_alike and not alike.is_non_commercial and closed.is_non_commercial for alike, closed in pairs
@@ -257,7 +257,7 @@ def _exclude(one: Part, other: Part) -> bool:
 
 
 def _described(parts: Sequence[Part]) -> str:
-    """Say what is asked of each part, and why."""
+    """Return what is asked of each part, and why."""
     lines = list[str]()
     for note, alike in groupby(parts, attrgetter("note")):
         lines += [", ".join(filter(None, (f"{part.corpus_id}, {part.summary}", part.licence_url))) for part in alike]
@@ -266,7 +266,7 @@ def _described(parts: Sequence[Part]) -> str:
 
 
 def _asked(parts: Sequence[Part]) -> list[str]:
-    """Say what their flags mean."""
+    """Return what their flags mean."""
     flags = [flag for flag in ASKED if any(flag in part.flags for part in parts)]
     return [f"{flag.replace('_', '-')}: {ASKED[flag]}" for flag in flags]
 
@@ -276,7 +276,7 @@ def _joined(names: Iterable[str]) -> str:
 
 
 def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
-    """Say how the corpora are exported one by one."""
+    """Return how the corpora are exported one by one."""
     key = "corpus_id" if selection is None else key_of(selection.known)
     if key is None:
         return "from the views of each corpus"
@@ -286,7 +286,7 @@ def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
 
 
 def _narrower(parts: Sequence[Part], columns: Iterable[str]) -> str:
-    """Say which columns to leave out so that there is nothing to accept, if there are any such."""
+    """Return which columns to leave out so that there is nothing to accept, if there are any such."""
     asking = {name.split(".")[2] for part in parts for name in part.columns}
     named = _joined(column for column in columns if column in asking)
     if not named or not all(part.columns for part in parts):

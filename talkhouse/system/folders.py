@@ -105,7 +105,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def no_room(error: OSError) -> OutputFailed:
-    """Say that nothing can be written to the temporary folder."""
+    """Return the error where nothing can be written to the temporary folder."""
     return OutputFailed(
         "the files could not be written to a temporary folder",
         where=error.filename,

@@ -27,7 +27,7 @@ from talkhouse.testing.clauses import Clause, clauses_in
 from talkhouse.warehouse.opened import Warehouse
 
 
-class Told(NamedTuple):
+class FoundFinding(NamedTuple):
     """A finding: its rule, how severe it is, where (``FILE#POINTER`` inside the corpus's folder), and its detail."""
 
     rule: str
@@ -44,7 +44,7 @@ class Told(NamedTuple):
 class Reading(NamedTuple):
     """What a reader made of a folder."""
 
-    told: Counter[Told]
+    told: Counter[FoundFinding]
     loaded: int
     """Records."""
 
@@ -52,21 +52,21 @@ class Reading(NamedTuple):
 def read_folder(corpus: Corpus, folder: Path) -> Reading:
     """Read a corpus's folder; returns what its reader finds, and how many records it loads."""
     rules = rules_of(corpus)
-    told, loaded = Counter[Told](), 0
+    told, loaded = Counter[FoundFinding](), 0
     with opened(disk_files(folder, corpus.id)) as (files, _):
         for outcome in corpus.read(files):
             loaded += outcome.records if isinstance(outcome, LoadedBatch) else isinstance(outcome, Loaded)
             for one in _findings(outcome):
                 severity = one.severity or rules[one.rule].severity
-                told[Told(one.rule, severity, _place(corpus, one), one.detail)] += 1
+                told[FoundFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
     return Reading(told, loaded)
 
 
-def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[Told]:
+def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[FoundFinding]:
     """Return what a warehouse has of what its reader and the checks found in files."""
     query = "select rule, severity, source_file_id, pointer, detail from meta.findings where source_file_id is not null"
     return Counter(
-        Told(rule, severity, f"{file.removeprefix(f'{corpus.id}/')}#{pointer or ''}", detail)
+        FoundFinding(rule, severity, f"{file.removeprefix(f'{corpus.id}/')}#{pointer or ''}", detail)
         for rule, severity, file, pointer, detail in con.execute(query).fetchall()
     )
 
@@ -131,12 +131,12 @@ class Subject:
         return {f"{clause.rule}.{number}": clause for number, clause in enumerate(clauses_in(self.cases))}
 
     @cached_property
-    def read_findings(self) -> Counter[Told]:
+    def read_findings(self) -> Counter[FoundFinding]:
         """What the reader finds in the sample."""
         return read_folder(self.corpus, self.sample_files).told
 
     @cached_property
-    def built_findings(self) -> Counter[Told]:
+    def built_findings(self) -> Counter[FoundFinding]:
         """What a build finds in the sample."""
         return stored_findings(self.corpus, self.built(self.laid_out(self.sample_files)))
 
@@ -222,7 +222,7 @@ def subject_of(corpus_id: str, cases: Path | None, scratch: Path, folders: Itera
 
 
 def is_corpus(folder: Path, corpus_id: str) -> bool:
-    """Tell whether a folder may be a corpus."""
+    """Whether a folder may be a corpus."""
     return folder.name == corpus_id and ((folder / "__init__.py").is_file() or is_declared(folder))
 
 

@@ -231,7 +231,7 @@ def _values(declaration: Declaration, task: Task) -> dict[str, str]:
 
 
 def _is_closed(declaration: Declaration, scheme: str) -> bool:
-    """Tell whether a scheme has no other labels than those that are declared."""
+    """Whether a scheme has no other labels than those that are declared."""
     return any(given.scheme == scheme and given.labels is not None for given in declaration.annotations)
 
 

@@ -147,7 +147,7 @@ def _shown(lists: list[Any], index: int) -> list[str]:
 
 
 def _chosen(record: Record, parsed: ParsedEpisode, index: int) -> Iterator[Row]:
-    """Tell which suggestion was taken: on every turn of the guided worker, on others where the episode names one."""
+    """Return which suggestion was taken: on every turn of the guided worker, on others where the episode names one."""
     label, text = parsed.chosen[index], parsed.chosen_texts[index]
     if index % 2 or label:
         yield record.annotation(index + SEEDS, CHOSEN, label, extra=decode.dump({"text": text}) if text else None)

@@ -200,7 +200,7 @@ def _only(table: Table) -> dict[str, Any]:
 
 
 def _fit(files: Files, pattern: str) -> bool:
-    """Tell whether files of labels may be those that a scheme takes labels from."""
+    """Whether files of labels may be those that a scheme takes labels from."""
     return files.path == pattern or matches(files.path, pattern) or matches(pattern, files.path)
 
 

@@ -54,7 +54,7 @@ def facts_of(whole: Table) -> dict[str, Any]:
 
 
 def _above_tables(whole: Table, key: str) -> str:
-    """Say where a key belongs, if it stands below the head of a table and so is that table's."""
+    """Return where a key belongs, if it stands below the head of a table and so is that table's."""
     below = [name for name, value in whole.values.items() for table in _tables_in(value) if key in table]
     if below:
         return f"it stands in [{below[0]}]: move it above the first table"

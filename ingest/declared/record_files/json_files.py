@@ -202,7 +202,7 @@ def lines(pieces: Iterable[bytes], check: Callable[[int, int], None] = lambda *_
 
 
 def in_line(bad: BadRecord, number: int) -> BadRecord:
-    """Say in which line, counted from 0, something is wrong; the text that was judged is this line."""
+    """Return in which line, counted from 0, something is wrong; the text that was judged is this line."""
     detail = bad.detail.replace("at line 1, column", "at column")
     return BadRecord(bad.rule, f"line {number + 1:,}: {detail}", bad.pointer)
 

@@ -106,7 +106,7 @@ def number(value: float | None) -> str:
 
 
 def _more(scored: "Scored", shown: "Sequence[Metric]") -> list[str]:
-    """Say what is not printed."""
+    """Return what is not printed."""
     names = {metric.name for metric in scored.metrics} - {metric.name for metric in shown}
     columns = dict.fromkeys(metric.slice.partition("=")[0] for metric in scored.metrics if metric.slice is not None)
     hidden = columns.keys() - {metric.slice.partition("=")[0] for metric in shown if metric.slice is not None}
@@ -127,7 +127,7 @@ def _remarks(scored: "Scored") -> list[str]:
 
 
 def drawn(interval: dict[str, Any]) -> str:
-    """Say how intervals were made, and where not to trust them."""
+    """Return how intervals were made, and where not to trust them."""
     if interval["units"] < 2:
         return "no intervals: all examples are of one dialogue"
     few = f"; fewer than {_FEW} give intervals that are too short" if interval["units"] < _FEW else ""

@@ -37,7 +37,7 @@ def _count(label: str, count: int, scheme: Scheme, *, is_most: bool) -> str:
 
 
 def is_bar(votes: Votes) -> bool:
-    """Tell whether votes are shown as a bar: those of a few annotators are named instead."""
+    """Whether votes are shown as a bar: those of a few annotators are named instead."""
     return not votes.named and not votes.detailed
 
 

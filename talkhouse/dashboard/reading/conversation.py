@@ -8,7 +8,7 @@ import streamlit as st
 from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
 from talkhouse.dashboard.reading.arrival import arrival_html
-from talkhouse.dashboard.reading.declared import draw_told
+from talkhouse.dashboard.reading.declared import draw_declared
 from talkhouse.dashboard.reading.orders import rows
 from talkhouse.dashboard.reading.publications import Release, in_order, of_default, releases_of
 from talkhouse.dashboard.reading.schemes import schemes_of
@@ -81,7 +81,7 @@ def _draw_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
     def address(turn_index: int) -> str:
         return state.shown(turn=turn_index).address
 
-    told = draw_told(opened, found, address, state.turn)
+    told = draw_declared(opened, found, address, state.turn)
     reading = Reading(
         schemes_of(opened, corpus_id), matches, turn=state.turn, address=address, compare=compare, told=told
     )

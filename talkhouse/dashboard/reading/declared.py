@@ -203,7 +203,7 @@ _STYLE = Path(reading.__file__).with_name("timeline.css")
 
 
 @dataclass(frozen=True)
-class Told:
+class DeclaredParts:
     """What is drawn in the talk itself."""
 
     lines: Mapping[int, str] = field(default_factory=dict)
@@ -221,16 +221,16 @@ class Told:
         ]
 
 
-def draw_told(opened: Warehouse, found: dict[str, Any], address: Address, here: int) -> Told:
+def draw_declared(opened: Warehouse, found: dict[str, Any], address: Address, here: int) -> DeclaredParts:
     """Draw what the corpus of a conversation declares of it, and return what belongs into the talk."""
     try:
         declared = conversations(found["corpus"]["corpus_id"], opened.query_files)
         if declared is None or not found["dialogue"]:
-            return Told()
+            return DeclaredParts()
         steps = _steps(opened, declared.timeline, found)
     except CatalogueError as error:
         errors.show(str(error), "What is declared of these conversations can't be shown.")
-        return Told()
+        return DeclaredParts()
     st.html(_STYLE)
     if declared.explanation:
         st.markdown(plain(declared.explanation.strip(), lines=True))
@@ -241,7 +241,7 @@ def draw_told(opened: Warehouse, found: dict[str, Any], address: Address, here: 
         names = ", ".join(name.partition(".")[2] for name in declared.hidden)
         # No caption: links in it have too little contrast.
         st.markdown(f":small[Not shown turn by turn: {plain(names)}] {_in_sql(found, declared.hidden)}")
-    return Told(lines_html(found["turns"], declared.lines), notes_html(steps), frozenset(declared.hidden))
+    return DeclaredParts(lines_html(found["turns"], declared.lines), notes_html(steps), frozenset(declared.hidden))
 
 
 def _in_sql(found: dict[str, Any], schemes: Iterable[str]) -> str:

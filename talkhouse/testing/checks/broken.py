@@ -190,7 +190,7 @@ class _Broken:
     reading: Reading
 
     def is_noticed(self, subject: Subject) -> bool:
-        """Tell whether the reader says anything of the file that it does not say of the sample."""
+        """Whether the reader says anything of the file that it does not say of the sample."""
         return any(told.file == self.file for told in self.reading.told - subject.read_findings)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from talkhouse.ingest.corpora.mantis.files import MADE
 from talkhouse.ingest.corpora.mantis.make import sentiment
-from talkhouse.ingest.corpora.mantis.make.dialogues import REASONS, TIED, UNLISTED, Kept
+from talkhouse.ingest.corpora.mantis.make.dialogues import REASONS, TIED, UNLISTED, AnswerCounts
 from talkhouse.ingest.corpora.mantis.make.dump import Site
 from talkhouse.ingest.corpora.mantis.make.merged import Boundaries, slices
 from talkhouse.ingest.corpora.mantis.make.sentiment import Threshold
@@ -64,7 +64,7 @@ class MadeSite:
     rows: Mapping[str, int]
     """Rows of each file."""
     questions: int
-    counts: Kept
+    counts: AnswerCounts
     cut: Boundaries
     times: Sequence[Any]
     """The questions' times, dialogue by dialogue."""

@@ -122,7 +122,7 @@ class RawBlock:
         return [self.head, *(self.begin + tail for tail in self.tails)]
 
     def open_quote(self) -> str | None:
-        """Say where the quote stands that opens the first cell that is not closed; None where all are."""
+        """Return where the quote stands that opens the first cell that is not closed; None where all are."""
         before = 0
         for row in self.rows:
             at = _open_quote(row, 0, len(row), is_row=True)
