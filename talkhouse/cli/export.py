@@ -68,7 +68,8 @@ def command(
 
     The rows are in published order, and two exports of one warehouse are equal to the byte. The format follows from the
     ending of PATH (.parquet .csv .tsv .jsonl .arrow .feather) or from --format. Parquet and Arrow keep types and lists;
-    JSON columns are text in them. Their own metadata have the licences, the citations and what each column means.
+    JSON columns are text in them. The files' own metadata holds the licences, the citations and the meaning of each
+    column.
 
     In CSV and TSV, lists are JSON. Text is in double quotes, with quotes inside doubled; tabs and line ends are kept.
     An empty cell without quotes is null, one with quotes an empty text: Polars reads them so, and DuckDB does with
@@ -76,15 +77,15 @@ def command(
 
     Every text is written exactly as it is, in all formats. A spreadsheet takes a text that begins with =, +, - or @ for
     a formula, also in quotes: import the CSV file with all columns as text (Excel: Data, From Text/CSV, do not detect
-    types; LibreOffice: mark the columns as Text and leave "Evaluate formulas" off) instead of opening it by a click.
-    --escape-formulas is for files that people will open by a click: it puts an apostrophe before such texts, which are
-    then others than published. The manifest says so.
+    types; LibreOffice: mark the columns as Text and leave "Evaluate formulas" off) instead of double-clicking it.
+    --escape-formulas is for files that people will double-click: it puts an apostrophe before such texts, which are
+    then no longer as published. The manifest says so.
 
     --split, --release, --subset and --where choose rows. Where the publisher has no split of that name, the standard
     names are tried. An expression may read the columns, and other tables and views of the warehouse by a subquery.
 
-    Where a licence asks for more than to name the authors (what is made of it must be under the same licence; not for
-    commercial purposes; nobody has licensed it), the command stops and says so, unless --accept-terms is there.
+    Where a licence asks for more than attribution (share alike; no commercial use; no licence at all), the command
+    stops and says so, unless --accept-terms is given.
 
     --pseudonymise puts keyed hashes in the place of people's ids: the same in every export with one key. Names inside
     texts are not touched.
@@ -93,9 +94,9 @@ def command(
     and NAME may be a corpus: all its task views; for ConvoKit it must be one, and the options choose its records.
 
     With --for labelstudio or argilla, PATH is a new folder with whole dialogues to label, tasks.json or records.json;
-    NAME is a corpus or main.dialogues, of whose rows the options choose.
+    NAME is a corpus or main.dialogues, and the options choose its rows.
 
-    Hugging Face's datasets would take the manifests of plain files for data: name the files, as in
+    Hugging Face's datasets would read the manifests of plain files as data: name the files, as in
     load_dataset("parquet", data_files="DIR/*.parquet"), or write a folder with --for huggingface.
 
     With --for superset, PATH is a zip archive that Apache Superset imports: a read-only connection to the warehouse, a

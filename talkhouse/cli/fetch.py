@@ -39,9 +39,9 @@ def command(
     """Fetch a corpus's files from its publisher into DIR/CORPUS, once its terms are accepted. DIR defaults to corpora.
 
     The terms are shown and asked for; without a terminal, --accept-terms says that you accept them. A good file that is
-    there is not fetched again, and one that was cut is continued, also by the next run. A file is in its place only
-    when it is whole and has its checksum. Where none is published, that of the first download is kept in
-    DIR/.talkhouse-fetch, and held against later ones.
+    there already is not fetched again, and an interrupted download is resumed, by the next run too. A file is in its
+    place only when it is whole and has its checksum. Where none is published, that of the first download is kept in
+    DIR/.talkhouse-fetch, and later downloads are compared with it.
 
     Examples:
         talkhouse fetch dbdc3

@@ -72,7 +72,7 @@ def command(
     again; the snapshot before the current one stays for those who still read it.
 
     With several --db, each corpus comes from the warehouse that has it: corpora can be built on several machines, and
-    the lake is the one that a single build of all would give.
+    the lake is the one that a single build of all of them would give.
 
     With --check, every file is hashed, and every table and view is read on Spark and in DuckDB and compared, cell by
     cell. It needs PySpark, the extra "spark". Exit code: 0 where everything is equal, 1 where something differs.

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     "--replace-nul",
     metavar="TEXT",
     help="What stands in texts for the character NUL, which PostgreSQL can't store; may be empty. "
-    "Without it, such texts are told and nothing is copied.",
+    "Without it, such texts are listed and nothing is copied.",
 )
 @click.option("--grant-select", metavar="ROLE", help="Let this role read everything that is published.")
 @options.dry_run
@@ -82,7 +82,7 @@ def command(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Publish a copy of the warehouse in PostgreSQL, for the tools and people that speak it.
+    r"""Publish a copy of the warehouse in PostgreSQL, for tools and people that use it.
 
     The tables have their keys, relations, indexes and comments there. Each view is a table of its rows, in the
     published order; the view of a split is a view of that table. Lists are arrays, lists of lists are jsonb. Macros are
@@ -91,12 +91,12 @@ def command(
     Readers see the former copy or the new one: everything is loaded beside it, counted and hashed, compared with the
     warehouse, and put in its place in one transaction. Where anything fails, the former copy stays. The schemas of the
     copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas. Those of
-    the role that publishes, and rights that were granted, are carried over to the new copy; what could not be is said.
-    Where the warehouse and the options are as they were, nothing is done.
+    the role that publishes, and rights that were granted, are carried over to the new copy; what could not be carried
+    over is listed. Where the warehouse and the options are as they were, nothing is done.
 
     The role needs the right to create schemas in the database, and no others. Publish as the same role each time: what
     belongs to another is neither read nor replaced. Its password is best kept in ~/.pgpass,
-    or given by $PGPASSWORD; service files and sslmode work as in psql. A psql that does "\d+ main.turns" shows it all.
+    or given by $PGPASSWORD; service files and sslmode work as in psql. "\d+ main.turns" in psql shows it all.
 
     Exit code of --verify: 0 where everything is equal, 1 where something differs.
 

@@ -17,7 +17,7 @@ from talkhouse.settings import database
 def command(path: Path, force: bool, db: Path | None) -> None:
     """Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
 
-    It has the corpora with their charts, splits and gold labels, how far annotators agree, findings and checks, a
+    It has the corpora with their charts, splits and gold labels, how well annotators agree, findings and checks, a
     dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
     asks nothing of the network. Two reports on one build are equal to the byte.
 

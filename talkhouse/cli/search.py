@@ -28,7 +28,7 @@ _HIT_LINES = 4
 @click.argument("text", metavar="TEXT", help="The text to search for.")
 @options.db
 @options.flag("--regex", help="TEXT is a regular expression in RE2 syntax.")
-@options.flag("--case-sensitive/--ignore-case", "-s/-i", "match_case", help="Whether A is another letter than a.")
+@options.flag("--case-sensitive/--ignore-case", "-s/-i", "match_case", help="Whether upper and lower case differ.")
 @options.corpus
 @click.option("--role", metavar="ROLE", help="Only turns of this role: user, system ...")
 @options.split
@@ -51,10 +51,10 @@ def command(
 ) -> None:
     r"""Find the turns that contain a text, each with its dialogue id and its turn index, which counts from 0.
 
-    Upper and lower case are the same, unless --case-sensitive is there. Otherwise the text is matched to the character:
-    %, * and quotes have no special meaning, and nothing is normalised. Turns are sorted by dialogue id and turn index.
-    If nothing is found, the command says so, and the exit code is 0. Where the text is the id of a dialogue or record,
-    standard error says how to see that.
+    Case is ignored unless --case-sensitive is given. Otherwise the text is matched to the character: %, * and quotes
+    have no special meaning, and nothing is normalised. Turns are sorted by dialogue id and turn index. If nothing is
+    found, the command says so, and the exit code is 0. Where the text is the id of a dialogue or record, standard error
+    says how to show it.
 
     On a terminal, long texts are cut around the match. Elsewhere each turn is one whole line of tab-separated columns:
     dialogue id, turn index, > for a match (nothing for the turns around it), role, speaker, text; control characters

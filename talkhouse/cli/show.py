@@ -104,17 +104,17 @@ def command(
     r"""Show a dialogue with its labels, personas and candidates, and the files that it came from.
 
     For a dialogue's id, the labels of all records that published it, record by record if there are several; for a
-    record's id, the labels of that record, each with what hangs on it: its span of the text, which a terminal
-    underlines, and what only its corpus has, such as a slot and its values. For more than five annotators, the
-    distribution of their labels. A turn that answers another has an arrow; a tool call, its response. Texts are never
-    cut; control characters and invisible characters in them are written as \t, \x1b, \u200b.
+    record's id, the labels of that record, each with its span of the text, which a terminal underlines, and with what
+    only its corpus has, such as a slot and its values. For more than five annotators, the distribution of their labels.
+    A turn that answers another has an arrow; a tool call, its response. Texts are never cut; control characters and
+    invisible characters in them are written as \t, \x1b, \u200b.
 
     --json prints everything as one object: kind, id, corpus, dialogue, participants, turns, parts, and records, each
     with its source, annotations, personas and candidates, with all columns of their tables (extra, annotators' ids,
     times).
 
     --raw prints the record as it is in its file, written from the tables alone: JSON equal in every value, anything
-    else byte for byte, nothing added, so also what acts on a terminal. A quarantined record, named by FILE#POINTER, is
+    else byte for byte, nothing added, control characters included. A quarantined record, named by FILE#POINTER, is
     printed verbatim.
 
     Examples:

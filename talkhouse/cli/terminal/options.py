@@ -101,7 +101,7 @@ subsets = click.option("--subset", metavar="S", multiple=True, help="Only this p
 where = click.option(
     "--where",
     metavar="EXPRESSION",
-    help="Only rows of which this SQL expression of the columns is true, such as: turn_index > 2.",
+    help="Only rows for which this SQL expression of the columns is true, such as: turn_index > 2.",
 )
 accept_terms = flag("--accept-terms", help="Accept the terms of the corpora, which are shown without it.")
 escape_formulas = flag(
