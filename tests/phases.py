@@ -52,7 +52,7 @@ PHASES = {
         "plan": "talkhouse.packages.plan:_config",
         "rows": "talkhouse.packages.tables:_write_config",
         "rename": "talkhouse.packages.tables:_named",
-        "card": "talkhouse.packages.huggingface.layout:card",
+        "card": "talkhouse.packages.huggingface:card",
         "descriptions": "talkhouse.packages.export:write_descriptions",
         "manifest": "talkhouse.packages.export:write_manifest",
         "move": "talkhouse.system.atomic_output:_move_content",

@@ -34,7 +34,7 @@ def _no_metadata(_: Config, __: Any) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Form:
+class ParquetForm:
     """How a program wants the rows."""
 
     value: Callable[[Config, Column], str] = _as_packed
@@ -52,7 +52,7 @@ class _Shard(NamedTuple):
 
 
 def write_tables(
-    package: Package, folder: Path, form: Form, on_rows: OnRows, *, shard_bytes: int = SHARD_BYTES
+    package: Package, folder: Path, form: ParquetForm, on_rows: OnRows, *, shard_bytes: int = SHARD_BYTES
 ) -> list[DataFile]:
     """Write ``data/<config>/<split>-00000-of-00001.parquet`` into a folder; no file is without rows.
 
@@ -66,7 +66,7 @@ def write_tables(
 
 
 def _write_config(
-    package: Package, config: Config, folder: Path, form: Form, on_rows: OnRows, shard_bytes: int
+    package: Package, config: Config, folder: Path, form: ParquetForm, on_rows: OnRows, shard_bytes: int
 ) -> list[DataFile]:
     selection = _by_splits(config.selection)
     describe = partial(described, selection=selection, sources=package.corpora, parts=package.parts)

@@ -10,16 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from talkhouse.packages.content import Package
-from talkhouse.packages.layout import Layout, described_file
-from talkhouse.packages.whole_dialogues import DialoguePackage, Level, known, not_shown, plan, write_list
+from talkhouse.packages.content import Layout, Package, described_file
+from talkhouse.packages.whole_dialogues import DialoguePackage, SchemeTarget, known, not_shown, plan, write_list
 from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
+
 _AGENT = "published labels"
+
 _TEXT = {"type": "text", "use_markdown": False}
 
 
@@ -38,7 +39,7 @@ def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, An
     return [write_list(folder / "records.json", package, _record, on_rows), described_file(dataset, None)]
 
 
-def _settings(schemes: Mapping[Level, list[str]]) -> dict[str, Any]:
+def _settings(schemes: Mapping[SchemeTarget, list[str]]) -> dict[str, Any]:
     """Return what a dataset has: the dialogue, a question for each scheme of dialogues, and a comment."""
     questions = [
         _question(level.name, is_required=True, **_answers(labels))
@@ -75,7 +76,7 @@ def _record(dialogue: Mapping[str, Any]) -> dict[str, Any]:
         "fields": {_DIALOGUE: [{"role": turn["author"], "content": turn["text"]} for turn in turns]},
         "metadata": known((*facts, ("turns", len(turns)))),
         "suggestions": {
-            Level(label["scheme"], is_of_turns=False).name: {"value": label["label"], "agent": _AGENT}
+            SchemeTarget(label["scheme"], is_of_turns=False).name: {"value": label["label"], "agent": _AGENT}
             for label in dialogue["labels"] or ()
             if label["turn_index"] is None
         },

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from talkhouse.packages.content import Package
-from talkhouse.packages.layout import Layout, described_file
-from talkhouse.packages.whole_dialogues import DialoguePackage, Level, known, not_shown, plan, write_list
+from talkhouse.packages.content import Layout, Package, described_file
+from talkhouse.packages.whole_dialogues import DialoguePackage, SchemeTarget, known, not_shown, plan, write_list
 from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters
@@ -20,6 +19,7 @@ from talkhouse.visible import WORD_JOINER, visible
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
+
 _MODEL = "published labels"
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -39,7 +39,7 @@ def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, An
     return [write_list(folder / "tasks.json", package, _task, on_rows), described_file(config, None)]
 
 
-def _config(schemes: Mapping[Level, list[str]]) -> str:
+def _config(schemes: Mapping[SchemeTarget, list[str]]) -> str:
     """Return the labelling interface: the dialogue, the labels of its turns, a choice of its own, and a comment."""
     view = ElementTree.Element("View")
     for level, labels in schemes.items():
@@ -63,7 +63,7 @@ def _in_xml(label: str) -> str:
     return visible(label) if _NOT_IN_XML.search(label) else label
 
 
-def _name(level: Level) -> str:
+def _name(level: SchemeTarget) -> str:
     """Return the name of a control: by one scheme, turns and dialogues may be labelled."""
     return level.name if level.is_of_turns else f"{level.name}_of_dialogue"
 
@@ -84,7 +84,7 @@ def _results(dialogue: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """
     places = {turn["turn_index"]: (place, turn["text"]) for place, turn in enumerate(dialogue["turns"] or ())}
     for label in dialogue["labels"] or ():
-        name = _name(Level(label["scheme"], label["turn_index"] is not None))
+        name = _name(SchemeTarget(label["scheme"], label["turn_index"] is not None))
         if label["turn_index"] is None:
             choice = {"choices": [_in_xml(label["label"])]}
             yield {"id": name, "from_name": name, "to_name": _DIALOGUE, "type": "choices", "value": choice}

@@ -1,9 +1,9 @@
-"""The rows of a corpus that are exported: all, or those of the records wanted; with pseudonyms where asked for."""
+"""The rows of a corpus that are exported, all or those of the records wanted, and speakers for turns without one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.selection import Selection
@@ -15,7 +15,7 @@ _PART_ROWS = 400_000
 """Turns and labels that are taken together at once, so that memory does not grow with the corpus."""
 
 
-class Part(NamedTuple):
+class DialogueRange(NamedTuple):
     """Dialogues that are written together, from the first to the last; never half of one."""
 
     first: str
@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tables:
+class CorpusTables:
     """The tables of one corpus."""
 
     warehouse: Warehouse
@@ -74,7 +74,7 @@ class Tables:
         return int(rows)
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[DialogueRange]:
         """All dialogues that have turns, in the order of their ids."""
         sizes = f"""
         select dialogue_key, count(*) as row_count, count_if(is_turn) as turn_count
@@ -92,7 +92,7 @@ class Tables:
         group by part
         order by part
         """
-        return [Part(*row) for row in self.warehouse.con.execute(query).fetchall()]
+        return [DialogueRange(*row) for row in self.warehouse.con.execute(query).fetchall()]
 
     @cached_property
     def has(self) -> Mapping[str, bool]:
@@ -108,3 +108,64 @@ class Tables:
         queries = ", ".join(f"exists(from {relation})" for relation in facts.values())
         (values,) = self.warehouse.con.execute(f"select {queries}").fetchall()
         return dict(zip(facts, values, strict=True))
+
+
+PythonType = Literal["int", "float", "str", "bool", "list", "dict"]
+"""A type of Python, as ``index.json`` names it."""
+
+
+class JsonMember(NamedTuple):
+    """A key, its value in SQL, and the value's type where it is not null."""
+
+    name: str
+    expression: str
+    kind: PythonType
+
+
+def struct(members: Iterable[JsonMember | tuple[str, str]]) -> str:
+    """Return an SQL struct of members, or of names and expressions."""
+    return f"struct_pack({', '.join(f'{quoted(member[0])} := {member[1]}' for member in members)})"
+
+
+def index(members: Iterable[JsonMember]) -> dict[str, list[str]]:
+    """Return the types of metadata as ConvoKit writes them; what is not in its index is dropped by its ``dump``."""
+    return {member.name: [f"<class '{member.kind}'>"] for member in members}
+
+
+def with_meta(members: Sequence[JsonMember]) -> str:
+    """Return what a speaker or conversation is in its file, as columns: the metadata, and no vectors."""
+    return f"{struct(members)} as meta, []::varchar[] as vectors"
+
+
+@dataclass(frozen=True)
+class MissingSpeakers:
+    """Who says the turns whose speaker is not known, and those that several say together: one of each per dialogue."""
+
+    tables: CorpusTables
+
+    def id_of(self, is_together: str) -> str:
+        """Return the id of the speaker of a turn that has none; ``is_together``: the condition that several say it."""
+        unknown, together = self._names
+        return f"dialogue_id || case when {is_together} then {literal(together)} else {literal(unknown)} end"
+
+    @cached_property
+    def _names(self) -> tuple[str, str]:
+        """``/unknown`` and ``/together``, unless speakers have such ids: ConvoKit merges what has one id."""
+        return self._free("/unknown"), self._free("/together")
+
+    def _free(self, name: str) -> str:
+        taken = self.tables.count("speakers", f"ends_with(speaker_id, {literal(name)})")
+        return self._free(f"{name}~") if taken else name
+
+    @property
+    def rows(self) -> str:
+        """These speakers as a relation in SQL, with the columns that they have."""
+        together = "(dialogue_id, turn_index) in (select (dialogue_id, turn_index) from main.turn_speakers)"
+        return f"""(
+        select distinct
+            {self.id_of("is_together")} as speaker_id, not is_together as is_missing, true as is_anonymous
+        from (
+            select dialogue_id, {together if self.tables.has["turn_speakers"] else "false"} as is_together
+            from {self.tables.rows("turns", "speaker_id is null")}
+        )
+        )"""
