@@ -4,18 +4,15 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts import words
-from talkhouse.charts.cut import cut, is_cut
+from talkhouse.charts.colours import palette
 from talkhouse.charts.declarations import metrics
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.declared import Chart, ChartKind
 from talkhouse.charts.draw import draw
-from talkhouse.charts.errors import sql_of_chart
-from talkhouse.charts.fields import Field, fields
-from talkhouse.charts.formats import number
+from talkhouse.charts.fields import Field, Rows, fields, number
 from talkhouse.charts.marks import with_units
-from talkhouse.charts.missing import missing_files
-from talkhouse.charts.palette import palette
-from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed
-from talkhouse.charts.rows import Rows
+from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed, sql_of_chart
+from talkhouse.charts.view_cache import missing_files
+from talkhouse.charts.words import cut, is_cut
 from talkhouse.dashboard import chart_table, receipt
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.text import plain
@@ -36,7 +33,7 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows
     left_out = cut(chosen, of_view, rows) if is_cut(chosen) else None
     rows = rows.drop(TOTAL, TIED, strict=False)
     columns = fields(chart, of_view)
-    if chart.kind is Kind.NUMBER:
+    if chart.kind is ChartKind.NUMBER:
         receipt.put(opened, chart.title, sql, number=_put_number(chart, columns[0], rows))
         return
     heading(chart.title, chart.description, level)
@@ -46,7 +43,7 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows
     lead = leads(opened, chart, rows, choices)
     if left_out and left_out.note:
         st.caption(plain(left_out.note))
-    if chart.kind is Kind.TABLE:
+    if chart.kind is ChartKind.TABLE:
         ranked = chart_table.ranking_first(chart, columns)
         chart_table.put(chart.title, rows, ranked, of=left_out.total if left_out else None, leads=lead)
         receipt.put(opened, chart.title, sql)

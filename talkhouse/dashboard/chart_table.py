@@ -8,8 +8,7 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts.declared import Chart
-from talkhouse.charts.fields import Field
-from talkhouse.charts.formats import NOTHING, NUMBERS
+from talkhouse.charts.fields import NOTHING, NUMBERS, Field
 from talkhouse.dashboard.table_html import OPEN, table_html
 from talkhouse.dashboard.tables import counted
 

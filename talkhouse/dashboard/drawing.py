@@ -4,10 +4,8 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from talkhouse.charts.declared import Chart, Dashboard, Filter, Kind
-from talkhouse.charts.errors import sql_of_filter
-from talkhouse.charts.grid import rows_of_charts
-from talkhouse.charts.query import OPTIONS, Choices, filter_sql
+from talkhouse.charts.declared import Chart, ChartKind, Dashboard, Filter, rows_of_charts
+from talkhouse.charts.query import OPTIONS, Choices, filter_sql, sql_of_filter
 from talkhouse.dashboard import chart_on_page, errors, headlines
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
@@ -57,7 +55,7 @@ def put_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices, *, 
     One that can't be computed says so in its place.
     """
     for row in rows_of_charts(charts):
-        if all(chart.kind is Kind.NUMBER for chart in row):
+        if all(chart.kind is ChartKind.NUMBER for chart in row):
             with st.container(horizontal=True):
                 for chart in row:
                     with st.container(border=True, width="stretch"):

@@ -6,7 +6,7 @@ from itertools import groupby
 import streamlit as st
 
 from talkhouse.charts.declared import Headline
-from talkhouse.charts.headlines import Said, said
+from talkhouse.charts.headlines import FilledHeadline, fill
 from talkhouse.dashboard import errors, links, receipt
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import Warehouse
@@ -24,7 +24,7 @@ def put(opened: Warehouse, headlines: Iterable[Headline]) -> None:
     lines, queries = [], {}
     for headline in headlines:
         try:
-            found = said(opened.rows_of_pages, headline, opened.query_files)
+            found = fill(opened.rows_of_pages, headline, opened.query_files)
         except CatalogueError as error:
             errors.show(str(error), f"The headline '{plain(headline.sentence)}' can't be shown.")
             continue
@@ -36,7 +36,7 @@ def put(opened: Warehouse, headlines: Iterable[Headline]) -> None:
         receipt.put_choice(opened, queries)
 
 
-def line(found: Said) -> str:
+def line(found: FilledHeadline) -> str:
     """Return a sentence as Markdown, its link after it."""
     runs = groupby(found.parts, key=lambda part: part[1])
     sentence = "".join(_bold(_joined(parts)) if is_value else plain(_joined(parts)) for is_value, parts in runs)
@@ -56,7 +56,7 @@ def _bold(text: str) -> str:
     return f"{plain(start)}**{plain(inner)}**{plain(end)}"
 
 
-def _link(found: Said) -> str:
+def _link(found: FilledHeadline) -> str:
     if found.dialogue_id or found.record_id:
         return linked("Read", links.read(found.dialogue_id, found.turn_index, record_id=found.record_id))
     return linked(_PAGES.get(found.link.partition("?")[0], "More"), found.link) if found.link else ""

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-from talkhouse.charts.fields import Field
-from talkhouse.charts.formats import NOTHING
+from talkhouse.charts.fields import NOTHING, Field
 from talkhouse.dashboard import errors, links, receipt_facts
 from talkhouse.dashboard.table_html import table_html
 from talkhouse.dashboard.tables import counted

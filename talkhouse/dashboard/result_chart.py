@@ -4,24 +4,23 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts import words
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.declared import Chart, ChartKind, Metric, NumberFormat
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import fields
-from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.questions import MOST_SERIES
 from talkhouse.dashboard.tables import Table
 from talkhouse.dashboard.text import plain
 
-KINDS = {"Table": None, "Bars": Kind.BAR, "Lines": Kind.LINE}
+KINDS = {"Table": None, "Bars": ChartKind.BAR, "Lines": ChartKind.LINE}
 
 
-def put_choice() -> Kind | None:
+def put_choice() -> ChartKind | None:
     """Draw the choice of how rows are shown; None is a table."""
     chosen = st.segmented_control("As", list(KINDS), default="Table", required=True, key="as", bind="query-params")
     return KINDS[chosen or "Table"]
 
 
-def put(table: Table, kind: Kind) -> None:
+def put(table: Table, kind: ChartKind) -> None:
     """Draw the choices of columns, then the chart of them; say why there is none."""
     rows = _drawable(table)
     numbers = [name for name, dtype in rows.schema.items() if dtype.is_numeric()]
@@ -42,7 +41,7 @@ def put(table: Table, kind: Kind) -> None:
     _put_chart(rows, chart_of(kind, x, y, by))
 
 
-def chart_of(kind: Kind, x: str, y: str, by: str | None) -> Chart:
+def chart_of(kind: ChartKind, x: str, y: str, by: str | None) -> Chart:
     """Return the chart of a number along a column, perhaps by another one."""
     return Chart(title=y, kind=kind, view="", metrics=(y,), x=x, by=(by,) if by else (), width=12)
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from talkhouse.charts.fields import Field
-from talkhouse.charts.formats import NOTHING, number
+from talkhouse.charts.fields import NOTHING, Field, number
 from talkhouse.dashboard.text import html
 
 _STYLE = """

@@ -6,9 +6,9 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from talkhouse.charts.declarations import Declared, dashboards, metrics
-from talkhouse.charts.headlines import Said, said
-from talkhouse.charts.held import Held, often_asked
+from talkhouse.charts.declarations import DeclaredDashboard, dashboards, metrics
+from talkhouse.charts.headlines import FilledHeadline, fill
+from talkhouse.charts.view_cache import ViewCache, often_asked
 from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.software import software
 from talkhouse.explore import data_dictionary
@@ -65,23 +65,23 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str,
         }
 
 
-def _held(warehouse: Warehouse) -> Held:
+def _held(warehouse: Warehouse) -> ViewCache:
     """Hold the views that are asked more than once: several dashboards and sections ask them."""
     files = warehouse.query_files
     boards = [file.dashboard for file in dashboards(files)]  # a chart has the colours of filters of any of them
     often = often_asked(boards, metrics(files), _columns(warehouse), content.QUERIES)
-    return Held(lambda: nullcontext(warehouse.con), f"{warehouse.database}_held", often)
+    return ViewCache(lambda: nullcontext(warehouse.con), f"{warehouse.database}_held", often)
 
 
-def _headlines(held: Held, declared: Declared, files: Files) -> Iterator[Said]:
+def _headlines(held: ViewCache, declared: DeclaredDashboard, files: Files) -> Iterator[FilledHeadline]:
     """Yield the sentences of a dashboard that have something to say."""
     for headline in declared.dashboard.headlines:
-        if sentence := said(held.rows, headline, files):
+        if sentence := fill(held.rows, headline, files):
             yield sentence
 
 
 def _figures(
-    warehouse: Warehouse, held: Held, declared: Iterable[Declared], on_chart: Callable[[int], None]
+    warehouse: Warehouse, held: ViewCache, declared: Iterable[DeclaredDashboard], on_chart: Callable[[int], None]
 ) -> dict[str, list[Figure]]:
     """Return the figures by the folder that declares them; drawings are numbered through the page."""
     numbers, columns = count(1), _columns(warehouse)
@@ -99,9 +99,9 @@ def _figures(
 
 def _corpora(
     warehouse: Warehouse,
-    held: Held,
-    declared: Sequence[Declared],
-    sentences: dict[str, list[Said]],
+    held: ViewCache,
+    declared: Sequence[DeclaredDashboard],
+    sentences: dict[str, list[FilledHeadline]],
     shown: dict[str, list[Figure]],
 ) -> list[dict[str, Any]]:
     con, cited = warehouse.con, bibtex_of(warehouse.corpora)
@@ -142,6 +142,6 @@ def _answers(sheet: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return [(question, [said] if isinstance(said, str) else list(said)) for question, said in answers if said]
 
 
-def _about(declared: Iterable[Declared], corpus_id: str) -> str:
+def _about(declared: Iterable[DeclaredDashboard], corpus_id: str) -> str:
     """Return what the dashboard of a corpus says of it; empty where it has none."""
     return " ".join(file.dashboard.description.strip() for file in declared if file.folder == corpus_id)

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from talkhouse.charts.conversations import conversations
-from talkhouse.charts.headlines import Said
+from talkhouse.charts.headlines import FilledHeadline
 from talkhouse.query.selection import select
 from talkhouse.query.terms import parts_of
 from talkhouse.report.votes import Part, Scheme, bar
@@ -116,7 +116,7 @@ class Example:
         return f"{self.id}-turn-{turn.turn_index}"
 
 
-def examples(warehouse: Warehouse, said: Iterable[Said], known: dict[str, Scheme]) -> list[Example]:
+def examples(warehouse: Warehouse, said: Iterable[FilledHeadline], known: dict[str, Scheme]) -> list[Example]:
     """Return the examples of all corpora, each dialogue once; ``known``: what is declared of the labels of schemes."""
     con = warehouse.con
     of_corpora = _usual(con) | _disputed(con)

@@ -7,17 +7,14 @@ import msgspec
 import polars as pl
 from markupsafe import Markup
 
-from talkhouse.charts.declarations import Declared, metrics
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.colours import palette
+from talkhouse.charts.declarations import DeclaredDashboard, metrics
+from talkhouse.charts.declared import Chart, ChartKind, Metric
 from talkhouse.charts.draw import draw
-from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
-from talkhouse.charts.held import Held
 from talkhouse.charts.marks import with_units
-from talkhouse.charts.metric import Metric
-from talkhouse.charts.missing import missing_files
-from talkhouse.charts.palette import palette
-from talkhouse.charts.query import chart_sql, narrowed
+from talkhouse.charts.query import chart_sql, narrowed, sql_of_chart
+from talkhouse.charts.view_cache import ViewCache, missing_files
 from talkhouse.charts.words import alternative, only_zero, single
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
@@ -51,7 +48,7 @@ class Figure:
 
 
 def figures(
-    held: Held, declared: Declared, files: Files, columns: Mapping[str, Sequence[str]], *, tables: bool
+    held: ViewCache, declared: DeclaredDashboard, files: Files, columns: Mapping[str, Sequence[str]], *, tables: bool
 ) -> Iterator[Figure]:
     """Yield the charts of a declared dashboard in its order; numbers and tables only if ``tables``.
 
@@ -59,19 +56,19 @@ def figures(
     """
     known = metrics(files)
     for position, chart in enumerate(declared.dashboard.charts, start=1):
-        if tables or chart.kind not in (Kind.TABLE, Kind.NUMBER):
+        if tables or chart.kind not in (ChartKind.TABLE, ChartKind.NUMBER):
             counted = narrowed(chart, {}, columns.get(chart.view, ()))
             yield _figure(held, f"{declared.name}-{position}", counted, known.get(chart.view, {}), files)
 
 
-def _figure(held: Held, name: str, chart: Chart, of_view: Mapping[str, Metric], files: Files) -> Figure:
-    most = MOST_ROWS if chart.kind is Kind.TABLE else _MOST_MARKS
+def _figure(held: ViewCache, name: str, chart: Chart, of_view: Mapping[str, Metric], files: Files) -> Figure:
+    most = MOST_ROWS if chart.kind is ChartKind.TABLE else _MOST_MARKS
     with sql_of_chart(held.rows, chart, files):
         sql = chart_sql(msgspec.structs.replace(chart, limit=min(chart.limit, most + 1)), of_view)
         rows = _readable(held.rows(sql))
     columns = fields(chart, of_view)
     figure = Figure(name, chart.title, chart.description.strip())
-    if chart.kind is Kind.NUMBER:
+    if chart.kind is ChartKind.NUMBER:
         value = rows.item()
         return replace(
             figure, sentence=f"{chart.title}: {cell(value, columns[0].format)}." if value is not None else ""
@@ -81,7 +78,7 @@ def _figure(held: Held, name: str, chart: Chart, of_view: Mapping[str, Metric], 
     if rows.is_empty():
         return replace(figure, missing=tuple(missing_files(held.rows, chart)))
     figure = replace(figure, table=_table(columns, with_units(chart, rows), f"{BI}.{chart.view}"))
-    if chart.kind is Kind.TABLE:
+    if chart.kind is ChartKind.TABLE:
         return figure
     if sentence := only_zero(chart, columns, rows):
         return replace(figure, sentence=f"{chart.title}: {sentence}")

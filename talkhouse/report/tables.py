@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.charts.formats import number
-from talkhouse.charts.metric import NumberFormat
+from talkhouse.charts.declared import NumberFormat
+from talkhouse.charts.fields import number
 
 MOST_ROWS = 200
 """Rows of a table that are in the page at most; a note says where the others are."""

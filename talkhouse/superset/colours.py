@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 
+from talkhouse.charts.colours import palette
 from talkhouse.charts.declarations import Metrics
-from talkhouse.charts.declared import Chart, Kind
-from talkhouse.charts.metric import metric
-from talkhouse.charts.palette import palette
-from talkhouse.charts.rows import Rows
+from talkhouse.charts.declared import Chart, ChartKind, metric
+from talkhouse.charts.fields import Rows
 from talkhouse.queries.files import Files
 
-_DRAWN = (Kind.BAR, Kind.LINE)
+_DRAWN = (ChartKind.BAR, ChartKind.LINE)
 """Kinds of charts with series."""
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from talkhouse.charts.declared import COLUMNS, Chart, Dashboard
-from talkhouse.charts.grid import box_height, rows_of_charts
+from talkhouse.charts.declared import COLUMNS, Chart, Dashboard, box_height, rows_of_charts
 from talkhouse.superset.filters import ROOT, Columns, filters
 from talkhouse.superset.names import VERSION, identity
 from talkhouse.superset.text import height

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from talkhouse.charts.fields import title
-from talkhouse.charts.formats import NUMBERS
-from talkhouse.charts.metric import ROW_COUNT, ROWS, Metric
+from talkhouse.charts.declared import ROW_COUNT, ROWS, Metric
+from talkhouse.charts.fields import NUMBERS, title
 from talkhouse.charts.questions import is_of_one_dialogue
 from talkhouse.queries.catalogue import BI
 from talkhouse.superset.names import VERSION, identity

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from talkhouse.charts.headlines import Said
+from talkhouse.charts.headlines import FilledHeadline
 from talkhouse.superset.filters import ONCE
 from talkhouse.visible import plain
 
@@ -16,7 +16,7 @@ _COUNTING = (
 )
 
 
-def text(description: str, found: Iterable[Said], built: datetime | None, *, is_counted_once: bool) -> str:
+def text(description: str, found: Iterable[FilledHeadline], built: datetime | None, *, is_counted_once: bool) -> str:
     """Return the text of a dashboard; the numbers in it are those of the build."""
     sentences = [f"- {_sentence(one)}" for one in found]
     if sentences and built:
@@ -30,16 +30,16 @@ def height(code: str) -> int:
     return 5 + sum(3 * (1 + len(line) // _LINE) if line else 1 for line in code.splitlines())
 
 
-def _sentence(found: Said) -> str:
+def _sentence(found: FilledHeadline) -> str:
     return " ".join(["".join(_parts(found)), *_place(found)])
 
 
-def _parts(found: Said) -> Iterator[str]:
+def _parts(found: FilledHeadline) -> Iterator[str]:
     for part, is_value in found.parts:
         yield f"**{plain(part)}**" if is_value else plain(part)
 
 
-def _place(found: Said) -> Iterator[str]:
+def _place(found: FilledHeadline) -> Iterator[str]:
     """Say where the sentence can be read: Superset does not know the address of the pages that show it."""
     if place := found.record_id or found.dialogue_id:
         turn = "" if found.turn_index is None else f", turn {found.turn_index}"

@@ -7,9 +7,8 @@ import streamlit as st
 
 from talkhouse import queries
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Kind
+from talkhouse.charts.declared import ROWS, ChartKind
 from talkhouse.charts.fields import Field
-from talkhouse.charts.metric import ROWS
 from talkhouse.dashboard import chart_table, drawing, headlines, links, warehouse
 from talkhouse.dashboard.table_html import table_html
 from talkhouse.dashboard.tables import counted
@@ -88,7 +87,7 @@ def page() -> None:
     st.header("Agreement, files and builds", anchor=False)
     st.caption(plain(declared.description, lines=True))
     choices = drawing.put_filters(opened, declared.filters)
-    others = [chart for chart in declared.charts if not (chart.view == "findings" and chart.kind is Kind.TABLE)]
+    others = [chart for chart in declared.charts if not (chart.view == "findings" and chart.kind is ChartKind.TABLE)]
     drawing.put_charts(opened, others, choices, level=3)
 
 

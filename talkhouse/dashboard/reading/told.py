@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.charts.conversations import Timeline, conversations
-from talkhouse.charts.errors import sql_of_timeline
+from talkhouse.charts.query import sql_of_timeline
 from talkhouse.dashboard import errors, links, reading
 from talkhouse.dashboard.reading.cards import lines_html
 from talkhouse.dashboard.reading.timeline import Address, Step, notes_html, steps_of, timeline_html

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.declared import Chart, ChartKind
 from talkhouse.charts.fields import Field
 from talkhouse.dashboard import links
 from talkhouse.dashboard.chart_table import long_last, ranking_first
@@ -20,11 +20,11 @@ PLACES = pl.DataFrame({"dialogue_id": ["a b/1", "c"], "turn_index": [3, None], "
 
 
 def chart(**members: object) -> Chart:
-    return Chart(**{"title": "", "kind": Kind.BAR, "view": "cups", "metrics": ("row_count",), **members})  # type: ignore[arg-type]
+    return Chart(**{"title": "", "kind": ChartKind.BAR, "view": "cups", "metrics": ("row_count",), **members})  # type: ignore[arg-type]
 
 
 def test_a_row_with_a_turn_leads_to_it(of_samples: Warehouse) -> None:
-    table = chart(kind=Kind.TABLE, by=("dialogue_id", "turn_index"))
+    table = chart(kind=ChartKind.TABLE, by=("dialogue_id", "turn_index"))
     assert leads(of_samples, table, PLACES, {}) == ["read?dialogue=a+b%2F1&turn=3", "read?dialogue=c"]
 
 
@@ -39,7 +39,7 @@ def test_a_row_with_a_turn_leads_to_it(of_samples: Warehouse) -> None:
         ({"x": "cups", "leads_to": "quality?rule=a"}, {"cups": 1}, {}, "quality?rule=a"),
         ({"x": "label", "leads_to": "tasks?task=a.b"}, {"label": "X"}, {}, "tasks?task=a.b&task_label=X"),
         ({"x": "cups"}, {"cups": 1}, {"split": ["dev"]}, None),
-        ({"kind": Kind.TABLE, "by": ("split",)}, {"split": "dev"}, {}, None),
+        ({"kind": ChartKind.TABLE, "by": ("split",)}, {"split": "dev"}, {}, None),
     ],
 )
 def test_a_mark_leads_to_what_it_stands_for(
@@ -98,7 +98,7 @@ def test_long_texts_stand_behind_what_a_phone_shows() -> None:
 
 def test_what_a_table_is_ranked_by_stands_behind_what_names_the_rows() -> None:
     names = ["dialogue_id", "turn_index", "release", "row_count", "cups"]
-    table = chart(kind=Kind.TABLE, by=tuple(names[:3]), metrics=("row_count", "cups"), largest_first=True)
+    table = chart(kind=ChartKind.TABLE, by=tuple(names[:3]), metrics=("row_count", "cups"), largest_first=True)
     ranked = ranking_first(table, [Field(name, name) for name in names])
     assert [column.name for column in ranked] == ["dialogue_id", "turn_index", "row_count", "release", "cups"]
 

@@ -9,20 +9,21 @@ from contextlib import AbstractContextManager
 import duckdb
 import polars as pl
 
+from talkhouse.charts.colours import values_query
 from talkhouse.charts.declarations import Metrics
-from talkhouse.charts.declared import Dashboard
-from talkhouse.charts.missing import MISSING
-from talkhouse.charts.palette import values_query
+from talkhouse.charts.declared import Chart, Dashboard
+from talkhouse.charts.fields import Rows, frame
 from talkhouse.charts.query import DEFAULT, OPTIONS, chart_sql, filter_sql
-from talkhouse.charts.rows import frame
 from talkhouse.queries.catalogue import BI
-from talkhouse.schema.sql import quoted
+from talkhouse.schema.sql import literal, quoted
 
 Connect = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
 """Opens a connection to the warehouse, or gives one that is open."""
 
 _VIEW = re.compile(rf'\b{BI}\."?(\w+)"?')
+
 _WORD = re.compile(r"\w+")
+
 _STAR = re.compile(r"\*\s*(,|from\b|exclude\b|replace\b|rename\b)|(^|\()\s*from\b|columns\s*\(", re.IGNORECASE)
 """Where a query asks for columns that it does not name."""
 
@@ -30,7 +31,7 @@ _MOST_ROWS = 3_000_000
 """Rows of a view that are held."""
 
 
-class Held:
+class ViewCache:
     """Runs queries over views; those to hold are tables once they were asked."""
 
     def __init__(self, connect: Connect, name: str, selects: Mapping[str, str], most_rows: int = _MOST_ROWS) -> None:
@@ -84,7 +85,7 @@ class Held:
         return bool(count <= self._most_rows)
 
 
-def views_in(sql: str) -> set[str]:
+def _views_in(sql: str) -> set[str]:
     """Return the names of the views, and macros, of ``bi`` in a query."""
     return {match[1] for match in _VIEW.finditer(sql)}
 
@@ -102,13 +103,13 @@ def often_asked(
     filters = [choice for dashboard in listed for choice in dashboard.filters]
     for choice in filters:
         asked[choice.view].append((filter_sql(choice, OPTIONS), choice.where))
-    queries = [*more, MISSING, *(headline.sql for dashboard in listed for headline in dashboard.headlines)]
+    queries = [*more, _MISSING, *(headline.sql for dashboard in listed for headline in dashboard.headlines)]
     for chart in (chart for dashboard in listed for chart in dashboard.charts):
         asked[chart.view].append((chart_sql(chart, metrics.get(chart.view, {})), chart.where))
         if colours := values_query(chart, filters):
             queries.append(colours)
     for sql in queries:
-        for view in views_in(sql):
+        for view in _views_in(sql):
             asked[view].append((sql, ""))
     chosen = {DEFAULT, *(choice.column for choice in filters)}
     # A macro looks like a view in a query, and has no columns.
@@ -132,3 +133,15 @@ def _select(view: str, queries: Iterable[tuple[str, str]], chosen: Iterable[str]
     conditions = {where for _, where in queries}
     where = "" if "" in conditions else " or ".join(f"({one})" for one in sorted(conditions))
     return f"select {kept} from {BI}.{quoted(view)}" + (f" where {where}" if where else "")
+
+
+_MISSING = """
+select detail from bi.findings
+where rule = 'TH-08' and (starts_with({view}, corpus_id || '_') or {view} = corpus_id)
+order by detail
+"""
+
+
+def missing_files(rows: Rows, chart: Chart) -> list[str]:
+    """Return what the build says of missing files of the corpus whose view a chart asks; empty: none is missing."""
+    return rows(_MISSING.format(view=literal(chart.view)))["detail"].to_list()
