@@ -6,11 +6,19 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from talkhouse.schema.sql import quoted
-from talkhouse.scores.tasks.examples import Examples
-from talkhouse.scores.tasks.refusals import BadPredictions, first_rows, key_text, refusal, refuse, row_text
-from talkhouse.scores.tasks.sql_files import head_errors
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.examples import Examples
+from talkhouse.scores.scoring_workspace import (
+    BadPredictions,
+    ScoringWorkspace,
+    Table,
+    first_rows,
+    head_errors,
+    key_text,
+    refusal,
+    refuse,
+    row_text,
+)
+from talkhouse.scores.task import ScoredTask
 
 
 @dataclass(frozen=True)
@@ -28,15 +36,15 @@ class _Pairs:
         """Return the SQL that is true of ``predictions`` for some of these keys."""
         return f"exists (select 1 from {keys} as keys where {self.on})"
 
-    def among(self, workspace: Workspace, condition: str) -> "_Pairs":
+    def among(self, workspace: ScoringWorkspace, condition: str) -> "_Pairs":
         """Leave only the predictions for which a condition is true."""
         select = f"select predictions.* from {self.predictions} as predictions where {condition}"
         return replace(self, predictions=workspace.create("among", select))
 
 
 def match(
-    workspace: Workspace,
-    task: Task,
+    workspace: ScoringWorkspace,
+    task: ScoredTask,
     typed: Table,
     names: Collection[str],
     examples: Examples,
@@ -89,7 +97,7 @@ def _condition(names: Collection[str], *, by_index: bool) -> str:
     )
 
 
-def _scored_rankings(workspace: Workspace, task: Task, pairs: _Pairs) -> Table:
+def _scored_rankings(workspace: ScoringWorkspace, task: ScoredTask, pairs: _Pairs) -> Table:
     """Create predictions with scores from rankings: the first has the highest, what is not listed -Infinity."""
     counts = task.query.counts
     if counts is None:
@@ -131,7 +139,7 @@ def _scored_rankings(workspace: Workspace, task: Task, pairs: _Pairs) -> Table:
     )
 
 
-def _check_counts(workspace: Workspace, pairs: _Pairs, predicted: Table) -> int:
+def _check_counts(workspace: ScoringWorkspace, pairs: _Pairs, predicted: Table) -> int:
     """Return how many keys have no prediction; refuse predictions for what is not there, and keys given twice."""
     counts = f"(select count(*) from {pairs.keys}), (select count(*) from {pairs.predictions})"
     query = f"select {counts}, count(*), count_if(is_missing) from {predicted}"

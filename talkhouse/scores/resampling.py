@@ -1,25 +1,24 @@
-"""Metrics of resamples, each by the metric's own formula over the rows that were drawn.
-
-Rows are drawn by the dialogue, since turns of one dialogue are not independent; a row without a dialogue by its record.
-A mean or share adds up from what its dialogues have; any other metric is computed by its SQL from the rows themselves.
-"""
+"""Metrics of resamples, each by its own formula over the rows that were drawn, and their 95 % intervals."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from statistics import quantiles
+from typing import Any
 
-from talkhouse.scores.metrics.metrics import Metric, metrics
-from talkhouse.scores.tasks.sql_files import Bound
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.schema.sql import literal
+from talkhouse.scores.metrics import ScoreMetric, metrics
+from talkhouse.scores.scoring_workspace import Bound, ScoringWorkspace, Table
+from talkhouse.scores.task import ScoredTask
 
 SEED = 20_171_101
+
 RESAMPLES = 1_000
 
 DIALOGUE = "coalesce('dialogue ' || dialogue_id, 'record ' || record_id)"
 """SQL: what the rows of what was scored are drawn by."""
 
-AT_ONCE = 2_000_000
+_AT_ONCE = 2_000_000
 """Rows that are drawn before the metrics of their resamples are computed."""
 
 Values = dict[str, list[float | None]]
@@ -43,19 +42,19 @@ class Drawable:
     """The kind of each part; parts in which all means have the same values are of one kind."""
     sums: Table
     """Of each mean, numerators and denominators by the kind."""
-    others: Task
+    others: ScoredTask
     """The task with those of its metrics alone that are no means, and what stands in one file with them."""
 
 
 @contextmanager
 def drawable(
-    workspace: Workspace,
-    task: Task,
+    workspace: ScoringWorkspace,
+    task: ScoredTask,
     runs: Sequence[str],
     scored: str,
     *,
     resamples: int = RESAMPLES,
-    at_once: int = AT_ONCE,
+    at_once: int = _AT_ONCE,
 ) -> Iterator[Drawable]:
     """Yield what can be drawn from queries of what was scored, one for each run of the same examples.
 
@@ -81,11 +80,11 @@ def drawable(
     workspace.drop([rows, kinds, sums])
 
 
-def _is_additive(numbers: list[Metric]) -> bool:
+def _is_additive(numbers: list[ScoreMetric]) -> bool:
     return all(metric.is_mean or metric.is_count for metric in numbers)
 
 
-def _create_sums(workspace: Workspace, task: Task, rows: Table, scored: str) -> tuple[Table, Table]:
+def _create_sums(workspace: ScoringWorkspace, task: ScoredTask, rows: Table, scored: str) -> tuple[Table, Table]:
     """Create the kinds of parts, and of each mean the sums by the kind: 100,000 lists may have 51 ranks."""
     sliced = {"sliced": f"select part as slice, * exclude (part) from {rows}", "scored": scored}
     each = " union all ".join(
@@ -123,7 +122,7 @@ def _create_sums(workspace: Workspace, task: Task, rows: Table, scored: str) -> 
     return kinds, sums
 
 
-def bootstrap(workspace: Workspace, of: Drawable) -> list[Values]:
+def bootstrap(workspace: ScoringWorkspace, of: Drawable) -> list[Values]:
     """Draw as many dialogues as there are, with replacement; return the values of each run over the same dialogues.
 
     There are none where all resamples would be the same: with one dialogue.
@@ -133,7 +132,7 @@ def bootstrap(workspace: Workspace, of: Drawable) -> list[Values]:
     return _values(workspace, of, replaced(of))
 
 
-def shuffled(workspace: Workspace, of: Drawable) -> list[Values]:
+def shuffled(workspace: ScoringWorkspace, of: Drawable) -> list[Values]:
     """Swap each dialogue between two runs, or not, by the toss of a coin; return the values of both."""
     return _values(workspace, of, swapped())
 
@@ -160,7 +159,7 @@ def draws(of: Drawable, part: str, first: int, last: int) -> str:
     )
 
 
-def _values(workspace: Workspace, of: Drawable, part: str) -> list[Values]:
+def _values(workspace: ScoringWorkspace, of: Drawable, part: str) -> list[Values]:
     """Return by run the values of all resamples; ``part`` is the SQL of what is drawn at a place of a resample."""
     values: list[Values] = [{} for _ in range(of.runs)]
     for first in range(0, of.resamples, of.step):
@@ -174,7 +173,7 @@ def _values(workspace: Workspace, of: Drawable, part: str) -> list[Values]:
 
 
 def _means(
-    workspace: Workspace, of: Drawable, drawn: Table, first: int, last: int
+    workspace: ScoringWorkspace, of: Drawable, drawn: Table, first: int, last: int
 ) -> list[tuple[str, int, float | None]]:
     """Return the means of the resamples that are drawn: name, number, value."""
     return workspace.con.execute(
@@ -203,7 +202,7 @@ def _means(
     ).fetchall()
 
 
-def _others(workspace: Workspace, of: Drawable, drawn: Table) -> Iterator[tuple[str, int, float | None]]:
+def _others(workspace: ScoringWorkspace, of: Drawable, drawn: Table) -> Iterator[tuple[str, int, float | None]]:
     """Yield the metrics that are no means. A dialogue that is drawn twice is two, each named by its place."""
     if not of.others.summaries:
         return
@@ -216,3 +215,47 @@ def _others(workspace: Workspace, of: Drawable, drawn: Table) -> Iterator[tuple[
     for metric in metrics(workspace.con, of.others, rows, of.scored):
         if not metric.is_mean and not metric.is_count:
             yield metric.name, int(metric.slice or 0), metric.value
+
+
+_LEVEL = 0.95
+
+_PARTS = 40
+"""The first and last fortieth are left out."""
+
+
+def with_intervals(
+    workspace: ScoringWorkspace, task: ScoredTask, numbers: Sequence[ScoreMetric], sliced: str, scored: str
+) -> list[ScoreMetric]:
+    """Return metrics with the intervals of their values.
+
+    ``sliced`` is the query that they are of, ``scored`` that of all examples.
+    """
+    rows = workspace.create("sliced", sliced)
+    values = {part: _of_slice(workspace, task, rows, part, scored) for part in dict.fromkeys(m.slice for m in numbers)}
+    ends = [interval(values[metric.slice].get(metric.name, [])) for metric in numbers]
+    workspace.drop([rows])
+    return [replace(metric, low=low, high=high) for metric, (low, high) in zip(numbers, ends, strict=True)]
+
+
+def _of_slice(workspace: ScoringWorkspace, task: ScoredTask, rows: Table, part: str | None, scored: str) -> Values:
+    """Return the values of the resamples of a slice."""
+    name = "null" if part is None else literal(part)
+    query = f"select * exclude (slice) from {rows} where slice is not distinct from {name}"
+    with drawable(workspace, task, [query], scored) as of:
+        (values,) = bootstrap(workspace, of)
+    return values
+
+
+def described(dialogues: int) -> dict[str, Any]:
+    """Say how intervals are made, for who reports them."""
+    drawn = {"resamples": RESAMPLES, "seed": SEED, "unit": "dialogue", "units": dialogues}
+    return {"level": _LEVEL, "method": "percentile bootstrap", **drawn}
+
+
+def interval(values: Sequence[float | None]) -> tuple[float | None, float | None]:
+    """Return the ends of the middle 95 %, by linear interpolation; resamples without a value are left out."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return None, None
+    cuts = quantiles(known, n=_PARTS, method="inclusive")
+    return cuts[0], cuts[-1]

@@ -6,19 +6,25 @@ from typing import NamedTuple
 
 from talkhouse.queries.heads import Form, LayoutQuery
 from talkhouse.schema.errors import UsageError
+from talkhouse.scores.examples import Examples, choose, create_examples, most_rows
+from talkhouse.scores.options import AUTO, TABLE, Baseline
 from talkhouse.scores.predictions.baselines import create_baseline
-from talkhouse.scores.predictions.checks import check_fingerprint, check_values
-from talkhouse.scores.predictions.files import PredictionFile, readable, take
 from talkhouse.scores.predictions.layouts import lay_out, pour_layout
 from talkhouse.scores.predictions.matching import match
-from talkhouse.scores.predictions.reader import Reader, reading
-from talkhouse.scores.predictions.tables import TABLES, is_world_log, names_of, open_tables, pour_tables
-from talkhouse.scores.predictions.typed import Raw, check_columns, named_splits, raw, wanted_columns, with_types
-from talkhouse.scores.tasks.examples import Examples, choose, create_examples, most_rows
-from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.predictions.prediction_files import PredictionFile, Reader, readable, reading, take
+from talkhouse.scores.predictions.prediction_tables import TABLES, is_world_log, names_of, open_tables, pour_tables
+from talkhouse.scores.predictions.typed import (
+    RawPredictions,
+    check_columns,
+    check_fingerprint,
+    check_values,
+    named_splits,
+    raw,
+    wanted_columns,
+    with_types,
+)
+from talkhouse.scores.scoring_workspace import ScoringWorkspace, Table
+from talkhouse.scores.task import ScoredTask, ScoreRequest
 from talkhouse.system.temporary_folder import temporary_folder
 
 
@@ -35,13 +41,13 @@ class Predictions:
     warnings: list[str]
 
 
-class _Read(NamedTuple):
+class _ReadPredictions(NamedTuple):
     files: list[PredictionFile]
-    raw: Raw
+    raw: RawPredictions
     examples: Examples
 
 
-def read_predictions(workspace: Workspace, task: Task, request: Request) -> Predictions:
+def read_predictions(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest) -> Predictions:
     """Read predictions or make those of a baseline, check them, and match them with the examples that they are for.
 
     Raises UsageError where the files can't be read or the names can't be, BadPredictions where rows can't be scored.
@@ -69,12 +75,12 @@ def read_predictions(workspace: Workspace, task: Task, request: Request) -> Pred
     return Predictions(examples, predicted, missing, named, warnings)
 
 
-def _baseline(workspace: Workspace, task: Task, request: Request, kind: Baseline) -> _Read:
+def _baseline(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, kind: Baseline) -> _ReadPredictions:
     examples = _examples(workspace, task, request)
-    return _Read([], raw(workspace, create_baseline(workspace, task, examples, kind)), examples)
+    return _ReadPredictions([], raw(workspace, create_baseline(workspace, task, examples, kind)), examples)
 
 
-def _files(workspace: Workspace, task: Task, request: Request) -> _Read:
+def _files(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest) -> _ReadPredictions:
     """Read the files that a user names, as a table or in the layout that they are in."""
     with temporary_folder() as folder:
         files = take(request.paths, folder, request.limits)
@@ -85,14 +91,14 @@ def _files(workspace: Workspace, task: Task, request: Request) -> _Read:
             else:
                 source = pour_layout(reader, files[0], layout, most_rows(workspace.con, task))
     if layout is None:
-        return _Read(files, given, _examples(workspace, task, request, named_splits(workspace, given)))
+        return _ReadPredictions(files, given, _examples(workspace, task, request, named_splits(workspace, given)))
     examples = _examples(workspace, task, request)
     laid_out = lay_out(workspace, files[0], layout, source, examples, most_rows(workspace.con, task))
     workspace.drop([source])
-    return _Read(files, raw(workspace, laid_out), examples)
+    return _ReadPredictions(files, raw(workspace, laid_out), examples)
 
 
-def _pour(reader: Reader, task: Task, files: Sequence[PredictionFile]) -> Table:
+def _pour(reader: Reader, task: ScoredTask, files: Sequence[PredictionFile]) -> Table:
     """Create a table of the rows of files; BadPredictions where these can't be predictions of the task."""
     wanted = wanted_columns(task)
     tables = open_tables(reader, files, wanted)
@@ -102,13 +108,16 @@ def _pour(reader: Reader, task: Task, files: Sequence[PredictionFile]) -> Table:
 
 
 def _examples(
-    workspace: Workspace, task: Task, request: Request, named: Sequence[tuple[str | None, str | None]] = ()
+    workspace: ScoringWorkspace,
+    task: ScoredTask,
+    request: ScoreRequest,
+    named: Sequence[tuple[str | None, str | None]] = (),
 ) -> Examples:
     asked = {"split": request.split, "release": request.release, "where": request.where}
     return create_examples(workspace, task, choose(workspace.con, task, **asked, subsets=request.subsets, named=named))
 
 
-def _layout(task: Task, request: Request, files: Sequence[PredictionFile]) -> LayoutQuery | None:
+def _layout(task: ScoredTask, request: ScoreRequest, files: Sequence[PredictionFile]) -> LayoutQuery | None:
     """Return the layout in which predictions come, None for tables; by the name of the file unless it is named."""
     layout = _layout_of(task, request, files[0]) if request.layout == AUTO else task.layout(request.layout)
     if layout is not None and len(files) > 1:
@@ -116,7 +125,7 @@ def _layout(task: Task, request: Request, files: Sequence[PredictionFile]) -> La
     return layout
 
 
-def _layout_of(task: Task, request: Request, file: PredictionFile) -> LayoutQuery | None:
+def _layout_of(task: ScoredTask, request: ScoreRequest, file: PredictionFile) -> LayoutQuery | None:
     if file.path.suffix.lower() in TABLES and not (file.is_folder or is_world_log(file, request.limits)):
         return None
     fitting = [layout for layout in task.layouts if layout.reads == _form(file)]

@@ -1,18 +1,19 @@
 """What each example scores, and the metrics over it: the SQL of a task."""
 
-from collections.abc import Iterator, Mapping
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import duckdb
+from pyarrow import lib as pa
 
 from talkhouse.queries.heads import Query
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal
-from talkhouse.scores.metrics import bleu
-from talkhouse.scores.tasks.refusals import refuse
-from talkhouse.scores.tasks.sql_files import Bound
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.scoring_workspace import Bound, ScoringWorkspace, Table, refuse
+from talkhouse.scores.task import ScoredTask
 from talkhouse.warehouse.relations import columns_of
 
 _EXAMPLE = ("release", "split", "example_index", "record_id", "dialogue_id")
@@ -20,7 +21,7 @@ _EXAMPLE = ("release", "split", "example_index", "record_id", "dialogue_id")
 
 
 @dataclass(frozen=True)
-class Metric:
+class ScoreMetric:
     """A number, of all that was scored or of a slice."""
 
     name: str
@@ -54,13 +55,13 @@ class Metric:
         return self.of is None and self.count is not None
 
 
-NONE = ("none",)
+_NONE = ("none",)
 """What the head of a task says where no metric is official."""
 
 _FIRST = 4
 """Metrics of a file that are shown where no metric is official."""
 
-_RESULT = frozenset(field.name for field in fields(Metric)[:9]) - {"slice"}
+_RESULT = frozenset(field.name for field in fields(ScoreMetric)[:9]) - {"slice"}
 """What the SQL of a metric gives."""
 
 
@@ -70,7 +71,7 @@ def set_threshold(con: duckdb.DuckDBPyConnection, threshold: float | None) -> No
         con.execute(f"set variable threshold = {threshold!r}::double")
 
 
-def score_examples(workspace: Workspace, task: Task, predicted: Table) -> Table:
+def score_examples(workspace: ScoringWorkspace, task: ScoredTask, predicted: Table) -> Table:
     """Create a table of what each example scores, from its prediction.
 
     Raises BadPredictions for predictions that can't be scored, CatalogueError where the SQL of the task is wrong.
@@ -88,10 +89,10 @@ def score_examples(workspace: Workspace, task: Task, predicted: Table) -> Table:
             "predictions can't be scored",
             next_step="give what the task declares: see docs/scores.md",
         )
-    return bleu.with_bleu(workspace, scored) if "guess" in names else scored
+    return _with_bleu(workspace, scored) if "guess" in names else scored
 
 
-def _gold(workspace: Workspace, task: Task, predicted: Table) -> str:
+def _gold(workspace: ScoringWorkspace, task: ScoredTask, predicted: Table) -> str:
     """Return the query of the rows of a task's view from the first record that is scored to the last.
 
     A join with ``predicted`` says the same, but DuckDB would first gather the candidates of all splits: only a
@@ -109,12 +110,12 @@ def whole(scored: Table) -> str:
     return f"select null::varchar as slice, * from {scored}"
 
 
-def metrics(con: duckdb.DuckDBPyConnection, task: Task, sliced: str, scored: str) -> list[Metric]:
+def metrics(con: duckdb.DuckDBPyConnection, task: ScoredTask, sliced: str, scored: str) -> list[ScoreMetric]:
     """Run the metrics of a task over a query of what examples score with a column ``slice``; null stands for all.
 
     ``scored`` is the query of all examples, which the slices or resamples are of.
     """
-    by_name: dict[tuple[str | None, str], Metric] = {}
+    by_name: dict[tuple[str | None, str], ScoreMetric] = {}
     relations = {"sliced": sliced, "scored": scored}
     for summary in task.summaries:
         for part, results in _results(con, summary, relations):
@@ -132,7 +133,7 @@ def _results(
         return con.execute(f"select slice, results from ({sql.sql}) order by slice").fetchall()
 
 
-def _of_file(summary: Query, task: Task, part: str | None, results: object) -> Iterator[Metric]:
+def _of_file(summary: Query, task: ScoredTask, part: str | None, results: object) -> Iterator[ScoreMetric]:
     """Yield the metrics that a file gives of a slice; CatalogueError where it gives something else."""
     if not isinstance(results, list) or not all(isinstance(one, dict) and one.keys() == _RESULT for one in results):
         raise CatalogueError(
@@ -147,14 +148,70 @@ def _of_file(summary: Query, task: Task, part: str | None, results: object) -> I
     for place, result in enumerate(results):
         is_possible = official is None or result["name"] in official
         is_main = is_possible and (result["official"] or result["best"] is not None)
-        if official == NONE:
+        if official == _NONE:
             is_main = result["official"] if has_official else place < _FIRST
         is_official = is_possible and result["official"]
-        yield Metric(**result | {"slice": part, "official": is_official, "is_main": is_main})
+        yield ScoreMetric(**result | {"slice": part, "official": is_official, "is_main": is_main})
 
 
-def tied(workspace: Workspace, scored: Table) -> int:
+def tied(workspace: ScoringWorkspace, scored: Table) -> int:
     """Return how many examples have a candidate with the score of the right one."""
     if "tied" not in workspace.columns(scored):
         return 0
     return int(workspace.con.execute(f"select count_if(tied > 1) from {scored}").fetchall()[0][0])
+
+
+_EPSILON = 1e-12
+"""What counts in place of no match."""
+
+_LONGEST = 4
+
+
+def _sentence_bleu(guess: str, answer: str) -> list[float]:
+    """Return BLEU-1 to BLEU-4 of one normalised text against another, each with equal weights."""
+    hypothesis, reference = guess.split(" "), answer.split(" ")
+    hits = _matches(hypothesis, reference)
+    if hits[0] == 0:
+        return [0.0] * _LONGEST
+    short = len(hypothesis) < len(reference)
+    penalty = math.exp(1 - len(reference) / len(hypothesis)) if short else 1.0
+    logs = [math.log((count or _EPSILON) / max(1, len(hypothesis) - size)) for size, count in enumerate(hits)]
+    return [penalty * math.exp(math.fsum(log / size for log in logs[:size])) for size in range(1, _LONGEST + 1)]
+
+
+def _matches(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
+    """Count the n-grams of each size that both have, each as often as both have it."""
+    hits = [0] * _LONGEST
+    for size in range(1, _LONGEST + 1):
+        ours, theirs = _grams(hypothesis, size), _grams(reference, size)
+        if set(ours).isdisjoint(theirs):  # no longer one either: it would begin with one of this size
+            break
+        counts, others = Counter(ours), Counter(theirs)
+        hits[size - 1] = sum(min(count, others[gram]) for gram, count in counts.items())
+    return hits
+
+
+def _grams(tokens: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    return list(zip(*(tokens[start:] for start in range(size)), strict=False))
+
+
+def _with_bleu(workspace: ScoringWorkspace, scored: Table) -> Table:
+    """Create what each example scores with the columns bleu_1 to bleu_4 too; they are null where there is no guess."""
+    query = f"select rowid, guess, answer from {scored} where guess is not null"
+    rows = workspace.con.execute(query).fetchall()
+    values = array("d", (value for _, guess, answer in rows for value in _sentence_bleu(guess, answer)))
+    columns = {"place": _column(array("q", (place for place, *_ in rows)), pa.int64())}
+    columns |= {f"bleu_{size + 1}": _column(values[size::_LONGEST], pa.float64()) for size in range(_LONGEST)}
+    bleu = workspace.create_arrow("bleu", pa.table(columns))
+    with_columns = workspace.create(
+        "scored",
+        f"select scored.*, bleu.* exclude (place) from {scored} as scored "
+        f"left join {bleu} as bleu on bleu.place = scored.rowid order by scored.rowid",
+    )
+    workspace.drop([bleu, scored])
+    return with_columns
+
+
+def _column(numbers: "array[float] | array[int]", kind: pa.DataType) -> pa.Array:
+    """Return numbers as a column; of a list, Arrow would import pandas where that is installed."""
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])

@@ -9,10 +9,9 @@ from talkhouse.query.export import format_of
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.metrics.metrics import metrics, whole
-from talkhouse.scores.tasks.sql_files import Bound
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.metrics import metrics, whole
+from talkhouse.scores.scoring_workspace import Bound, ScoringWorkspace, Table
+from talkhouse.scores.task import ScoredTask
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder
 from talkhouse.system.output_links import target_of
 from talkhouse.warehouse.relations import columns_of
@@ -45,7 +44,7 @@ def write_rows(
     return rows.count
 
 
-def examples_query(workspace: Workspace, task: Task, scored: Table) -> str:
+def examples_query(workspace: ScoringWorkspace, task: ScoredTask, scored: Table) -> str:
     """Return the query of what each example scores, with its keys and the columns of the task's view."""
     names = [metric.name for metric in metrics(workspace.con, task, whole(scored), f"from {scored}")]
     each = workspace.create("each_example", _each(task, scored, names))
@@ -61,7 +60,7 @@ def examples_query(workspace: Workspace, task: Task, scored: Table) -> str:
     )
 
 
-def _each(task: Task, scored: Table, names: Sequence[str]) -> str:
+def _each(task: ScoredTask, scored: Table, names: Sequence[str]) -> str:
     """Return the query of a row per example with a column per metric."""
     sliced = {"sliced": f"select rowid::varchar as slice, * from {scored}", "scored": f"from {scored}"}
     parts = " union all ".join(
