@@ -91,7 +91,7 @@ PHASES = {
         "open": "talkhouse.schema.warehouse:connect",
         "score": "talkhouse.scores.score:score_examples",
         "save": "talkhouse.scores.saved.runs:private_folder",
-        "examples": "talkhouse.scores.saved.runs:save_examples",
+        "examples": "talkhouse.scores.saved.runs:_save_examples",
         "move": "talkhouse.scores.saved.runs:move_into_place",
         "clear": "shutil:rmtree",
     },

@@ -103,9 +103,9 @@ def test_a_value_without_a_name_stops_the_export(writable: duckdb.DuckDBPyConnec
 def test_the_classes_of_a_view_without_scheme_and_score_are_what_occurs_in_all_rows(
     writable: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from talkhouse.packages import plan
+    from talkhouse.packages import plan as plan_module
 
-    monkeypatch.setattr(plan, "_declared", lambda *_: [("utterance_kind", None, ())])
+    monkeypatch.setattr(plan_module, "_declared", lambda *_: [("utterance_kind", None, ())])
     columns = "case when example_index % 2 = 0 then 'b' when example_index % 3 = 0 then 'a' end as utterance_kind"
     writable.execute(f"create table main.stored as select *, {columns} from {TASK}")
     writable.execute(f"create or replace view {TASK} as from main.stored")
