@@ -151,9 +151,9 @@ def _print_sql(lake: Path, view: str | None, location: str | None) -> None:
 
 
 def _left_out_lines(views: "Sequence[LeftOut]") -> list[str]:
-    from talkhouse.translation.left_out import told
+    from talkhouse.translation.translate import left_out_lines
 
-    return [f"left out: {line}" for line in told(views)]
+    return [f"left out: {line}" for line in left_out_lines(views)]
 
 
 def _show(result: "Result", *, as_json: bool) -> None:

@@ -28,7 +28,7 @@ from talkhouse.schema.guard import Settings
 from talkhouse.settings import version
 from talkhouse.system import interrupt
 from talkhouse.translation.translate import translate
-from talkhouse.translation.translated import LeftOut, Translation
+from talkhouse.translation.translated import LeftOut, TranslatedViews
 
 
 class Outcome(StrEnum):
@@ -118,7 +118,7 @@ def write_lake(
         )
 
 
-def _translate(warehouses: Warehouses) -> Translation:
+def _translate(warehouses: Warehouses) -> TranslatedViews:
     """Translate the views; SchemaMismatch for a warehouse that has others than its SQL makes, or than the first has."""
     first, *others = warehouses.all
     for each in warehouses.all:
@@ -143,7 +143,7 @@ class _Snapshot(NamedTuple):
     parts: tuple[PartOfLake, ...]
 
 
-def _planned(warehouses: Warehouses, lake: Path, plan: Plan, state: State, translation: Translation) -> _Snapshot:
+def _planned(warehouses: Warehouses, lake: Path, plan: Plan, state: State, translation: TranslatedViews) -> _Snapshot:
     """Say what would be written: nothing, where the current snapshot is what the new one would be."""
     current = state.current
     if current is None:
@@ -163,7 +163,7 @@ def _planned(warehouses: Warehouses, lake: Path, plan: Plan, state: State, trans
 def _written(
     warehouses: Warehouses,
     workspace: Workspace,
-    translation: Translation,
+    translation: TranslatedViews,
     check_complete: Callable[[], None],
     progress: Progress,
 ) -> _Snapshot:
@@ -242,7 +242,7 @@ def _table(planned: PlannedTable, snapshot: str, written: list[File]) -> Table:
     )
 
 
-def _manifest(warehouses: Warehouses, snapshot: str, tables: list[Table], translation: Translation) -> Manifest:
+def _manifest(warehouses: Warehouses, snapshot: str, tables: list[Table], translation: TranslatedViews) -> Manifest:
     return Manifest(
         format=FORMAT,
         snapshot=snapshot,

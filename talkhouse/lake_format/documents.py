@@ -8,13 +8,13 @@ from talkhouse.lake_format.manifest import Manifest, document, read
 from talkhouse.lake_format.statements import script, statements
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import LakeDamaged, UsageError
-from talkhouse.translation.translated import Translation, decode, encode
+from talkhouse.translation.translated import TranslatedViews, decode, encode
 
 TRANSLATION = "translation.json"
 SCRIPT = "views.sql"
 
 
-def documents(lake: Path, manifest: Manifest, translation: Translation) -> dict[str, bytes]:
+def documents(lake: Path, manifest: Manifest, translation: TranslatedViews) -> dict[str, bytes]:
     """Return name and content of each; the SQL is for the place where the lake lies now."""
     return {
         TRANSLATION: encode(translation),
@@ -37,7 +37,7 @@ def write(contents: Mapping[str, bytes], folder: Inside) -> None:
             stream.write(content)
 
 
-def read_translation(lake: Path, manifest: Manifest) -> Translation:
+def read_translation(lake: Path, manifest: Manifest) -> TranslatedViews:
     """Read the views of a lake; LakeDamaged where they can't be read."""
     try:
         return decode(document(Inside(lake, manifest.snapshot), TRANSLATION))
@@ -69,7 +69,7 @@ def sql(lake: Path, name: str | None = None, location: str | None = None) -> str
     return script(wanted)
 
 
-def _unknown(name: str, translation: Translation, known: set[str]) -> UsageError:
+def _unknown(name: str, translation: TranslatedViews, known: set[str]) -> UsageError:
     """Return the error of a name that is not there: left out, or never heard of."""
     for view in translation.unportable:
         if view.full_name == name:

@@ -15,8 +15,7 @@ from talkhouse import migrations
 from talkhouse.lake_format.inside import Inside
 from talkhouse.schema import refusals
 from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch
-from talkhouse.translation.spark_types import check_type
-from talkhouse.translation.translated import Identifier, LeftOut, check_once
+from talkhouse.translation.translated import Identifier, LeftOut, check_once, check_type
 
 NAME = "manifest.json"
 FORMAT = 1

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from talkhouse.lake_format.manifest import Manifest, Table
-from talkhouse.translation.spark_types import spark_name, spark_type
-from talkhouse.translation.translated import Translation, View
+from talkhouse.translation.translated import TranslatedViews, View, spark_name, spark_type
 
 
 class Statement(NamedTuple):
@@ -18,7 +17,7 @@ class Statement(NamedTuple):
     sql: str
 
 
-def statements(manifest: Manifest, translation: Translation, location: str) -> list[Statement]:
+def statements(manifest: Manifest, translation: TranslatedViews, location: str) -> list[Statement]:
     """Return what makes databases, tables and views, each after what it reads.
 
     ``location``: the folder or address of the lake, as Spark reaches it.

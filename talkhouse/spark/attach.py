@@ -9,8 +9,7 @@ from talkhouse.lake_format.manifest import Manifest, check_revision, read
 from talkhouse.lake_format.statements import statements
 from talkhouse.lake_format.table_files import strangers
 from talkhouse.schema.errors import LakeDamaged, SparkFailed, UsageError
-from talkhouse.translation.spark_types import spark_name
-from talkhouse.translation.translated import Translation
+from talkhouse.translation.translated import TranslatedViews, spark_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +45,7 @@ def attach(spark: "SparkSession", lake: str | Path, *, location: str | None = No
 
 
 def attach_snapshot(
-    spark: "SparkSession", manifest: Manifest, translation: Translation, location: str
+    spark: "SparkSession", manifest: Manifest, translation: TranslatedViews, location: str
 ) -> dict[str, str]:
     """Create what a manifest describes, and return what Spark refuses by name, with its reason.
 

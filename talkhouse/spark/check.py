@@ -25,8 +25,7 @@ from talkhouse.spark.compare import Column, Relation, compare
 from talkhouse.spark.read_back import warehouse_of
 from talkhouse.spark.sessions import check_installed, session
 from talkhouse.system.temporary_folder import temporary_folder
-from talkhouse.translation.spark_types import spark_type
-from talkhouse.translation.translated import LeftOut, Translation
+from talkhouse.translation.translated import LeftOut, TranslatedViews, spark_type
 from talkhouse.warehouse.opened import Warehouse
 
 if TYPE_CHECKING:
@@ -113,7 +112,9 @@ def _check_same(what: str, expected: str, there: str, lake: Path) -> None:
         )
 
 
-def _check_relations(con: duckdb.DuckDBPyConnection, manifest: Manifest, translation: Translation, lake: Path) -> None:
+def _check_relations(
+    con: duckdb.DuckDBPyConnection, manifest: Manifest, translation: TranslatedViews, lake: Path
+) -> None:
     """Refuse a lake with a table or view more or less than it would have here, or one with other columns."""
     expected = dict(columns_of_all(con))
     for view in translation.unportable:
@@ -146,7 +147,7 @@ def check_files(manifest: Manifest, lake: Path, progress: Progress) -> int:
     return len(every)
 
 
-def relations_of(manifest: Manifest, translation: Translation) -> list[Relation]:
+def relations_of(manifest: Manifest, translation: TranslatedViews) -> list[Relation]:
     """List every table and view with its columns, as they are in DuckDB and have to be in Spark."""
     tables = [
         Relation(

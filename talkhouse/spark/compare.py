@@ -14,7 +14,7 @@ from pyarrow import lib as pa
 from pyarrow.types import is_floating, is_list
 
 from talkhouse.schema.sql import quoted
-from talkhouse.translation.spark_types import spark_name
+from talkhouse.translation.translated import spark_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

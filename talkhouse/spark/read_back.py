@@ -16,14 +16,14 @@ from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import LakeDamaged
 from talkhouse.schema.sql import quoted
-from talkhouse.translation.translated import Translation
+from talkhouse.translation.translated import TranslatedViews
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.split_views import SplitView, common_splits
 
 
 @contextmanager
 def warehouse_of(
-    manifest: Manifest, lake: Path, private: Path, translation: Translation
+    manifest: Manifest, lake: Path, private: Path, translation: TranslatedViews
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Make a warehouse of a lake in a private folder, with the views of its SQL, and yield a connection to it.
 
@@ -41,7 +41,7 @@ def warehouse_of(
         yield con
 
 
-def _split_views(catalogue: Catalogue, translation: Translation) -> Iterator[SplitView]:
+def _split_views(catalogue: Catalogue, translation: TranslatedViews) -> Iterator[SplitView]:
     """Tell of each view of the lake that no file makes the task and the split whose rows it has, by its name."""
     written = {view.full_name for view in catalogue.views}
     there = {view.full_name for view in translation.views} | {view.full_name for view in translation.unportable}

@@ -15,8 +15,8 @@ from talkhouse.lake_format.documents import read_translation, sql
 from talkhouse.lake_format.manifest import read
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark.check import check
-from talkhouse.translation import kept, spark_query
-from talkhouse.translation.left_out import told
+from talkhouse.translation import outcome_cache, spark_query
+from talkhouse.translation.translate import left_out_lines
 from talkhouse.translation.translated import LeftOut
 from tests.corpora.test_sixth_corpus import laid_out
 from tests.lakes import Quiet
@@ -188,16 +188,18 @@ DAMAGED: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.slow
 def test_what_is_kept_and_damaged_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    outcomes = kept.Outcomes()
-    outcomes.of("key", lambda: kept.Refused("can't be translated: a reason"))
+    outcomes = outcome_cache.Outcomes()
+    outcomes.of("key", lambda: outcome_cache.NotTranslated("can't be translated: a reason"))
     outcomes.keep()
     (file,) = (tmp_path / "talkhouse").iterdir()
     whole = file.read_bytes()
     for name, damage in DAMAGED.items():
         file.write_bytes(damage(whole))
-        assert kept.Outcomes().of("key", lambda: kept.Refused("made again")) == kept.Refused("made again"), name
+        assert outcome_cache.Outcomes().of(
+            "key", lambda: outcome_cache.NotTranslated("made again")
+        ) == outcome_cache.NotTranslated("made again"), name
     file.write_bytes(whole)
-    assert kept.Outcomes().of("key", lambda: kept.Refused("again")).reason.endswith("a reason")  # type: ignore[union-attr]
+    assert outcome_cache.Outcomes().of("key", lambda: outcome_cache.NotTranslated("again")).reason.endswith("a reason")  # type: ignore[union-attr]
 
 
 def test_what_reads_a_view_that_is_left_out_is_told_with_it() -> None:
@@ -206,7 +208,7 @@ def test_what_reads_a_view_that_is_left_out_is_told_with_it() -> None:
         LeftOut("toy", "b", "it reads toy.a, which is left out", because="toy.a"),
         LeftOut("bi", "all", "toy.a is left out", "the labels of toy.a", "toy.a"),
     ]
-    assert told(views) == [
+    assert left_out_lines(views) == [
         "toy.a: can't be translated: x; and with it what reads it: toy.b",
         "bi.all: the labels of toy.a, which is left out",
     ]
@@ -218,11 +220,11 @@ def test_the_page_says_what_is_portable() -> None:
     assert len(rows) > 8
     for instead, write in rows:
         (refused,) = re.findall("`(.*?)`", instead)
-        assert isinstance(outcome(refused), kept.Refused), refused
+        assert isinstance(outcome(refused), outcome_cache.NotTranslated), refused
         for taken in re.findall(r"`(\S.*?)`", write.replace("a `with` that", "")):
-            assert isinstance(outcome(taken), kept.Translated), taken
+            assert isinstance(outcome(taken), outcome_cache.Translated), taken
 
 
-def outcome(expression: str) -> kept.Outcome:
+def outcome(expression: str) -> outcome_cache.Outcome:
     group = " group by dialogue_id" if re.match(r"list|any|min", expression) else ""
     return spark_query.translated(f"select {expression} as x from main.turns{group}", [], [("x", "VARCHAR")])

@@ -12,7 +12,7 @@ from talkhouse.queries.catalogue import catalogue
 from talkhouse.spark.attach import attach
 from talkhouse.spark.compare import Column, Relation, compare
 from talkhouse.translation.translate import translate
-from talkhouse.translation.translated import Translation, View
+from talkhouse.translation.translated import TranslatedViews, View
 from talkhouse.warehouse.opened import Warehouse
 from tests.lakes import lake_of
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def translation(small: Path) -> Translation:
+def translation(small: Path) -> TranslatedViews:
     """The views of a warehouse, which has those of all corpora."""
     with talkhouse.open(small) as con:
         return translate(con, catalogue(), Warehouse(con).split_views)
 
 
-def test_every_view_is_translated(translation: Translation, small: Path) -> None:
+def test_every_view_is_translated(translation: TranslatedViews, small: Path) -> None:
     with talkhouse.open(small) as con:
         views = con.execute("select schema_name, view_name from duckdb_views() where not internal").fetchall()
     assert not translation.unportable
     assert {(view.schema, view.name) for view in translation.views} == set(views)
 
 
-def test_a_view_comes_after_those_that_it_reads(translation: Translation) -> None:
+def test_a_view_comes_after_those_that_it_reads(translation: TranslatedViews) -> None:
     created: set[str] = set()
     names = {view.full_name for view in translation.views}
     for view in translation.views:

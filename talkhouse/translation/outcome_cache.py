@@ -27,13 +27,13 @@ class Translated(msgspec.Struct, frozen=True, tag=True):
     """The tables and views that it reads."""
 
 
-class Refused(msgspec.Struct, frozen=True, tag=True):
+class NotTranslated(msgspec.Struct, frozen=True, tag=True):
     """Why a view can't be translated, and which construct of it."""
 
     reason: str
 
 
-Outcome = Translated | Refused
+Outcome = Translated | NotTranslated
 
 
 class Outcomes:
