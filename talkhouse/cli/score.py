@@ -11,14 +11,14 @@ from talkhouse.cli.terminal import completion, options, show_scores
 from talkhouse.cli.terminal.console import escape, output, warn
 from talkhouse.ingest.files.limits import parse
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.options import AUTO, TABLE, Baseline, Otherwise, layout_names
+from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.scores.score import Scored
-    from talkhouse.scores.scoring_workspace import ScoringWorkspace
-    from talkhouse.scores.task import ScoredTask, ScoreRequest
+    from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+    from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
 
 
 @options.command
@@ -117,8 +117,8 @@ def command(
     from talkhouse.scores.predictions.prediction_files import MEMORY
     from talkhouse.scores.saved.runs import check_run
     from talkhouse.scores.score import printed, score
-    from talkhouse.scores.scoring_workspace import ScoringWorkspace
-    from talkhouse.scores.task import ScoreRequest, task
+    from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+    from talkhouse.scores.tasks.task import ScoreRequest, task
     from talkhouse.system.memory import in_little_memory
     from talkhouse.warehouse.opened import opened
 
@@ -181,8 +181,8 @@ def _write_template(
     workspace: "ScoringWorkspace", wanted: "ScoredTask", request: "ScoreRequest", path: Path, how: Mapping[str, bool]
 ) -> None:
     from talkhouse.scores.each_example import write_rows
-    from talkhouse.scores.examples import choose_all, create_examples
     from talkhouse.scores.predictions.baselines import template
+    from talkhouse.scores.tasks.examples import choose_all, create_examples
 
     con = workspace.con
     asked = {"split": request.split, "release": request.release, "where": request.where}

@@ -10,8 +10,8 @@ from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.metrics import metrics, whole
-from talkhouse.scores.scoring_workspace import Bound, ScoringWorkspace, Table
-from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table
+from talkhouse.scores.tasks.task import ScoredTask
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder
 from talkhouse.system.output_links import target_of
 from talkhouse.warehouse.relations import columns_of

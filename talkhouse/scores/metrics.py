@@ -12,8 +12,8 @@ from pyarrow import lib as pa
 from talkhouse.queries.heads import Query
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal
-from talkhouse.scores.scoring_workspace import Bound, ScoringWorkspace, Table, refuse
-from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table, refuse
+from talkhouse.scores.tasks.task import ScoredTask
 from talkhouse.warehouse.relations import columns_of
 
 _EXAMPLE = ("release", "split", "example_index", "record_id", "dialogue_id")

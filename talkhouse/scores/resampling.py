@@ -8,8 +8,8 @@ from typing import Any
 
 from talkhouse.schema.sql import literal
 from talkhouse.scores.metrics import ScoreMetric, metrics
-from talkhouse.scores.scoring_workspace import Bound, ScoringWorkspace, Table
-from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table
+from talkhouse.scores.tasks.task import ScoredTask
 
 SEED = 20_171_101
 

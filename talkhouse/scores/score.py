@@ -11,12 +11,12 @@ from talkhouse.queries.heads import Query
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.examples import Chosen
 from talkhouse.scores.metrics import ScoreMetric, metrics, score_examples, set_threshold, tied, whole
 from talkhouse.scores.predictions.read_predictions import Predictions, read_predictions
 from talkhouse.scores.resampling import DIALOGUE, described, with_intervals
-from talkhouse.scores.scoring_workspace import Bound, ScoringWorkspace, Table, of_files
-from talkhouse.scores.task import ScoredTask, ScoreRequest
+from talkhouse.scores.tasks.examples import Chosen
+from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table, of_files
+from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import columns_of
 

@@ -2,10 +2,10 @@
 
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.examples import Examples
-from talkhouse.scores.options import Baseline
-from talkhouse.scores.scoring_workspace import ScoringWorkspace, Table, head_errors
-from talkhouse.scores.task import PredictionColumn, ScoredTask
+from talkhouse.scores.tasks.examples import Examples
+from talkhouse.scores.tasks.options import Baseline
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table, head_errors
+from talkhouse.scores.tasks.task import PredictionColumn, ScoredTask
 
 _SEED = 20_171_101
 

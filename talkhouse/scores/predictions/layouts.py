@@ -16,10 +16,10 @@ from talkhouse.ingest.files.source_errors import readable as readable_archive
 from talkhouse.queries.heads import LayoutQuery
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal
-from talkhouse.scores.examples import Examples
 from talkhouse.scores.predictions.prediction_files import LABEL_FILES, PredictionFile, Reader, check_rows, readable
 from talkhouse.scores.predictions.typed import KEYS
-from talkhouse.scores.scoring_workspace import Bound, ScoringWorkspace, Table
+from talkhouse.scores.tasks.examples import Examples
+from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table
 
 _DOCUMENTS = pa.schema([("path", pa.string()), ("content", pa.string())])
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from talkhouse.schema.sql import quoted
-from talkhouse.scores.examples import Examples
-from talkhouse.scores.scoring_workspace import (
+from talkhouse.scores.tasks.examples import Examples
+from talkhouse.scores.tasks.scoring_workspace import (
     BadPredictions,
     ScoringWorkspace,
     Table,
@@ -18,7 +18,7 @@ from talkhouse.scores.scoring_workspace import (
     refuse,
     row_text,
 )
-from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.tasks.task import ScoredTask
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from talkhouse.ingest.files.limits import Limits
 from talkhouse.query.row_stream import row_groups
 from talkhouse.schema.errors import SourceError, TalkhouseError, UsageError
 from talkhouse.schema.guard import guard
-from talkhouse.scores.scoring_workspace import BadPredictions, ScoringWorkspace, Table
+from talkhouse.scores.tasks.scoring_workspace import BadPredictions, ScoringWorkspace, Table
 from talkhouse.system.memory import capped, lowered, out_of_memory
 
 LABEL_FILES = ".labels.json"

@@ -14,7 +14,7 @@ from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.predictions.prediction_files import PredictionFile, Reader, check_rows, readable
-from talkhouse.scores.scoring_workspace import Table
+from talkhouse.scores.tasks.scoring_workspace import Table
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from talkhouse.queries.heads import Form, LayoutQuery
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.examples import Examples, choose, create_examples, most_rows
-from talkhouse.scores.options import AUTO, TABLE, Baseline
 from talkhouse.scores.predictions.baselines import create_baseline
 from talkhouse.scores.predictions.layouts import lay_out, pour_layout
 from talkhouse.scores.predictions.matching import match
@@ -23,8 +21,10 @@ from talkhouse.scores.predictions.typed import (
     wanted_columns,
     with_types,
 )
-from talkhouse.scores.scoring_workspace import ScoringWorkspace, Table
-from talkhouse.scores.task import ScoredTask, ScoreRequest
+from talkhouse.scores.tasks.examples import Examples, choose, create_examples, most_rows
+from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
+from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
 from talkhouse.system.temporary_folder import temporary_folder
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 import duckdb
 
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.scoring_workspace import (
+from talkhouse.scores.tasks.scoring_workspace import (
     BadPredictions,
     ScoringWorkspace,
     Table,
@@ -17,7 +17,7 @@ from talkhouse.scores.scoring_workspace import (
     row_text,
     rows_text,
 )
-from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.tasks.task import ScoredTask
 
 _KEY_TYPES = {
     "release": "varchar",

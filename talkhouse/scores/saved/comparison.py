@@ -9,7 +9,6 @@ import duckdb
 
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError, UsageError
-from talkhouse.scores.examples import most_rows
 from talkhouse.scores.resampling import (
     RESAMPLES,
     SEED,
@@ -22,8 +21,9 @@ from talkhouse.scores.resampling import (
 )
 from talkhouse.scores.saved.runs import load_examples, metrics_hash, saved
 from talkhouse.scores.saved.saved_file import open_saved, path_for
-from talkhouse.scores.scoring_workspace import ScoringWorkspace, Table
-from talkhouse.scores.task import ScoredTask, task
+from talkhouse.scores.tasks.examples import most_rows
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
+from talkhouse.scores.tasks.task import ScoredTask, task
 from talkhouse.warehouse.opened import Warehouse
 
 _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fingerprint", "thresholds")

@@ -16,8 +16,8 @@ from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import dicts, insert, literal, quoted
 from talkhouse.scores.saved.saved_file import FILE, FORMAT, check_writable, open_saved, path_for
 from talkhouse.scores.score import Scored
-from talkhouse.scores.scoring_workspace import ScoringWorkspace, Table
-from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
+from talkhouse.scores.tasks.task import ScoredTask
 from talkhouse.settings import version
 from talkhouse.system.atomic_output import move_into_place, private_folder
 

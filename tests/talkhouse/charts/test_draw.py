@@ -15,7 +15,7 @@ from talkhouse.charts.fields import fields, frame, number, title
 from talkhouse.charts.marks import nothing, with_units
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.words import alternative
-from talkhouse.report.svg import svg
+from talkhouse.report.figures import svg
 from talkhouse.visible import visible
 
 DRAWN = (ChartKind.BAR, ChartKind.LINE, ChartKind.HEATMAP)

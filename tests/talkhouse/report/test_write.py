@@ -16,7 +16,7 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ChartKind
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.report.write import write_report
+from talkhouse.report.write_report import write_report
 from talkhouse.schema.errors import CatalogueError, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.visible import visible
@@ -34,7 +34,7 @@ AGAIN = """
 import sys, talkhouse
 from pathlib import Path
 from talkhouse.schema.tables import metadata, qualified
-from talkhouse.report.write import write_report
+from talkhouse.report.write_report import write_report
 with talkhouse.open(sys.argv[1]) as con:
     con.execute(f"set threads = {sys.argv[3]}")
     write_report(con, Path(sys.argv[2]))

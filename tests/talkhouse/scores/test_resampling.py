@@ -30,8 +30,8 @@ from talkhouse.scores.resampling import (
 )
 from talkhouse.scores.saved.comparison import _p_value, _subtracted
 from talkhouse.scores.score import Scored, score
-from talkhouse.scores.scoring_workspace import ScoringWorkspace
-from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from tests.conftest import invented_examples
 from tests.lanes import first_quick
 from tests.talkhouse.scores.invented import Invented

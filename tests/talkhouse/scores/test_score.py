@@ -17,13 +17,13 @@ from talkhouse.query.export import export
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.each_example import examples_query, write_rows
-from talkhouse.scores.examples import choose, choose_all, create_examples
 from talkhouse.scores.metrics import set_threshold
-from talkhouse.scores.options import Baseline
 from talkhouse.scores.predictions.baselines import create_baseline, template
 from talkhouse.scores.score import Scored, printed, score
-from talkhouse.scores.scoring_workspace import ScoringWorkspace, Table
-from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.tasks.examples import choose, choose_all, create_examples
+from talkhouse.scores.tasks.options import Baseline
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from talkhouse.warehouse.opened import Warehouse
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once

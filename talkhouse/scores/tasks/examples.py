@@ -9,8 +9,8 @@ from talkhouse.query.condition import check_rows, condition_of, none_left
 from talkhouse.query.filters import Relation, none_of, where_clause
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
-from talkhouse.scores.scoring_workspace import ScoringWorkspace, Table, head_errors
-from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table, head_errors
+from talkhouse.scores.tasks.task import ScoredTask
 from talkhouse.warehouse.fingerprint import FINGERPRINT, Split, splits
 from talkhouse.warehouse.relations import columns_of
 

@@ -1,26 +1,77 @@
-"""Gathers all that the page says of a warehouse."""
+"""Writes the report on a warehouse, from all that the page says to its HTML: the same bytes for the same build."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
+from pathlib import Path
 from typing import Any
+
+import duckdb
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards, metrics
 from talkhouse.charts.headlines import FilledHeadline, fill
 from talkhouse.charts.view_cache import ViewCache, often_asked
 from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.software import software
+from talkhouse.content_policy import source
 from talkhouse.explore import data_dictionary
+from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.query.terms import parts_of_corpus
-from talkhouse.report import content, votes
-from talkhouse.report.examples import examples, places
+from talkhouse.report import content
+from talkhouse.report.examples import examples, labelled_schemes, places
 from talkhouse.report.figures import Figure, figures
+from talkhouse.schema.errors import UsageError
+from talkhouse.system.atomic_output import atomic_file, check_free
+from talkhouse.visible import visible
 from talkhouse.warehouse.datasheets import QUESTIONS, datasheets
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.own_views import fits_views
+
+_ENDINGS = (".html", ".htm")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page that was written."""
+
+    path: Path
+    bytes: int
+    corpora: int
+    charts: int
+    """Charts that are drawn."""
+
+
+def write_report(
+    con: duckdb.DuckDBPyConnection,
+    output: Path,
+    *,
+    force: bool = False,
+    on_chart: Callable[[int], None] = lambda _: None,
+) -> Report:
+    """Write one HTML page that needs nothing else; ``force`` replaces an existing file.
+
+    ``on_chart`` is called with 1 for each chart whose rows are there, which takes nearly all of the time.
+
+    Raises UsageError for a path that can't be, OutputFailed where there is no room, SchemaMismatch where the
+    warehouse's views are of another Talkhouse.
+    """
+    if output.suffix.lower() not in _ENDINGS:
+        raise UsageError(
+            "a report is an HTML page", where=output, next_step=f"name it {output.with_suffix('.html').name}"
+        )
+    check_free(con, [output], force=force)
+    with atomic_file(output) as part:
+        described = _describe(Warehouse(con), on_chart)
+        part.write_text(_render(described), encoding="utf-8", newline="\n")
+        size = part.stat().st_size
+    return Report(output, size, len(described["corpora"]), len(described["figures"]))
+
 
 _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""
@@ -31,7 +82,7 @@ where schema_name = ? and database_name = current_database() group by table_name
 """
 
 
-def describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str, Any]:
+def _describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str, Any]:
     """Return what the page shows; ``on_chart`` is called with 1 for each chart whose rows are there."""
     con, files = warehouse.con, warehouse.query_files
     there = {BI, *warehouse.corpus_ids}
@@ -105,9 +156,9 @@ def _corpora(
     shown: dict[str, list[Figure]],
 ) -> list[dict[str, Any]]:
     con, cited = warehouse.con, bibtex_of(warehouse.corpora)
-    sheets, labels = datasheets(con, warehouse.database), votes.schemes(con)
+    sheets, labels = datasheets(con, warehouse.database), labelled_schemes(con)
     every = examples(warehouse, [one for of_file in sentences.values() for one in of_file], labels)
-    given = votes.given(con, labels)
+    given = given(con, labels)
     return [
         {
             **corpus,
@@ -145,3 +196,42 @@ def _answers(sheet: dict[str, Any]) -> list[tuple[str, list[str]]]:
 def _about(declared: Iterable[DeclaredDashboard], corpus_id: str) -> str:
     """Return what the dashboard of a corpus says of it; empty where it has none."""
     return " ".join(file.dashboard.description.strip() for file in declared if file.folder == corpus_id)
+
+
+_TEMPLATES = Path(__file__).with_name("templates")
+
+DIAGRAM = _TEMPLATES / "er_diagram.svg"
+"""The tables with their keys: drawn by Graphviz, and kept current by its test, so that the report needs neither."""
+
+_ADDRESS = re.compile(r"https?://\S+")
+
+
+def _render(content: Mapping[str, Any]) -> str:
+    """Return the page."""
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_readable,
+    )
+    environment.filters["grouped"] = "{:,}".format
+    environment.filters["not_published"] = not_published
+    environment.tests["web"] = lambda value: isinstance(value, str) and _ADDRESS.fullmatch(value) is not None
+    style = _own("style.css")
+    return environment.get_template("page.html").render({**content, "style": style, "policy": _policy(style)})
+
+
+def _readable(value: object) -> object:
+    """Write out what acts or hides in a text before it is escaped; what is HTML already stays."""
+    return visible(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _own(name: str) -> Markup:
+    return Markup((_TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - it is ours
+
+
+def _policy(style: str) -> str:
+    """Return the page's Content-Security-Policy: this style, nothing from elsewhere, no script at all."""
+    return f"default-src 'none'; style-src {source(style)}; script-src 'none'; base-uri 'none'; form-action 'none'"
