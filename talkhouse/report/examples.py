@@ -101,7 +101,7 @@ class ExampleTurn:
     bars: dict[str, list[LabelShare]]
     """Scheme with several votes -> how often each label was given."""
     labels: list[tuple[str, str, str]]
-    "LabelledScheme, label and meaning, where one was given."
+    "Scheme, label and meaning, where one was given."
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _disputed(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
     chosen = {}
     for corpus_id, dialogue_id, turn_index, scheme, bits, tied_count in con.execute(_DISPUTED).fetchall():
         tied = f"; {tied_count:,} turns tie, and this is the first of them by its id" if tied_count > 1 else ""
-        why = "ExampleTurn "
+        why = f"Turn {turn_index} has the most disagreement on {scheme}: an entropy of {bits:.2f} bits{tied}."
         chosen[corpus_id] = _About(corpus_id, dialogue_id, turn_index, why)
     return chosen
 

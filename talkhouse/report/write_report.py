@@ -24,7 +24,7 @@ from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.query.terms import parts_of_corpus
 from talkhouse.report import content
-from talkhouse.report.examples import examples, labelled_schemes, places
+from talkhouse.report.examples import examples, label_counts, labelled_schemes, places
 from talkhouse.report.figures import Figure, figures
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_free
@@ -158,7 +158,7 @@ def _corpora(
     con, cited = warehouse.con, bibtex_of(warehouse.corpora)
     sheets, labels = datasheets(con, warehouse.database), labelled_schemes(con)
     every = examples(warehouse, [one for of_file in sentences.values() for one in of_file], labels)
-    given = given(con, labels)
+    given = label_counts(con, labels)
     return [
         {
             **corpus,

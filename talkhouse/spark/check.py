@@ -15,8 +15,7 @@ import duckdb
 from talkhouse import migrations
 from talkhouse.lake_format.columns import check_columns, columns_of_all
 from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import Manifest, read
-from talkhouse.lake_format.table_files import is_whole
+from talkhouse.lake_format.lake_manifest import LakeManifest, is_whole, read
 from talkhouse.progress import Progress
 from talkhouse.schema.errors import LakeDamaged, SchemaMismatch
 from talkhouse.schema.warehouse import HOUSEKEEPING
@@ -113,7 +112,7 @@ def _check_same(what: str, expected: str, there: str, lake: Path) -> None:
 
 
 def _check_relations(
-    con: duckdb.DuckDBPyConnection, manifest: Manifest, translation: TranslatedViews, lake: Path
+    con: duckdb.DuckDBPyConnection, manifest: LakeManifest, translation: TranslatedViews, lake: Path
 ) -> None:
     """Refuse a lake with a table or view more or less than it would have here, or one with other columns."""
     expected = dict(columns_of_all(con))
@@ -128,7 +127,7 @@ def _check_relations(
     check_columns({name: expected.get(name, {}) for name in there}, there, lake)
 
 
-def check_files(manifest: Manifest, lake: Path, progress: Progress) -> int:
+def check_files(manifest: LakeManifest, lake: Path, progress: Progress) -> int:
     """Hash every file, and return how many there are; LakeDamaged names those that are missing or not as written."""
     every = [file for table in manifest.tables for file in table.files]
     progress.begin("hashing files", records=len(every), unit="files")
@@ -147,7 +146,7 @@ def check_files(manifest: Manifest, lake: Path, progress: Progress) -> int:
     return len(every)
 
 
-def relations_of(manifest: Manifest, translation: TranslatedViews) -> list[Relation]:
+def relations_of(manifest: LakeManifest, translation: TranslatedViews) -> list[Relation]:
     """List every table and view with its columns, as they are in DuckDB and have to be in Spark."""
     tables = [
         Relation(

@@ -10,7 +10,7 @@ from pyarrow.lib import ArrowException, RecordBatchReader
 
 from talkhouse import migrations
 from talkhouse.lake_format.inside import Inside
-from talkhouse.lake_format.manifest import Manifest, Table
+from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import warehouse
@@ -23,7 +23,7 @@ from talkhouse.warehouse.split_views import SplitView, common_splits
 
 @contextmanager
 def warehouse_of(
-    manifest: Manifest, lake: Path, private: Path, translation: TranslatedViews
+    manifest: LakeManifest, lake: Path, private: Path, translation: TranslatedViews
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Make a warehouse of a lake in a private folder, with the views of its SQL, and yield a connection to it.
 
@@ -51,7 +51,7 @@ def _split_views(catalogue: Catalogue, translation: TranslatedViews) -> Iterator
                 yield SplitView(task, name.removeprefix(f"{task}_"))
 
 
-def _fill(con: duckdb.DuckDBPyConnection, table: Table, lake: Path) -> None:
+def _fill(con: duckdb.DuckDBPyConnection, table: LakeTable, lake: Path) -> None:
     """Copy a table's files; LakeDamaged for one that is not as the manifest says."""
     for file in table.files:
         try:
@@ -67,7 +67,7 @@ def _fill(con: duckdb.DuckDBPyConnection, table: Table, lake: Path) -> None:
             ) from error
 
 
-def _copy(con: duckdb.DuckDBPyConnection, table: Table, file: parquet.ParquetFile) -> None:
+def _copy(con: duckdb.DuckDBPyConnection, table: LakeTable, file: parquet.ParquetFile) -> None:
     names = file.schema_arrow.names
     if names != [column.name for column in table.columns]:
         raise OSError(f"the columns {', '.join(names)}")

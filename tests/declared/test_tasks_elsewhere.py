@@ -9,7 +9,7 @@ import pytest
 
 import talkhouse
 from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import read
+from talkhouse.lake_format.lake_manifest import read
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import publish
 from talkhouse.postgres.verify import verify

@@ -11,7 +11,7 @@ import pytest
 
 from talkhouse.lake import attach
 from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import Manifest, read
+from talkhouse.lake_format.lake_manifest import LakeManifest, read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark.attach import attach_snapshot
@@ -42,7 +42,7 @@ def lake(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake_of(filled, tmp_path_factory.mktemp("lake") / "lake")
 
 
-def read_back(manifest: Manifest, lake: Path, folder: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+def read_back(manifest: LakeManifest, lake: Path, folder: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
     return warehouse_of(manifest, lake, folder, read_translation(lake, manifest))
 
 

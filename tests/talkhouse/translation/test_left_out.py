@@ -10,9 +10,9 @@ import pytest
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.lake.write import Outcome, Result, write_lake
+from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
 from talkhouse.lake_format.documents import read_translation, sql
-from talkhouse.lake_format.manifest import read
+from talkhouse.lake_format.lake_manifest import read
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark.check import check
 from talkhouse.translation import outcome_cache, spark_query
@@ -63,7 +63,7 @@ class Tea(NamedTuple):
         """Where it is declared."""
         return (self.folder / "corpora",)
 
-    def write(self, lake: Path, *, dry_run: bool = False) -> Result:
+    def write(self, lake: Path, *, dry_run: bool = False) -> LakeResult:
         """Write a lake of it."""
         return write_lake(lake, [self.warehouse], Quiet(), dry_run=dry_run)
 
@@ -160,7 +160,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.slow
 def test_nothing_is_translated_twice(tea: Tea, lake: Path, asked: list[str]) -> None:
     again = tea.write(lake, dry_run=True)
-    assert again.outcome is Outcome.UNCHANGED
+    assert again.outcome is LakeOutcome.UNCHANGED
     assert {view.name for view in again.left_out} == REASONS.keys() | READERS | {"example_labels"}
     assert built(tea.folder, 1).notes == tea.notes
     assert asked == []

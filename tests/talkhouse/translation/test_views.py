@@ -7,7 +7,7 @@ import pytest
 
 import talkhouse
 from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import read
+from talkhouse.lake_format.lake_manifest import read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.spark.attach import attach
 from talkhouse.spark.compare import Column, Relation, compare

@@ -4,6 +4,9 @@ Whoever can write a lake can write its manifest, so only what Talkhouse writes i
 and corpora have its form, and a path is the one that follows from them.
 """
 
+import hashlib
+import io
+import os
 import re
 from pathlib import Path
 from typing import Annotated
@@ -18,21 +21,22 @@ from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch
 from talkhouse.translation.translated import Identifier, LeftOut, check_once, check_type
 
 NAME = "manifest.json"
+
 FORMAT = 1
 """Raised when what lies in a lake is laid out so that an older Talkhouse can't read it; another one is refused."""
 
-LONGEST = 256_000_000
+_LONGEST = 256_000_000
 """Bytes that a document in a lake may have."""
 
-Count = Annotated[int, Meta(ge=0, le=10**18)]
+_Count = Annotated[int, Meta(ge=0, le=10**18)]
 
-Facts = dict[str, str | bool | int | float | list[dict[str, str]] | dict[str, str] | None]
+_Facts = dict[str, str | bool | int | float | list[dict[str, str]] | dict[str, str] | None]
 """What is told about a build or a corpus, whose authors are a list of objects and whose publication is one."""
 
 _FILE = re.compile(r"part-[0-9]{5,9}\.parquet")
 
 
-class Column(msgspec.Struct, frozen=True):
+class LakeColumn(msgspec.Struct, frozen=True):
     """A column as it is declared; ``type`` in DuckDB's words."""
 
     name: Identifier
@@ -45,18 +49,18 @@ class Column(msgspec.Struct, frozen=True):
         check_type(self.type)
 
 
-class File(msgspec.Struct, frozen=True):
+class LakeFile(msgspec.Struct, frozen=True):
     """A file of Parquet; ``path`` is relative to the lake."""
 
     path: str
     corpus: Identifier
     """The corpus of its rows; ``shared`` where they belong to none."""
-    rows: Count
-    bytes: Count
+    rows: _Count
+    bytes: _Count
     sha256: Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
-class Table(msgspec.Struct, frozen=True):
+class LakeTable(msgspec.Struct, frozen=True):
     """A table with its columns and files; ``folder`` is relative to the lake."""
 
     schema: Annotated[str, Meta(pattern=r"\A(main|meta)\Z")]
@@ -65,11 +69,11 @@ class Table(msgspec.Struct, frozen=True):
     grain: list[Identifier]
     """The columns that together name one row, by which the rows are sorted."""
     folder: str
-    rows: Count
-    columns: list[Column]
+    rows: _Count
+    columns: list[LakeColumn]
     fingerprints: dict[str, str]
     """Corpus -> a hash of its rows and of how they are written: the same means the same files."""
-    files: list[File]
+    files: list[LakeFile]
 
     @property
     def full_name(self) -> str:
@@ -91,7 +95,7 @@ class Table(msgspec.Struct, frozen=True):
             raise ValueError(f"{self.full_name} has a key of other columns: {', '.join(self.grain)}")
 
 
-class Manifest(msgspec.Struct, frozen=True):
+class LakeManifest(msgspec.Struct, frozen=True):
     """What lies in a lake."""
 
     format: int
@@ -103,11 +107,11 @@ class Manifest(msgspec.Struct, frozen=True):
     """The schema revision of its tables."""
     catalogue: str
     """SHA-256 over the SQL of the views."""
-    builds: list[Facts]
+    builds: list[_Facts]
     """The build of each warehouse whose tables are in it."""
-    corpora: list[Facts]
+    corpora: list[_Facts]
     """The corpora with their titles, licences and terms."""
-    tables: list[Table]
+    tables: list[LakeTable]
     left_out: list[LeftOut] = []
     """The views that are not in it, or not all of whose rows are, and why."""
 
@@ -123,26 +127,26 @@ class Manifest(msgspec.Struct, frozen=True):
         """The ids of its corpora."""
         return [str(corpus.get("corpus_id")) for corpus in self.corpora]
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> LakeTable | None:
         """Return a table by its name with the schema."""
         return next((table for table in self.tables if table.full_name == name), None)
 
 
-class _Head(msgspec.Struct):
+class _ManifestHead(msgspec.Struct):
     format: int
 
 
-def encode(manifest: Manifest) -> bytes:
+def encode(manifest: LakeManifest) -> bytes:
     """Write a manifest as JSON."""
     return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
 
 
-def find(lake: Path) -> Manifest | None:
+def find(lake: Path) -> LakeManifest | None:
     """Read the manifest of a lake, None where there is none; errors as ``read`` has them."""
     return read(lake) if Inside(lake).exists(NAME) else None
 
 
-def read(lake: Path) -> Manifest:
+def read(lake: Path) -> LakeManifest:
     """Read the manifest of a lake.
 
     Raises NotALake where there is none or it is no regular file, LakeDamaged where it can't be read or has something
@@ -171,7 +175,7 @@ def read(lake: Path) -> Manifest:
         ) from error
 
 
-def read_of(snapshot: Inside) -> Manifest | None:
+def read_of(snapshot: Inside) -> LakeManifest | None:
     """Read the manifest in a snapshot; None where there is none of Talkhouse's, or that of another snapshot."""
     try:
         manifest = _decoded(document(snapshot, NAME), snapshot.lake / snapshot.path)
@@ -183,20 +187,20 @@ def read_of(snapshot: Inside) -> Manifest | None:
 def document(folder: Inside, name: str) -> bytes:
     """Read a document in a lake; OSError where it is no regular file, ValueError where it is too long."""
     with folder.reading(name) as stream:
-        content = stream.read(LONGEST + 1)
-    if len(content) > LONGEST:
-        raise ValueError(f"it is longer than {LONGEST:,} bytes")
+        content = stream.read(_LONGEST + 1)
+    if len(content) > _LONGEST:
+        raise ValueError(f"it is longer than {_LONGEST:,} bytes")
     return content
 
 
-def _decoded(content: bytes, path: Path) -> Manifest:
-    head = msgspec.json.decode(content, type=_Head)
+def _decoded(content: bytes, path: Path) -> LakeManifest:
+    head = msgspec.json.decode(content, type=_ManifestHead)
     if head.format != FORMAT:
         raise _other("layout", FORMAT, head.format, path)
-    return msgspec.json.decode(content, type=Manifest)
+    return msgspec.json.decode(content, type=LakeManifest)
 
 
-def check_revision(manifest: Manifest, lake: Path) -> None:
+def check_revision(manifest: LakeManifest, lake: Path) -> None:
     """Raise SchemaMismatch for a lake that a newer Talkhouse wrote."""
     if manifest.revision > migrations.head():
         raise _other("schema", migrations.head(), manifest.revision, lake)
@@ -210,3 +214,45 @@ def _other(what: str, expected: object, found: object, where: Path) -> SchemaMis
         found=f"number {found}",
         next_step="use the Talkhouse that wrote it, or write a lake in another folder",
     )
+
+
+def is_whole(file: LakeFile, lake: Path) -> bool:
+    """Tell whether a file is there, and no link is on the way to it, with the bytes that it was written with."""
+    try:
+        with Inside(lake).reading(file.path) as stream:
+            return os.fstat(stream.fileno()).st_size == file.bytes and sha256(stream) == file.sha256
+    except OSError:
+        return False
+
+
+def strangers(manifest: LakeManifest, lake: Path) -> list[str]:
+    """Return the paths in the folders of tables that an engine would read and the manifest does not name.
+
+    Those that begin with a dot or an underscore are hidden from engines. What is named must be a file, and no link.
+    """
+    others = []
+    for table in manifest.tables:
+        named = {file.path for file in table.files if _is_file(file, lake)}
+        try:
+            there = [f"{table.folder}/{path}" for path in Inside(lake, table.folder).files()]
+        except OSError:
+            there = [table.folder]
+        others += [path for path in there if path not in named and not any(map(_is_hidden, path.split("/")))]
+    return others
+
+
+def _is_file(file: LakeFile, lake: Path) -> bool:
+    try:
+        with Inside(lake).reading(file.path):
+            return True
+    except OSError:
+        return False
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
+
+
+def sha256(stream: io.BufferedReader) -> str:
+    """Hash the bytes of a file: 64 hex digits."""
+    return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -12,15 +12,14 @@ import duckdb
 from msgspec import structs
 
 from talkhouse import migrations
-from talkhouse.lake import files, folder
-from talkhouse.lake.folder import State, Workspace
-from talkhouse.lake.plan import Part, Plan, PlannedTable, make_plan
-from talkhouse.lake.relations import check_views
-from talkhouse.lake.warehouses import Warehouses, attached
+from talkhouse.lake import folder, lake_files
+from talkhouse.lake.folder import LakeState, LakeWorkspace
+from talkhouse.lake.lake_files import Plan, PlannedCorpus, PlannedTable, make_plan
+from talkhouse.lake.warehouses import Warehouses, attached, check_views
 from talkhouse.lake_format.documents import are_there, documents
 from talkhouse.lake_format.documents import write as write_documents
 from talkhouse.lake_format.inside import Inside
-from talkhouse.lake_format.manifest import FORMAT, File, Manifest, Table
+from talkhouse.lake_format.lake_manifest import FORMAT, LakeFile, LakeManifest, LakeTable
 from talkhouse.progress import Progress
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import OutputFailed, SchemaMismatch
@@ -31,7 +30,7 @@ from talkhouse.translation.translate import translate
 from talkhouse.translation.translated import LeftOut, TranslatedViews
 
 
-class Outcome(StrEnum):
+class LakeOutcome(StrEnum):
     """What a command did."""
 
     WRITTEN = "written"
@@ -47,7 +46,7 @@ class PartOfLake(NamedTuple):
     rows: int
     is_new: bool
     """Whether they were written; otherwise the files of the snapshot before are kept."""
-    files: int | None
+    plan: int | None
     bytes: int | None
     """Both None where that is known only when they are written."""
     damaged: tuple[str, ...]
@@ -55,10 +54,10 @@ class PartOfLake(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Result:
+class LakeResult:
     """What was written, or would be."""
 
-    outcome: Outcome
+    outcome: LakeOutcome
     lake: Path
     snapshot: str
     """The folder of the snapshot; of a dry run, the one that it would be."""
@@ -82,7 +81,7 @@ def write_lake(
     *,
     only: Sequence[str] = (),
     dry_run: bool = False,
-) -> Result:
+) -> LakeResult:
     """Write the tables of one or several warehouses to a lake, whole or not at all.
 
     ``only``: these corpora, and the rows that belong to none; the lake then has no others. What is the same as in the
@@ -104,7 +103,7 @@ def write_lake(
                 state, left = workspace.state, workspace.left
                 snapshot = _written(warehouses, workspace, translation, stop.check, progress)
         before = state.current.corpus_ids if state.current else []
-        return Result(
+        return LakeResult(
             snapshot.outcome,
             lake,
             snapshot.name,
@@ -138,16 +137,18 @@ def _translate(warehouses: Warehouses) -> TranslatedViews:
 class _Snapshot(NamedTuple):
     """A snapshot that is there, or would be."""
 
-    outcome: Outcome
+    outcome: LakeOutcome
     name: str
     parts: tuple[PartOfLake, ...]
 
 
-def _planned(warehouses: Warehouses, lake: Path, plan: Plan, state: State, translation: TranslatedViews) -> _Snapshot:
+def _planned(
+    warehouses: Warehouses, lake: Path, plan: Plan, state: LakeState, translation: TranslatedViews
+) -> _Snapshot:
     """Say what would be written: nothing, where the current snapshot is what the new one would be."""
     current = state.current
     if current is None:
-        return _Snapshot(Outcome.DRY_RUN, state.next, _parts(plan, _kept(plan, state.next)))
+        return _Snapshot(LakeOutcome.DRY_RUN, state.next, _parts(plan, _kept(plan, state.next)))
     tables = _kept(plan, current.snapshot)
     manifest = _manifest(warehouses, current.snapshot, tables, translation)
     if (
@@ -156,13 +157,13 @@ def _planned(warehouses: Warehouses, lake: Path, plan: Plan, state: State, trans
         and structs.replace(manifest, talkhouse=current.talkhouse) == current
         and are_there(documents(lake, current, translation), Inside(lake, current.snapshot))
     ):
-        return _Snapshot(Outcome.UNCHANGED, current.snapshot, _parts(plan, tables))
-    return _Snapshot(Outcome.DRY_RUN, state.next, _parts(plan, tables))
+        return _Snapshot(LakeOutcome.UNCHANGED, current.snapshot, _parts(plan, tables))
+    return _Snapshot(LakeOutcome.DRY_RUN, state.next, _parts(plan, tables))
 
 
 def _written(
     warehouses: Warehouses,
-    workspace: Workspace,
+    workspace: LakeWorkspace,
     translation: TranslatedViews,
     check_complete: Callable[[], None],
     progress: Progress,
@@ -170,17 +171,17 @@ def _written(
     """Write and publish a snapshot, unless the current one is what it would be."""
     plan = make_plan(warehouses, workspace.lake, workspace.state.current, progress)
     planned = _planned(warehouses, workspace.lake, plan, workspace.state, translation)
-    if planned.outcome is Outcome.UNCHANGED:
+    if planned.outcome is LakeOutcome.UNCHANGED:
         return planned
     folder.start(workspace)
     tables = _write(warehouses, plan, workspace, progress)
     manifest = _manifest(warehouses, workspace.snapshot.name, tables, translation)
     write_documents(documents(workspace.lake, manifest, translation), workspace.snapshot)
     folder.publish(workspace, manifest, check_complete)
-    return _Snapshot(Outcome.WRITTEN, manifest.snapshot, _parts(plan, tables))
+    return _Snapshot(LakeOutcome.WRITTEN, manifest.snapshot, _parts(plan, tables))
 
 
-def _parts(plan: Plan, tables: Sequence[Table]) -> tuple[PartOfLake, ...]:
+def _parts(plan: Plan, tables: Sequence[LakeTable]) -> tuple[PartOfLake, ...]:
     """Say what became of each part; ``tables`` are those of the plan, in its order."""
     return tuple(
         _part(part, [file for file in table.files if file.corpus == part.content.corpus])
@@ -189,7 +190,7 @@ def _parts(plan: Plan, tables: Sequence[Table]) -> tuple[PartOfLake, ...]:
     )
 
 
-def _part(part: Part, written: list[File]) -> PartOfLake:
+def _part(part: PlannedCorpus, written: list[LakeFile]) -> PartOfLake:
     rows, size = part.content, sum(file.bytes for file in written) if written else None
     return PartOfLake(rows.full_name, rows.corpus, rows.rows, not part.kept, len(written) or None, size, part.damaged)
 
@@ -202,7 +203,7 @@ def _settings(lake: Path) -> Settings:
     }
 
 
-def _write(warehouses: Warehouses, plan: Plan, workspace: Workspace, progress: Progress) -> list[Table]:
+def _write(warehouses: Warehouses, plan: Plan, workspace: LakeWorkspace, progress: Progress) -> list[LakeTable]:
     """Write the snapshot: what is new, and second names of what is kept."""
     progress.begin(
         "writing",
@@ -210,11 +211,11 @@ def _write(warehouses: Warehouses, plan: Plan, workspace: Workspace, progress: P
         unit="rows",
     )
 
-    def written(part: Part) -> list[File]:
+    def written(part: PlannedCorpus) -> list[LakeFile]:
         if part.kept:
-            return files.keep(part.kept, workspace.lake, workspace.snapshot)
+            return lake_files.keep(part.kept, workspace.lake, workspace.snapshot)
         with warehouse.explain_damage(warehouses.path(part.content.corpus)):
-            return files.write(warehouses.con, part.content, workspace.snapshot, progress.advance)
+            return lake_files.write(warehouses.con, part.content, workspace.snapshot, progress.advance)
 
     return [
         _table(planned, workspace.snapshot.name, [file for part in planned.parts for file in written(part)])
@@ -222,19 +223,19 @@ def _write(warehouses: Warehouses, plan: Plan, workspace: Workspace, progress: P
     ]
 
 
-def _kept(plan: Plan, snapshot: str) -> list[Table]:
+def _kept(plan: Plan, snapshot: str) -> list[LakeTable]:
     """Describe the tables of the current snapshot, with the files that are kept."""
     return [_table(planned, snapshot, [file for part in planned.parts for file in part.kept]) for planned in plan]
 
 
-def _table(planned: PlannedTable, snapshot: str, written: list[File]) -> Table:
+def _table(planned: PlannedTable, snapshot: str, written: list[LakeFile]) -> LakeTable:
     table = planned.table
-    return Table(
+    return LakeTable(
         schema=str(table.schema or "main"),
         name=str(table.name),
         comment=table.comment or "",
         grain=list(table.info["grain"]),
-        folder=f"{snapshot}/{files.folder_of(table)}",
+        folder=f"{snapshot}/{lake_files.folder_of(table)}",
         rows=planned.rows,
         columns=list(planned.columns),
         fingerprints={part.content.corpus: part.content.fingerprint for part in planned.parts},
@@ -242,8 +243,10 @@ def _table(planned: PlannedTable, snapshot: str, written: list[File]) -> Table:
     )
 
 
-def _manifest(warehouses: Warehouses, snapshot: str, tables: list[Table], translation: TranslatedViews) -> Manifest:
-    return Manifest(
+def _manifest(
+    warehouses: Warehouses, snapshot: str, tables: list[LakeTable], translation: TranslatedViews
+) -> LakeManifest:
+    return LakeManifest(
         format=FORMAT,
         snapshot=snapshot,
         talkhouse=version(),
