@@ -9,8 +9,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 import msgspec
 
-from talkhouse.guess.json_start import start_of
-from talkhouse.guess.rows_start import Rows, rows_of
+from talkhouse.guess.beginnings import DelimitedRows, rows_of, start_of
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
 from talkhouse.ingest.declared.record_files.read import ENDINGS, JSON
@@ -263,6 +262,6 @@ def _tsv(text: str, is_whole: bool, most: int) -> _Decoded:
     return _rows("TSV", rows_of(text, is_whole, "\t", most))
 
 
-def _rows(form: str, rows: Rows) -> _Decoded:
+def _rows(form: str, rows: DelimitedRows) -> _Decoded:
     values = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
     return _Decoded(form, list(values), rows.is_whole, "item", rows.columns, rows.dialect, rows.problem)

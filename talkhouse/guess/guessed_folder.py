@@ -1,16 +1,17 @@
-"""What a folder of files looks like, by samples of some of them."""
+"""What a folder of files looks like, by samples of some of them: the first format whose rule fits wins."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from talkhouse.guess.formats import fitting, guess
-from talkhouse.guess.guess import Guess
-from talkhouse.guess.rows import CONVOKIT_FILES, looks_like_labels
+from talkhouse.guess import nested_rules, row_rules, text_rules
+from talkhouse.guess.field_meanings import names_of, scheme_word
+from talkhouse.guess.guess import Guess, GuessedLabels, paths_of
+from talkhouse.guess.profile import MOST_WORDS, FieldProfile, fields_of
+from talkhouse.guess.record_values import at
+from talkhouse.guess.row_rules import CONVOKIT_FILES, looks_like_labels
 from talkhouse.guess.sample import MOST, Sample, is_read, sample
-from talkhouse.guess.split_words import split_of
-from talkhouse.guess.values import at
 from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.splits import standard_split
 from talkhouse.ingest.files.disk_files import disk_files
@@ -23,7 +24,7 @@ _ORDER = ("train", "validation", "test", None)
 
 
 @dataclass(frozen=True)
-class DataFile:
+class FolderFile:
     """A file that holds dialogues."""
 
     path: str
@@ -35,7 +36,7 @@ class Look:
     """What a folder looks like."""
 
     guess: Guess | None
-    files: list[DataFile] = field(default_factory=list)
+    files: list[FolderFile] = field(default_factory=list)
     """By split, then in canonical order; none for ConvoKit, whose files are known by their names."""
     labels: list[Sample] = field(default_factory=list)
     """Files that seem to hold labels of the dialogues."""
@@ -91,7 +92,7 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
     weights: dict[object, tuple[bool, int]] = {}
     firsts: dict[object, Guess] = {}
     for taken in samples:
-        own = fitting([taken])
+        own = _fitting([taken])
         if own is None:
             continue
         key = (own.format, *_needed(own))
@@ -121,13 +122,13 @@ def _sorted_out(
     strange = {_pattern(taken.path) for taken in others} - {_pattern(taken.path) for taken in alike}
     like_others = [path for path in paths if _pattern(path) in strange and path not in left]
     left |= {path: "like another that is left" for path in like_others if path not in {f.path for f in labels}}
-    files = [DataFile(path, split_of(path)) for path in paths if path not in left and _pattern(path) not in strange]
+    files = [FolderFile(path, _split_of(path)) for path in paths if path not in left and _pattern(path) not in strange]
     files.sort(key=lambda file: (_ORDER.index(standard_split(file.split or "", {})), file.path))
     problems = {taken.path: taken.remark for taken in alike if taken.remark}
     return Look(_with_one_split(guessed, files), files, labels, left, list(alike), problems)
 
 
-def _with_one_split(guessed: Guess, files: Sequence[DataFile]) -> Guess:
+def _with_one_split(guessed: Guess, files: Sequence[FolderFile]) -> Guess:
     """Leave the field that is a split in ``extra`` where the names of files have splits: only one of them can be."""
     path = guessed.dialogue.split
     if path is None or not any(file.split for file in files):
@@ -139,7 +140,7 @@ def _with_one_split(guessed: Guess, files: Sequence[DataFile]) -> Guess:
 def _why_left(taken: Sample) -> str:
     if taken.problem:
         return taken.problem
-    own = fitting([taken])
+    own = _fitting([taken])
     return f"looks like {own.format}, with other fields" if own else "looks like no format that is known"
 
 
@@ -174,7 +175,7 @@ def _some(paths: Sequence[str]) -> list[str]:
 def _pattern(path: str) -> str:
     """Write a path without its digits and the words of splits: files that are called alike have the same."""
     folder, _, name = path.rpartition("/")
-    word = split_of(name)
+    word = _split_of(name)
     name = name.replace(word, "@") if word else name
     return re.sub(r"\d+", "0", f"{folder}/{name}")
 
@@ -182,3 +183,85 @@ def _pattern(path: str) -> str:
 def _inside(file: SourceFile) -> str:
     """Return a file's path inside the corpus's folder, archives as folders."""
     return str(PurePosixPath(*file.path.parts[1:]))
+
+
+_RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
+    row_rules.convokit,
+    text_rules.preference,
+    nested_rules.chat,
+    nested_rules.sharegpt,
+    nested_rules.tree,
+    text_rules.pairs,
+    nested_rules.dialogue,
+    text_rules.transcript,
+    row_rules.turns,
+)
+
+_MOST_LABELS = 4
+
+_LEAST_LABELS = 2
+
+
+def guess(samples: Sequence[Sample]) -> Guess | None:
+    """Return what files of one kind look like, with what else their records have; None where no rule fits."""
+    guessed = _fitting(samples)
+    return _with_rest(guessed, samples) if guessed is not None else None
+
+
+def _fitting(samples: Sequence[Sample]) -> Guess | None:
+    """Return what the first rule that fits makes of files."""
+    with_records = [sample for sample in samples if sample.records]
+    guesses = (rule(with_records) for rule in _RULES) if with_records else ()
+    return next((guessed for guessed in guesses if guessed is not None), None)
+
+
+def _with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
+    """Name the fields that nothing takes, and those of them that seem to be labels."""
+    if guessed.format == "convokit":
+        return guessed
+    mapped = (guessed.dialogue, guessed.turn, guessed.speaker, guessed.pair, guessed.preference)
+    taken_of = (
+        mapped if guessed.format in ("turns", "transcript") else (guessed.dialogue, guessed.pair, guessed.preference)
+    )
+    taken = names_of([path for fields in taken_of for path in paths_of(fields).values()])
+    fields = fields_of(record for sample in samples for record in sample.records)
+    rest = [field for field in fields if field.name not in taken]
+    return replace(guessed, extra=tuple(field.name for field in rest), labels=tuple(_labels(guessed, rest)))
+
+
+def _labels(guessed: Guess, rest: Iterable[FieldProfile]) -> list[GuessedLabels]:
+    """Take fields of a few short texts, or of true and false, for labels; ``rater_1``, ``rater_2`` for one scheme."""
+    on = {"turns": "turn", "pairs": "response"}.get(guessed.format, "dialogue")
+    schemes: dict[str, list[FieldProfile]] = {}
+    for profile in rest:
+        is_label = _LEAST_LABELS <= profile.distinct <= MOST_WORDS and profile.distinct < profile.count
+        are_words = len(profile.words) >= _LEAST_LABELS and not any(word.isdecimal() for word in profile.words)
+        if is_label and (are_words or set(profile.types) <= {"boolean", "null"}):
+            schemes.setdefault(scheme_word(profile.name).rstrip("0123456789").rstrip("_"), []).append(profile)
+    return [
+        GuessedLabels(scheme, on, tuple(field.name for field in fields), _words(fields))
+        for scheme, fields in list(schemes.items())[:_MOST_LABELS]
+    ]
+
+
+def _words(fields: Iterable[FieldProfile]) -> tuple[str, ...]:
+    """Return what occurs as a label, true and false as they are written in JSON."""
+    words = [word for field in fields for word in (("true", "false") if field.types["boolean"] else field.words)]
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
+_WORD = re.compile(r"[a-z]+")
+
+
+def _split_of(path: str) -> str | None:
+    """Return the word for a split that a file's name has, else that of its nearest folder; None where there is none.
+
+    A name with words for two splits says nothing.
+    """
+    for name in reversed(path.lower().split("/")):
+        words: set[str] = {word for word in _WORD.findall(name) if standard_split(word, {})}
+        if len(words) == 1:
+            return words.pop()
+        if words:
+            return None
+    return None

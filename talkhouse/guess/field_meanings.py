@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
-from talkhouse.guess.time_forms import time_of
-from talkhouse.guess.values import (
+from talkhouse.guess.record_values import (
     Record,
     are_ids,
     are_keys,
@@ -23,12 +23,14 @@ from talkhouse.guess.values import (
     whole_numbers,
 )
 from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath, SpeakerFields, TurnFields
+from talkhouse.ingest.declared.times import ISO, UNIX, read_time
 
-IDS = (
+_IDS = (
     *("id", "dialogue_id", "dialog_id", "conversation_id", "conv_id", "message_tree_id", "thread_id", "chat_id"),
     *("session_id", "sample_id", "example_id", "record_id", "channel.id", "conversation_hash", "uuid", "uid"),
     *("prompt_id", "question_id", "hash", "idx"),
 )
+
 DIALOGUES = (
     *("dialogue_id", "dialog_id", "conversation_id", "conv_id", "convo_id", "thread_id", "session_id", "chat_id"),
     *("message_tree_id", "dialogue", "dialog", "conversation", "conv", "convo", "thread", "session", "chat", "talk"),
@@ -36,42 +38,55 @@ DIALOGUES = (
     *("scene", "room_id", "channel_id", "group_id", "doc_id", "room", "channel", "talk_id"),
     *("dlg", "dlg_id", "dialogid", "convid", "dialogue_no", "dialog_no", "conversation_no", "conv_no", "case", "id"),
 )
+
 _TEXTS = (
     *("text", "utterance", "content", "message", "body", "msg", "utterance_text", "message_text", "msg_text"),
     *("turn_text", "transcript", "sentence"),
 )
+
 _OTHER_TEXTS = ("utt", "value", "words", "said", "says", "line", "comment", "post", "turn", "query", "response")
 """Names that other fields have too: these are texts only where many have several words."""
+
 _ROLES = ("role", "speaker_role", "participant_role", "speaker_type", "sender_type", "author_role", "author.role")
+
 _SPEAKERS = (
     *("speaker_id", "author.id", "author_id", "sender.id", "sender_id", "from_id", "user.id", "user_id", "speaker"),
     *("author", "sender", "from", "user", "username", "user_name", "nickname", "nick", "who", "participant_id"),
     *("participant", "person", "name", "by", "actor", "spk", "voice", "character"),
 )
+
 _SPEAKER_NAMES = (
     *("speaker_name", "author.name", "author_name", "sender.name", "sender_name", "user.name", "user_name", "username"),
     *("from", "author.nickname", "name"),
 )
+
 _BOTS = ("is_bot", "author.is_bot", "author.bot", "user.is_bot", "sender.is_bot")
+
 _TURN_IDS = ("id", "utt_id", "utterance_id", "message_id", "msg_id", "turn_id", "comment_id", "post_id", "uid")
+
 _ORDERS = (
     *("turn_index", "turn_idx", "turn_number", "turn_no", "turn_nr", "turn_num", "turn_order", "turn_id", "turn"),
     *("order", "sequence_number", "sequence", "seq", "position", "pos", "index", "idx", "utterance_index"),
     *("utterance_idx", "utt_idx", "utt_no", "utterance_number", "message_index", "line_number", "line_no", "line"),
     *("number", "nr", "no", "num", "n", "step"),
 )
+
 _TIMES = (
     *("said_at", "timestamp", "time", "datetime", "date_time", "created_at", "created", "created_date"),
     *("created_utc", "sent_at", "date", "ts", "when", "time_stamp"),
 )
+
 _STARTS = ("started_at", "start_time", "created_at", "create_time", "created_date", "timestamp", "date", "datetime")
+
 _REPLIES = (
     *("reply_to", "reply_to_id", "in_reply_to", "reply_to_message_id", "reply_to_msg_id", "reference.message_id"),
     *("parent_id", "parent", "parent_message_id", "in_response_to", "responds_to", "answers"),
 )
 
 USERS = frozenset({"prompter", "human", "usr"})
+
 BOTS = frozenset({"gpt", "bot", "ai", "model", "chatbot"})
+
 _ROLE_WORDS = (
     USERS | BOTS | {"user", "assistant", "system", "sys", "tool", "function", "developer", "agent", "customer"}
 )
@@ -111,10 +126,10 @@ def meanings(
     taken.append(order)
     turn_id = _id_in(dialogues, taken)
     reply_to = _reply_to(dialogues, turn_id, taken)
-    said_at, times, remarks = time_of(turns, _TIMES, [*taken, turn_id, reply_to], "said_at")
+    said_at, times, remarks = _time_of(turns, _TIMES, [*taken, turn_id, reply_to], "said_at")
     turn = TurnFields(turn_id, text, role, speaker, said_at, reply_to, order=order)
     words = column(turns, role) if role else []
-    return Meanings(turn, _speaker(turns, speaker), role_words(words), times, remarks)
+    return Meanings(turn, _speaker(turns, speaker), _role_words(words), times, remarks)
 
 
 def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -> tuple[DialogueFields, dict[str, str]]:
@@ -123,11 +138,11 @@ def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -
     split = pick(records, ("split", "data_split"), are_words, but)
     domain = pick(records, ("domain",), are_texts, but)
     language = pick(records, ("language", "lang"), are_words, but)
-    started_at, times, _ = time_of(records, _STARTS, but, "started_at")
+    started_at, times, _ = _time_of(records, _STARTS, but, "started_at")
     return DialogueFields(None, title, split, domain, language, started_at), times
 
 
-def role_words(words: Sequence[Any]) -> dict[str, str]:
+def _role_words(words: Sequence[Any]) -> dict[str, str]:
     """Say which of a file's words for roles mean user and assistant."""
     roles: dict[str, str] = {}
     known = dict.fromkeys(word for word in words if isinstance(word, str) and word)
@@ -147,9 +162,9 @@ def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
     """Return the field that is an id, where no file of the sample has one twice; and why it is, or is not."""
     records = [record for file in files for record in file]
     repeated = []
-    for path in named(records, tuple(dict.fromkeys((*IDS, *DIALOGUES)))):
+    for path in named(records, tuple(dict.fromkeys((*_IDS, *DIALOGUES)))):
         columns = [column(file, path) for file in files]
-        if path_words(path) not in IDS and not all(_are_bare(values) for values in columns):
+        if path_words(path) not in _IDS and not all(_are_bare(values) for values in columns):
             continue
         if all(are_ids(values) for values in columns):
             return path, "none stands twice in the sample"
@@ -267,3 +282,48 @@ def names_of(paths: Sequence[JsonPath | None]) -> set[str]:
 def scheme_word(name: str) -> str:
     """Write a field's name as the name of a scheme."""
     return as_words(name) or "label"
+
+
+_PATTERNS = (
+    *("%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M"),
+    *("%d.%m.%Y", "%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M"),
+    *("%m/%d/%Y", "%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z"),
+)
+"""Forms that are tried, in this order; of two that fit, the other one is named."""
+
+_MOST_TIMES = 200
+
+
+def _time_of(
+    records: Sequence[Record], names: Sequence[str], but: Sequence[JsonPath | None], key: str
+) -> tuple[JsonPath | None, dict[str, str], dict[str, str]]:
+    """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another."""
+    for path in named(records, names, but):
+        values = [value for value in column(records, path) if value not in (None, "")][:_MOST_TIMES]
+        forms = _forms(values)
+        if forms:
+            remark = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}
+            return path, {} if forms[0] == ISO else {key: forms[0]}, remark
+    return None, {}, {}
+
+
+def _forms(values: list[Any]) -> list[str]:
+    """Return the forms that all of these times have."""
+    if not values or all(isinstance(value, date) for value in values):
+        return [ISO] if values else []
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) == len(values):
+        return _since_1970([float(number) for number in numbers])
+    if not all(isinstance(value, str) for value in values):
+        return []
+    if all(value.replace(".", "", 1).isdecimal() for value in values):
+        return _since_1970([float(value) for value in values])
+    forms = [form for form in (ISO, *_PATTERNS) if all(read_time(value, form).value for value in values)]
+    return forms[:1] if forms[:1] == [ISO] else forms
+
+
+def _since_1970(numbers: list[float]) -> list[str]:
+    for form, unit in zip(UNIX, (1, 1_000), strict=True):
+        if all(10**8 * unit <= number < 10**10 * unit for number in numbers):
+            return [form]
+    return []

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from talkhouse.guess.fields import DIALOGUES, about_dialogues, meanings
+from talkhouse.guess.field_meanings import DIALOGUES, about_dialogues, meanings
 from talkhouse.guess.guess import Guess
+from talkhouse.guess.record_values import Record, are_keys, at, column, leaves, named, whole_numbers
 from talkhouse.guess.sample import Sample
-from talkhouse.guess.values import Record, are_keys, at, column, leaves, named, whole_numbers
 from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath
 
 CONVOKIT_FILES = (
@@ -18,8 +18,11 @@ CONVOKIT_FILES = (
     "conversations.json",
     "corpus.json",
 )
+
 _CONVOKIT_ROWS = ({"id", "text", "meta", "timestamp"}, {"conversation_id", "root"}, {"speaker", "user"})
+
 _MOST_COLUMNS = 30
+
 _LABELS = ("label", "labels", "tag", "category", "class", "annotation", "value", "emotion", "intent", "sentiment")
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from talkhouse.guess.fields import Meanings, about_dialogues, id_of, meanings
+from talkhouse.guess.field_meanings import Meanings, about_dialogues, id_of, meanings
 from talkhouse.guess.guess import Guess
+from talkhouse.guess.record_values import MOST, Record, are_texts, as_words, at, lists, objects, path_words, pick
 from talkhouse.guess.sample import Sample
-from talkhouse.guess.values import MOST, Record, are_texts, as_words, at, lists, objects, path_words, pick
 from talkhouse.ingest.declared.declaration.model import NO_PATH, JsonPath, TurnFields
 from talkhouse.ingest.declared.roles import KNOWN
 
@@ -25,9 +25,13 @@ _LISTS = (
     "log",
 )
 """Names of lists of turns, the likeliest first."""
+
 _REPLIES = ("replies", "children", "comments", "responses", "answers", "child_comments")
+
 _SYSTEM = ("system", "system_prompt", "system_message")
+
 _SAID = ("content", "tool_calls", "function_call", "refusal", "audio")
+
 _MOST_TURNS = 5_000
 """Turns that are looked at, of all dialogues together."""
 

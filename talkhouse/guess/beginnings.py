@@ -1,19 +1,111 @@
-"""The first rows of a text of delimited cells, and the dialect by which they come apart."""
+"""Beginnings of files that are cut off: the members of a JSON text, the rows of a text of delimited cells."""
 
 import csv
 import io
+import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from talkhouse.ingest.declared.declaration.model import Dialect
 
+_DECODER = json.JSONDecoder()
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+
+_DEEPEST = 4
+"""Levels at which a value that is cut off is looked into; each costs a pass over the text."""
+
+
+def start_of(text: str, most: int) -> tuple[Any, bool]:
+    """Decode the beginning of a text: the value, at most so many of its members, and whether that is all of it.
+
+    None where not even a beginning can be read.
+    """
+    value, end = _start(text, _after_blank(text, 0), most, _DEEPEST)
+    return value, end is not None and _after_blank(text, end) == len(text)
+
+
+def _start(text: str, at: int, most: int, levels: int) -> tuple[Any, int | None]:
+    """Decode the value that begins here; its end is None where it is cut off, malformed, or has more members."""
+    match text[at : at + 1]:
+        case "[":
+            return _items(text, at + 1, most, levels)
+        case "{":
+            return _members(text, at + 1, most, levels)
+        case _:
+            return _whole(text, at)
+
+
+def _whole(text: str, at: int) -> tuple[Any, int | None]:
+    try:
+        return _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None, None
+
+
+def _items(text: str, at: int, most: int, levels: int) -> tuple[list[Any], int | None]:
+    items: list[Any] = []
+    at = _after_blank(text, at)
+    if text[at : at + 1] == "]":
+        return items, at + 1
+    while len(items) < most:
+        value, end = _whole(text, at)
+        if end is None:
+            if not items and levels:
+                value, _ = _start(text, at, most, levels - 1)
+            return [*items, value] if value is not None else items, None
+        items.append(value)
+        at = _after_blank(text, end)
+        if text[at : at + 1] == "]":
+            return items, at + 1
+        if text[at : at + 1] != ",":
+            return items, None
+        at = _after_blank(text, at + 1)
+    return items, None
+
+
+def _members(text: str, at: int, most: int, levels: int) -> tuple[dict[str, Any], int | None]:
+    members: dict[str, Any] = {}
+    at = _after_blank(text, at)
+    if text[at : at + 1] == "}":
+        return members, at + 1
+    while len(members) < most:
+        key, end = _whole(text, at)
+        if end is None or not isinstance(key, str):
+            return members, None
+        at = _after_blank(text, end)
+        if text[at : at + 1] != ":":
+            return members, None
+        at = _after_blank(text, at + 1)
+        value, end = _whole(text, at)
+        if end is None:
+            value, _ = _start(text, at, most, levels - 1) if levels else (None, None)
+            return members if value is None else {**members, key: value}, None
+        members[key] = value
+        at = _after_blank(text, end)
+        if text[at : at + 1] == "}":
+            return members, at + 1
+        if text[at : at + 1] != ",":
+            return members, None
+        at = _after_blank(text, at + 1)
+    return members, None
+
+
+def _after_blank(text: str, at: int) -> int:
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
 _DELIMITERS = (",", "\t", ";", "|")
+
 _QUOTE = '"'
+
 _ESCAPE = "\\"
 
 
 @dataclass
-class Rows:
+class DelimitedRows:
     """The first rows; each has as many cells as there are columns."""
 
     columns: tuple[str, ...]
@@ -24,7 +116,7 @@ class Rows:
     problem: str | None = None
 
 
-def rows_of(text: str, is_whole: bool, usual: str, most: int) -> Rows:
+def rows_of(text: str, is_whole: bool, usual: str, most: int) -> DelimitedRows:
     """Read the first rows by the dialect that fits best.
 
     ``usual`` is the delimiter of the file's ending. A dialect fits where all rows have as many cells as the header;
@@ -32,7 +124,7 @@ def rows_of(text: str, is_whole: bool, usual: str, most: int) -> Rows:
     doubled inside of cells, or else with a backslash before them.
     """
     if "\r" in text and "\n" not in text:
-        return Rows((), problem="its lines end with a carriage return alone: write it with line feeds")
+        return DelimitedRows((), problem="its lines end with a carriage return alone: write it with line feeds")
     delimiters = (usual, *(delimiter for delimiter in _DELIMITERS if delimiter != usual))
     quotes = [(_QUOTE, ""), *([(_QUOTE, _ESCAPE)] if _ESCAPE + _QUOTE in text else []), ("", "")]
     tried = [_read(text, is_whole, Dialect(delimiter, *one), most) for delimiter in delimiters for one in quotes]
@@ -51,13 +143,13 @@ def rows_of(text: str, is_whole: bool, usual: str, most: int) -> Rows:
     return chosen
 
 
-def _read(text: str, is_whole: bool, dialect: Dialect, most: int) -> Rows:
+def _read(text: str, is_whole: bool, dialect: Dialect, most: int) -> DelimitedRows:
     escape = dialect.escape_char or None
     quotes: dict[str, Any] = {"quotechar": dialect.quote_char, "strict": True, "escapechar": escape}
     quotes |= {"doublequote": escape is None} if dialect.quote_char else {"quotechar": None, "quoting": csv.QUOTE_NONE}
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter or ",", **quotes)
     limit = csv.field_size_limit(max(len(text), 1))
-    result = Rows((), dialect=dialect)
+    result = DelimitedRows((), dialect=dialect)
     try:
         result.columns = tuple(next(reader, []))
         for row in reader:
@@ -72,7 +164,7 @@ def _read(text: str, is_whole: bool, dialect: Dialect, most: int) -> Rows:
     return _checked(result, is_whole, most)
 
 
-def _checked(result: Rows, is_whole: bool, most: int) -> Rows:
+def _checked(result: DelimitedRows, is_whole: bool, most: int) -> DelimitedRows:
     """Leave out the row that is cut off, and those beyond what is wanted; say where a row does not fit."""
     if len(result.rows) > most:
         result.rows, result.is_whole = result.rows[:most], False
