@@ -26,7 +26,7 @@ _BUILD = {
 _RESTORE = {
     "open": "talkhouse.schema.warehouse:connect",
     "write back": "talkhouse.restore.write_back:write_files",
-    "write": "talkhouse.restore.open_files:OpenFiles.append",
+    "write": "talkhouse.restore.write_back:OpenFiles.append",
     "clear": "shutil:rmtree",
 }
 PHASES = {

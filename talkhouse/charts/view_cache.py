@@ -21,9 +21,7 @@ Connect = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
 """Opens a connection to the warehouse, or gives one that is open."""
 
 _VIEW = re.compile(rf'\b{BI}\."?(\w+)"?')
-
 _WORD = re.compile(r"\w+")
-
 _STAR = re.compile(r"\*\s*(,|from\b|exclude\b|replace\b|rename\b)|(^|\()\s*from\b|columns\s*\(", re.IGNORECASE)
 """Where a query asks for columns that it does not name."""
 

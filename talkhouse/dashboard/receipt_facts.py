@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from talkhouse.citation.formats import text
-from talkhouse.citation.software import software
-from talkhouse.citation.work import citations
+from talkhouse.citation.work import citations, software
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.query.rows_behind import rows_behind

@@ -96,7 +96,6 @@ MOST = 1_000_000
 """Bytes of a page that are read."""
 
 _LONGEST = 200
-
 _BEGINNINGS = (b"<!doctype html", b"<html", b"<head")
 
 

@@ -208,7 +208,6 @@ def _root(error: BaseException) -> str:
 _TIMEOUT, _PAUSE = "TALKHOUSE_FETCH_TIMEOUT", "TALKHOUSE_FETCH_PAUSE"
 
 _USERINFO = re.compile(r"//[^/@]*@")
-
 _QUERY = re.compile(r"\?.*")
 
 

@@ -10,9 +10,7 @@ from typing import Any
 from talkhouse.ingest.declared.declaration.model import Dialect
 
 _DECODER = json.JSONDecoder()
-
 _BLANK = re.compile(r"[ \t\r\n]*")
-
 _DEEPEST = 4
 """Levels at which a value that is cut off is looked into; each costs a pass over the text."""
 
@@ -98,9 +96,7 @@ def _after_blank(text: str, at: int) -> int:
 
 
 _DELIMITERS = (",", "\t", ";", "|")
-
 _QUOTE = '"'
-
 _ESCAPE = "\\"
 
 

@@ -30,7 +30,6 @@ _IDS = (
     *("session_id", "sample_id", "example_id", "record_id", "channel.id", "conversation_hash", "uuid", "uid"),
     *("prompt_id", "question_id", "hash", "idx"),
 )
-
 DIALOGUES = (
     *("dialogue_id", "dialog_id", "conversation_id", "conv_id", "convo_id", "thread_id", "session_id", "chat_id"),
     *("message_tree_id", "dialogue", "dialog", "conversation", "conv", "convo", "thread", "session", "chat", "talk"),
@@ -38,55 +37,42 @@ DIALOGUES = (
     *("scene", "room_id", "channel_id", "group_id", "doc_id", "room", "channel", "talk_id"),
     *("dlg", "dlg_id", "dialogid", "convid", "dialogue_no", "dialog_no", "conversation_no", "conv_no", "case", "id"),
 )
-
 _TEXTS = (
     *("text", "utterance", "content", "message", "body", "msg", "utterance_text", "message_text", "msg_text"),
     *("turn_text", "transcript", "sentence"),
 )
-
 _OTHER_TEXTS = ("utt", "value", "words", "said", "says", "line", "comment", "post", "turn", "query", "response")
 """Names that other fields have too: these are texts only where many have several words."""
-
 _ROLES = ("role", "speaker_role", "participant_role", "speaker_type", "sender_type", "author_role", "author.role")
-
 _SPEAKERS = (
     *("speaker_id", "author.id", "author_id", "sender.id", "sender_id", "from_id", "user.id", "user_id", "speaker"),
     *("author", "sender", "from", "user", "username", "user_name", "nickname", "nick", "who", "participant_id"),
     *("participant", "person", "name", "by", "actor", "spk", "voice", "character"),
 )
-
 _SPEAKER_NAMES = (
     *("speaker_name", "author.name", "author_name", "sender.name", "sender_name", "user.name", "user_name", "username"),
     *("from", "author.nickname", "name"),
 )
-
 _BOTS = ("is_bot", "author.is_bot", "author.bot", "user.is_bot", "sender.is_bot")
-
 _TURN_IDS = ("id", "utt_id", "utterance_id", "message_id", "msg_id", "turn_id", "comment_id", "post_id", "uid")
-
 _ORDERS = (
     *("turn_index", "turn_idx", "turn_number", "turn_no", "turn_nr", "turn_num", "turn_order", "turn_id", "turn"),
     *("order", "sequence_number", "sequence", "seq", "position", "pos", "index", "idx", "utterance_index"),
     *("utterance_idx", "utt_idx", "utt_no", "utterance_number", "message_index", "line_number", "line_no", "line"),
     *("number", "nr", "no", "num", "n", "step"),
 )
-
 _TIMES = (
     *("said_at", "timestamp", "time", "datetime", "date_time", "created_at", "created", "created_date"),
     *("created_utc", "sent_at", "date", "ts", "when", "time_stamp"),
 )
-
 _STARTS = ("started_at", "start_time", "created_at", "create_time", "created_date", "timestamp", "date", "datetime")
-
 _REPLIES = (
     *("reply_to", "reply_to_id", "in_reply_to", "reply_to_message_id", "reply_to_msg_id", "reference.message_id"),
     *("parent_id", "parent", "parent_message_id", "in_response_to", "responds_to", "answers"),
 )
 
 USERS = frozenset({"prompter", "human", "usr"})
-
 BOTS = frozenset({"gpt", "bot", "ai", "model", "chatbot"})
-
 _ROLE_WORDS = (
     USERS | BOTS | {"user", "assistant", "system", "sys", "tool", "function", "developer", "agent", "customer"}
 )

@@ -196,9 +196,7 @@ _RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
     text_rules.transcript,
     row_rules.turns,
 )
-
 _MOST_LABELS = 4
-
 _LEAST_LABELS = 2
 
 

@@ -25,13 +25,9 @@ _LISTS = (
     "log",
 )
 """Names of lists of turns, the likeliest first."""
-
 _REPLIES = ("replies", "children", "comments", "responses", "answers", "child_comments")
-
 _SYSTEM = ("system", "system_prompt", "system_message")
-
 _SAID = ("content", "tool_calls", "function_call", "refusal", "audio")
-
 _MOST_TURNS = 5_000
 """Turns that are looked at, of all dialogues together."""
 

@@ -90,7 +90,6 @@ TO_DO = ("licence", "citation")
 
 _MOST_LISTED = 20
 """Files that are declared one by one; more by patterns."""
-
 _MOST_NAMED = 20
 
 

@@ -7,13 +7,10 @@ from typing import Any, TypeAlias
 from talkhouse.ingest.declared.declaration.model import JsonPath
 
 Record: TypeAlias = dict[str, Any]
-
 Fits: TypeAlias = Callable[[list[Any]], bool]
 
 _DEEPEST = 3
-
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
 _BETWEEN = re.compile(r"[^a-z0-9]+")
 
 MOST = 0.9

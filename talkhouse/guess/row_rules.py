@@ -18,11 +18,8 @@ CONVOKIT_FILES = (
     "conversations.json",
     "corpus.json",
 )
-
 _CONVOKIT_ROWS = ({"id", "text", "meta", "timestamp"}, {"conversation_id", "root"}, {"speaker", "user"})
-
 _MOST_COLUMNS = 30
-
 _LABELS = ("label", "labels", "tag", "category", "class", "annotation", "value", "emotion", "intent", "sentiment")
 
 

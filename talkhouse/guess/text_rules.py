@@ -22,7 +22,6 @@ _PREFERENCES = (
     ("chosen_response", "rejected_response"),
     ("response_chosen", "response_rejected"),
 )
-
 _PROMPTS = (
     "prompt",
     "input.messages",
@@ -34,7 +33,6 @@ _PROMPTS = (
     "messages",
     "conversations",
 )
-
 _PAIRS = (
     ("instruction", "output"),
     ("instruction", "response"),
@@ -50,12 +48,9 @@ _PAIRS = (
     ("context", "response"),
     ("prompt", "output"),
 )
-
 _MOST_ITEMS = 5_000
 """Pairs in lists that are looked at."""
-
 _QUERIES = ("input", "context", "query")
-
 _TRANSCRIPTS = ("text", "transcript", "dialogue", "dialog", "conversation", "chat", "content", "log")
 
 
@@ -164,18 +159,14 @@ def _are_mostly_texts(records: Sequence[Record], path: JsonPath) -> bool:
 
 
 _MOST_MARKS = 8
-
 _MOST_TEXTS = 500
-
 _MOST_LETTERS = 100_000
 """Of a text: a mark that is not in the beginning is not proposed."""
 
 _NAMED = re.compile(
     r"(?:\A[\r\n]*|(?:\r?\n)+)(?:#{1,4} ?|\*{2})?[A-Z\[][\w\]]{0,30}(?: [\w\]]{1,20}){0,2}:(?:\*{2})? ?"
 )
-
 _TOKEN = re.compile(r"(?:\r?\n)*<\|(?:im_start\|>)?\w{1,20}(?:\|>)?\n?")
-
 _RARE = 0.05
 """Share of a speaker's marks below which a spelling is a slip, which is left in the text."""
 

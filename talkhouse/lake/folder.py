@@ -213,7 +213,6 @@ HIGHEST_NUMBER = 10**15 - 1
 """The highest number of a snapshot."""
 
 _NAME = re.compile(r"snapshot-([1-9][0-9]{0,14})")
-
 _LIKE = "snapshot-"
 
 _DOCUMENTS = (documents.SCRIPT, documents.TRANSLATION, lake_manifest.NAME, _MARKER)

@@ -11,7 +11,6 @@ from talkhouse.schema.errors import LakeDamaged, UsageError
 from talkhouse.translation.translated import TranslatedViews, View, decode, encode, spark_name, spark_type
 
 TRANSLATION = "translation.json"
-
 SCRIPT = "views.sql"
 
 

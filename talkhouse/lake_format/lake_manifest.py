@@ -21,7 +21,6 @@ from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch
 from talkhouse.translation.translated import Identifier, LeftOut, check_once, check_type
 
 NAME = "manifest.json"
-
 FORMAT = 1
 """Raised when what lies in a lake is laid out so that an older Talkhouse can't read it; another one is refused."""
 

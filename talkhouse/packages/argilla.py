@@ -18,9 +18,7 @@ from talkhouse.query.selection import Filters
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
-
 _AGENT = "published labels"
-
 _TEXT = {"type": "text", "use_markdown": False}
 
 

@@ -19,7 +19,6 @@ from talkhouse.visible import WORD_JOINER, visible
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
-
 _MODEL = "published labels"
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

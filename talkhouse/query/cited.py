@@ -13,8 +13,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from talkhouse.citation.software import software
-from talkhouse.citation.work import Citation
+from talkhouse.citation.work import Citation, software
 from talkhouse.query import manifest
 from talkhouse.query.selection import select
 from talkhouse.query.sources import corpora_of

@@ -7,7 +7,7 @@ from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.file_buffer import FileBuffer
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.restore.output_paths import Source
+from talkhouse.restore.output_paths import RestoredSource
 from talkhouse.schema.errors import BuildFailed
 
 
@@ -16,7 +16,7 @@ class ReaderOfCopies:
     """Passes a corpus's reader copies of its files as if they were the publisher's."""
 
     corpus: Corpus
-    known: Mapping[str, Source]
+    known: Mapping[str, RestoredSource]
 
     def read(self, files: list[SourceFile]) -> Iterator[Outcome]:
         """Read the copies; BuildFailed where the reader now takes a file whose content the warehouse does not have."""

@@ -47,7 +47,6 @@ with sizes as (
         coalesce(list_position(['train', 'validation', 'test'], standard_split), 9) as position,
     from bi.split_publications where is_default
 )
-
 select
     corpus_id, task, release,
     string_agg(split || ' ' || format('{:,}', example_count), ', ' order by position, split),

@@ -111,9 +111,7 @@ _VERSION = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 """Of Vega-Lite, as Altair writes it."""
 
 _TEXT = "currentColor"
-
 _LINES = "rgba(128, 128, 128, 0.3)"
-
 _CONFIG = {
     "background": None,
     "font": "DejaVu Sans, Verdana, sans-serif",

@@ -16,7 +16,7 @@ from talkhouse.charts.declarations import DeclaredDashboard, dashboards, metrics
 from talkhouse.charts.headlines import FilledHeadline, fill
 from talkhouse.charts.view_cache import ViewCache, often_asked
 from talkhouse.citation.formats import bibtex, bibtex_of
-from talkhouse.citation.software import software
+from talkhouse.citation.work import software
 from talkhouse.content_policy import source
 from talkhouse.explore import data_dictionary
 from talkhouse.made import not_published

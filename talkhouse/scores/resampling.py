@@ -12,7 +12,6 @@ from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Ta
 from talkhouse.scores.tasks.task import ScoredTask
 
 SEED = 20_171_101
-
 RESAMPLES = 1_000
 
 DIALOGUE = "coalesce('dialogue ' || dialogue_id, 'record ' || record_id)"
@@ -218,7 +217,6 @@ def _others(workspace: ScoringWorkspace, of: Drawable, drawn: Table) -> Iterator
 
 
 _LEVEL = 0.95
-
 _PARTS = 40
 """The first and last fortieth are left out."""
 

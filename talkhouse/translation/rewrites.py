@@ -98,7 +98,6 @@ def trim(node: exp.Trim) -> exp.Expr:
 Pattern = exp.RegexpExtract | exp.RegexpExtractAll | exp.RegexpReplace | exp.RegexpSplit
 
 _SIGN = re.compile(r"\\[pP]\{\w+\}|\\.|\(\?(?:[a-z]+\)|:)?|.", re.DOTALL)
-
 _OUTSIDE = {
     r"\s": r"[\t\n\f\r ]",  # in Java, U+000B is one, too
     r"\d": "[0-9]",  # of any script in some engines
@@ -106,10 +105,8 @@ _OUTSIDE = {
     "$": r"\z",  # Java's is before a last line end, too
     "(?i)": "(?iu)",  # alone, Java's is for ASCII
 }
-
 _INSIDE = {r"\s": r"\t\n\f\r ", r"\d": "0-9"}
 """What stands for a sign outside a class, and inside."""
-
 _SAME = re.compile(r"\\[pP]\{[LM]\}|\\[tnfr.?*+\-/()\[\]{}|^$\\]|\(\?:|[^\\]", re.DOTALL)
 """Signs that mean the same in both."""
 

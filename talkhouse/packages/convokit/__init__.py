@@ -128,7 +128,6 @@ def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudon
 LAYOUT = Layout(_plan, _write)
 
 _ORDER = "the turn before it"
-
 _PUBLISHED = "the published turn where all turns of the conversation are one tree by that, else the turn before it"
 
 

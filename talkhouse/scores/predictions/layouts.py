@@ -22,7 +22,6 @@ from talkhouse.scores.tasks.examples import Examples
 from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table
 
 _DOCUMENTS = pa.schema([("path", pa.string()), ("content", pa.string())])
-
 _LONGEST_LINE = 16_777_216
 """Bytes of a line, and of a row of JSON Lines: DuckDB holds several of that size."""
 

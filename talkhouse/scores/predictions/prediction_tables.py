@@ -17,9 +17,7 @@ from talkhouse.scores.predictions.prediction_files import PredictionFile, Reader
 from talkhouse.scores.tasks.scoring_workspace import Table
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-
 _JSON_LINES = (".jsonl", ".ndjson")
-
 _ARROW = (".arrow", ".feather")
 
 TABLES = (*_DELIMITERS, *_JSON_LINES, ".parquet", *_ARROW)

@@ -162,7 +162,6 @@ def head_errors(query: Query, key: str) -> Iterator[None]:
 
 
 _SHOWN = 5
-
 _LONGEST = 160
 """Characters of what is shown of a row."""
 

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.citation import formats
-from talkhouse.citation.software import TITLE, software
-from talkhouse.citation.work import Citation, citations
+from talkhouse.citation.work import TITLE, Citation, citations, software
 from talkhouse.warehouse.opened import Warehouse
 from tests import outside
 from tests.conftest import invented_builds, invented_examples

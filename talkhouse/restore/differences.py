@@ -1,23 +1,101 @@
-"""The first difference between two JSON texts: in a value, its type, the number of items, or the order of keys.
-
-1 is not 1.0, 0.0 is not -0.0, NaN equals NaN. Whole numbers are compared digit by digit, of any size; others as
-doubles, so that 1.10 equals 1.1; those that no double can hold (1e400) by their exact decimal value. How a text is
-escaped makes no difference. A value that is malformed in both texts must be the same to the byte.
-"""
+"""The first difference between two files byte for byte, or between two JSON texts, with its place."""
 
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import msgspec
 
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.decode import pointer as escaped
 from talkhouse.ingest.json_members import views
-from talkhouse.restore.diff_bytes import Difference
+
+_SHOWN_BYTES = 30
+"""Bytes before and after a difference that are shown."""
+
+_END = "the end of the file"
+
+
+@dataclass(frozen=True)
+class FileDifference:
+    """Where two files first differ: in JSON a pointer, in anything else line and byte, from 1."""
+
+    what: str
+    pointer: str | None = None
+    line: int | None = None
+    byte: int | None = None
+    """Position in the line."""
+    expected: str | None = None
+    """What the publisher's file has there, shortened."""
+    found: str | None = None
+    """What the file that was written back has there."""
+
+
+def first_difference(published: Iterable[bytes], restored: IO[bytes]) -> FileDifference | None:
+    """Compare a file that is read in chunks with a stream; memory: one chunk of each."""
+    position = _Position()
+    for chunk in published:
+        other = restored.read(len(chunk))
+        if other != chunk:
+            return position.difference(chunk, other + restored.read(_SHOWN_BYTES))
+        position.advance(chunk)
+    rest = restored.read(_SHOWN_BYTES)
+    return position.difference(b"", rest) if rest else None
+
+
+class _Position:
+    """A position in a file: the line, how many of its bytes have been read, and the last of them."""
+
+    def __init__(self) -> None:
+        self.line, self.byte = 1, 0
+        self._before = b""
+
+    def advance(self, chunk: bytes) -> None:
+        """Move on by some bytes."""
+        ends = chunk.count(b"\n")
+        last = chunk[chunk.rfind(b"\n") + 1 :] if ends else chunk
+        self.line += ends
+        self.byte = len(last) if ends else self.byte + len(chunk)
+        self._before = last[-_SHOWN_BYTES:] if ends else (self._before + last)[-_SHOWN_BYTES:]
+
+    def difference(self, chunk: bytes, other: bytes) -> FileDifference:
+        """Find the first byte that differs, and show both lines around it."""
+        same = _common(chunk, other)
+        self.advance(chunk[:same])
+        published, restored = chunk[same:], other[same:]
+        ended = "the restored file ends here" if not restored else "the restored file goes on here"
+        return FileDifference(
+            ended if not published or not restored else "other bytes",
+            line=self.line,
+            byte=self.byte + 1,
+            expected=self._line(published) if published else _END,
+            found=self._line(restored) if restored else _END,
+        )
+
+    def _line(self, rest: bytes) -> str:
+        """Show the line around the position, its end included."""
+        after = rest[: rest.find(b"\n", 0, _SHOWN_BYTES) + 1 or _SHOWN_BYTES]
+        try:
+            return repr((self._before + after).decode())
+        except UnicodeDecodeError:
+            return repr(self._before + after)[1:]
+
+
+def _common(first: bytes, second: bytes) -> int:
+    """Count the bytes that both begin with, by halving: whole slices are compared faster than bytes in a loop."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
 
 _WHOLE = 1_000_000
 """Bytes of a value up to which it is decoded whole; larger ones are split into their members first."""
@@ -41,7 +119,7 @@ class _Object(NamedTuple):
 
 def json_difference(
     before: bytes | memoryview, after: bytes | memoryview, pointer: str = "", whole: int = _WHOLE
-) -> Difference | None:
+) -> FileDifference | None:
     """Compare two JSON texts by value and order of keys; memory: the texts, and the values of one member.
 
     Texts of up to ``whole`` bytes are decoded whole, others member by member.
@@ -71,7 +149,7 @@ def json_difference(
 
 def _of_members(
     before: list[tuple[str, Any]], after: list[tuple[str, Any]], pointer: str, whole: int, *, is_object: bool
-) -> Difference | None:
+) -> FileDifference | None:
     """Compare the members of two large or malformed objects or lists, one by one."""
     if is_object and (difference := _of_keys([key for key, _ in before], [key for key, _ in after], pointer)):
         return difference
@@ -81,10 +159,10 @@ def _of_members(
     return _of_lengths(before, after, pointer)
 
 
-def _of_values(before: Any, after: Any, pointer: str) -> Difference | None:
+def _of_values(before: Any, after: Any, pointer: str) -> FileDifference | None:
     """Compare two decoded values."""
     if type(before) is not type(after):
-        return Difference("another type", pointer, expected=_shown(before), found=_shown(after))
+        return FileDifference("another type", pointer, expected=_shown(before), found=_shown(after))
     if isinstance(before, _Object):
         keys = _of_keys([key for key, _ in before.pairs], [key for key, _ in after.pairs], pointer)
         members = ((key, one, other) for (key, one), (_, other) in zip(before.pairs, after.pairs, strict=False))
@@ -97,44 +175,46 @@ def _of_values(before: Any, after: Any, pointer: str) -> Difference | None:
     if isinstance(before, str) and before != after:
         return _of_texts(before, after, pointer)
     return (
-        None if before == after else Difference("another value", pointer, expected=_shown(before), found=_shown(after))
+        None
+        if before == after
+        else FileDifference("another value", pointer, expected=_shown(before), found=_shown(after))
     )
 
 
-def _first(members: Iterable[tuple[str, Any, Any]], pointer: str) -> Difference | None:
+def _first(members: Iterable[tuple[str, Any, Any]], pointer: str) -> FileDifference | None:
     differences = (_of_values(one, other, pointer + escaped(token)) for token, one, other in members)
     return next((difference for difference in differences if difference), None)
 
 
-def _of_keys(before: list[str], after: list[str], pointer: str) -> Difference | None:
+def _of_keys(before: list[str], after: list[str], pointer: str) -> FileDifference | None:
     """Compare the keys of two objects, in order."""
     if before == after:
         return None
     if sorted(before) == sorted(after):
         one, other = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
-        return Difference("keys in another order", pointer, expected=_shown(one), found=_shown(other))
+        return FileDifference("keys in another order", pointer, expected=_shown(one), found=_shown(other))
     one, other = next(pair for pair in zip_longest(before, after) if pair[0] != pair[1])
     lacking = [key for key in before if key not in after]
     what = f"no key {_shown(lacking[0])}" if lacking else "a key too many"
-    return Difference(what, pointer, expected=_shown(one, "no key"), found=_shown(other, "no key"))
+    return FileDifference(what, pointer, expected=_shown(one, "no key"), found=_shown(other, "no key"))
 
 
-def _of_lengths(before: list[Any], after: list[Any], pointer: str) -> Difference | None:
+def _of_lengths(before: list[Any], after: list[Any], pointer: str) -> FileDifference | None:
     if len(before) == len(after):
         return None
-    return Difference("another number of items", pointer, expected=f"{len(before):,}", found=f"{len(after):,}")
+    return FileDifference("another number of items", pointer, expected=f"{len(before):,}", found=f"{len(after):,}")
 
 
-def _of_texts(before: str, after: str, pointer: str) -> Difference:
+def _of_texts(before: str, after: str, pointer: str) -> FileDifference:
     at = _first_unlike(before, after)
     what = f"another text, from character {at + 1:,} on"
-    return Difference(what, pointer, expected=_shown(_cut(before, at)), found=_shown(_cut(after, at)))
+    return FileDifference(what, pointer, expected=_shown(_cut(before, at)), found=_shown(_cut(after, at)))
 
 
-def _of_spellings(before: str, after: str, pointer: str) -> Difference:
+def _of_spellings(before: str, after: str, pointer: str) -> FileDifference:
     """Compare the spelling of two numbers, or of what is not JSON."""
     at = _first_unlike(before, after)
-    return Difference("another value", pointer, expected=_cut(before, at), found=_cut(after, at))
+    return FileDifference("another value", pointer, expected=_cut(before, at), found=_cut(after, at))
 
 
 def _first_unlike(before: str, after: str) -> int:
