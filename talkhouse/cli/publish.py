@@ -20,9 +20,9 @@ from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
+    from talkhouse.postgres.column_types import Proof
     from talkhouse.postgres.plan import Plan
     from talkhouse.postgres.publish import Result
-    from talkhouse.postgres.row_text import Proof
     from talkhouse.postgres.verify import Verified
     from talkhouse.warehouse.opened import Warehouse
 

@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from talkhouse.migrations import VERSION_TABLE
-from talkhouse.postgres.column_types import column_type
-from talkhouse.postgres.row_text import Column
+from talkhouse.postgres.column_types import Column, column_type
 from talkhouse.query.selection import Selection, select
 from talkhouse.schema.closest import closest, listed
 from talkhouse.schema.errors import UsageError

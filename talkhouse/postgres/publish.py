@@ -11,16 +11,19 @@ from typing import Any
 import duckdb
 from psycopg import Connection
 
-from talkhouse.postgres.column_types import SETUP
-from talkhouse.postgres.load import load
-from talkhouse.postgres.nul import check_nul
+from talkhouse.postgres.column_types import SETUP, Proof
+from talkhouse.postgres.load import check_nul, load
 from talkhouse.postgres.own import marked, own_relations, owners
 from talkhouse.postgres.plan import Options, Plan, make_plan
-from talkhouse.postgres.proof import check_equal
-from talkhouse.postgres.record import FORMAT, Published, origin, read_record, write_record
-from talkhouse.postgres.replace import drop_replaced, replace_former
-from talkhouse.postgres.replaceable import is_marked, named_freely, published_mark, replaceable
-from talkhouse.postgres.row_text import Proof
+from talkhouse.postgres.record import FORMAT, Published, check_equal, origin, read_record, write_record
+from talkhouse.postgres.replace import (
+    drop_replaced,
+    is_marked,
+    named_freely,
+    published_mark,
+    replace_former,
+    replaceable,
+)
 from talkhouse.postgres.server import connected, locked, run, where
 from talkhouse.progress import Progress
 from talkhouse.query.sandbox import failure

@@ -7,13 +7,12 @@ from typing import Any
 
 from psycopg import Connection
 
+from talkhouse.postgres.column_types import Proof
 from talkhouse.postgres.load import proof_here
 from talkhouse.postgres.own import TABLE, VIEW, relations
 from talkhouse.postgres.plan import Kind, Options, Plan, make_plan
-from talkhouse.postgres.proof import Difference, differences
 from talkhouse.postgres.publish import configured
-from talkhouse.postgres.record import FORMAT, Published, read_record
-from talkhouse.postgres.row_text import Proof
+from talkhouse.postgres.record import FORMAT, Difference, Published, differences, read_record
 from talkhouse.postgres.server import connected, locked, where
 from talkhouse.progress import Progress
 from talkhouse.schema.errors import ServerFailed, UsageError
