@@ -21,14 +21,9 @@ from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.warehouse import check_name
-from talkhouse.superset.charts import chart
-from talkhouse.superset.colours import colours
-from talkhouse.superset.dashboards import dashboard
-from talkhouse.superset.database import database, database_name
-from talkhouse.superset.datasets import dataset
-from talkhouse.superset.filters import counted_once
-from talkhouse.superset.names import VERSION
-from talkhouse.superset.text import text
+from talkhouse.superset.charts import VERSION, chart
+from talkhouse.superset.dashboards import colours, counted_once, dashboard, text
+from talkhouse.superset.datasets import database, database_name, dataset
 from talkhouse.system.atomic_output import atomic_file, check_free
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import columns_of, relations

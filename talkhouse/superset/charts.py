@@ -1,12 +1,12 @@
-"""Charts as Superset imports them."""
+"""Charts as Superset imports them, and the identifiers by which it knows what it has imported before."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import UUID, uuid5
 
 from talkhouse.charts.declared import Chart, ChartKind, Metric, NumberFormat, metric
 from talkhouse.charts.fields import NUMBERS, TIMES, along
-from talkhouse.superset.names import VERSION, identity
 
 _ALONE = "On its own, without the dashboard's filters, this chart counts a turn once for each release that has it."
 
@@ -166,3 +166,14 @@ def _axis(declared: Chart, column: str) -> Any:
 
 def _order(declared: Chart) -> list[Any]:
     return [[name, name in declared.columns] for name in declared.order]
+
+
+VERSION = "1.0.0"
+"""Version of Superset's import format."""
+
+_NAMESPACE = UUID("8a7d1d4e-0f5c-4c0b-9a53-6f2f3f0f6c11")
+
+
+def identity(database: str, kind: str, name: str = "") -> str:
+    """Return the same UUID for the same thing of the same database in every bundle."""
+    return str(uuid5(_NAMESPACE, "\0".join((database, kind, name))))

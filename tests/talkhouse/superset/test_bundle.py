@@ -21,9 +21,8 @@ from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.files import own_files
 from talkhouse.schema.errors import BadName, CatalogueError, UsageError
 from talkhouse.superset.bundle import Bundle, write_bundle
-from talkhouse.superset.colours import colours
-from talkhouse.superset.filters import ONCE
-from talkhouse.superset.names import identity
+from talkhouse.superset.charts import identity
+from talkhouse.superset.dashboards import ONCE, colours
 from tests.conftest import Build
 from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
 from tests.corpora.test_sixth_corpus import made
