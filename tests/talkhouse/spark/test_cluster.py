@@ -15,9 +15,8 @@ from talkhouse.lake_format.lake_manifest import LakeManifest, read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark.attach import attach_snapshot
-from talkhouse.spark.check import check, compare_all, relations_of
+from talkhouse.spark.check import check, compare_all, relations_of, warehouse_of
 from talkhouse.spark.compare import Compared, compare_rows
-from talkhouse.spark.read_back import warehouse_of
 from talkhouse.spark.sessions import session
 from tests import spark_cluster
 from tests.lakes import Quiet, differences, lake_of, with_odd_texts
