@@ -1,7 +1,7 @@
 """Reads the quarantine again from the warehouse alone, after a reader or a rule has changed, and loads what passes."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -20,13 +20,16 @@ from talkhouse.build.staging import Stage
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.file_buffer import FileBuffer
 from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.replay.copied_files import ReaderOfCopies
+from talkhouse.ingest.sources import SourceFile
 from talkhouse.restore.consistent import consistent
-from talkhouse.restore.output_paths import sources
+from talkhouse.restore.output_paths import RestoredSource, sources
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
+from talkhouse.schema.errors import BuildFailed
 from talkhouse.system.memory import MemoryLimit
 from talkhouse.warehouse.readers import kept_declarations, reader_of
 from talkhouse.warehouse.relations import check_corpus
@@ -184,3 +187,63 @@ def _quarantine(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Quaranti
 def _loaded(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
     counts = con.execute("select count(*) from main.records where corpus_id = ?", [corpus_id]).fetchall()
     return int(counts[0][0])
+
+
+@dataclass(frozen=True)
+class ReaderOfCopies:
+    """Passes a corpus's reader copies of its files as if they were the publisher's."""
+
+    corpus: Corpus
+    known: Mapping[str, RestoredSource]
+
+    def read(self, files: list[SourceFile]) -> Iterator[Outcome]:
+        """Read the copies; BuildFailed where the reader now takes a file whose content the warehouse does not have."""
+        for outcome in self.corpus.read([_Copy(file, self.known[file.id].sha256) for file in files]):
+            file = _file_of(outcome)
+            if file is not None and not self.known[file.id].is_data:
+                raise BuildFailed(
+                    "the reader now takes a file that was not data before: its content is not in the warehouse",
+                    where=file.id,
+                    next_step="read it from the publisher's files, with: talkhouse build --data DIR",
+                )
+            yield outcome
+
+
+def _file_of(outcome: Outcome) -> SourceFile | None:
+    match outcome:
+        case Loaded(location) | Rejected(location):
+            return location.file
+        case FileEnvelope(file):
+            return file
+        case _:
+            return None
+
+
+class _Copy(SourceFile):
+    """A file that was written back: JSON is spelled in another way, and the hash is that of the publisher's file."""
+
+    def __init__(self, file: SourceFile, published_sha256: str) -> None:
+        super().__init__(file.disk, file.member, file.size)
+        self._file, self._published_sha256 = file, published_sha256
+
+    def read(self) -> bytes:
+        """Return the bytes."""
+        raw = self._file.read()
+        self._note()
+        return raw
+
+    def hold(self) -> FileBuffer:
+        """Return the bytes in memory that can be freed bit by bit."""
+        buffer = self._file.hold()
+        self._note()
+        return buffer
+
+    def chunks(self) -> Iterator[bytes]:
+        """Return the bytes in pieces."""
+        for piece in self._file.chunks():
+            self._note()
+            yield piece
+        self._note()
+
+    def _note(self) -> None:
+        self.has_bom, self.sha256 = self._file.has_bom, self._published_sha256
