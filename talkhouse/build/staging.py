@@ -18,8 +18,7 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.request import Input, Request
 from talkhouse.build.template import open_template
 from talkhouse.build.workspace import Workspace
-from talkhouse.explore.findings import Inventory, files, findings
-from talkhouse.explore.status import status
+from talkhouse.explore.inventory import Inventory, files, findings, status
 from talkhouse.ingest.declared.declaration.model import NOT_STATED
 from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.loading.load import Connect, Load

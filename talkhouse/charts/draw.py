@@ -9,7 +9,7 @@ import polars as pl
 
 from talkhouse.charts.colours import HEAT, NOTHING, PLAIN
 from talkhouse.charts.declared import Chart, ChartKind, Metric, NumberFormat, drawn_height
-from talkhouse.charts.fields import NUMBERS, Field, column, fields
+from talkhouse.charts.fields import NUMBERS, ChartField, column, fields
 from talkhouse.charts.marks import LEADS, ORDER, SERIES, SHOWN, VALUE, X, bin_size, every_step, marks, nothing
 from talkhouse.visible import visible
 
@@ -28,7 +28,7 @@ class _Drawn:
     """What a chart is drawn from."""
 
     chart: Chart
-    columns: list[Field]
+    columns: list[ChartField]
     rows: pl.DataFrame
     """A row per mark."""
     colours: Mapping[str, str]
@@ -160,7 +160,7 @@ def _color(drawn: _Drawn) -> Any:
     return alt.Color(f"{SERIES}:N", title=None, sort=series, scale=scale, legend=legend)
 
 
-def _tooltip(chart: Chart, columns: list[Field]) -> list[Any]:
+def _tooltip(chart: Chart, columns: list[ChartField]) -> list[Any]:
     """Return what is shown on pointing: all columns, with the titles and formats of the metrics."""
     shown = []
     for place, one in enumerate(columns):
@@ -185,7 +185,7 @@ _WHOLE = 0.75
 """Shares from which on an axis ends at 100 %."""
 
 
-def _category(chart: Chart, field: Field, rows: pl.DataFrame) -> dict[str, Any]:
+def _category(chart: Chart, field: ChartField, rows: pl.DataFrame) -> dict[str, Any]:
     """Return how the names, bins or times along a chart of bars or cells are drawn, by Altair's names."""
     steps = every_step(chart, rows)
     domain = steps and alt.Scale(domain=steps)
@@ -194,7 +194,7 @@ def _category(chart: Chart, field: Field, rows: pl.DataFrame) -> dict[str, Any]:
     )
 
 
-def _along_title(chart: Chart, field: Field, rows: pl.DataFrame) -> str:
+def _along_title(chart: Chart, field: ChartField, rows: pl.DataFrame) -> str:
     """Return the title of x; of bins, with their width."""
     size = bin_size(chart, rows)
     return f"{field.title} (in steps of {size:,})" if size and size > 1 else field.title
@@ -216,7 +216,7 @@ def _axis(chart: Chart, rows: pl.DataFrame) -> Any:
     return alt.Axis(labelOverlap=True, labelAngle=0 if is_short else -45)
 
 
-def _value(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> dict[str, Any]:
+def _value(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> dict[str, Any]:
     """Return how the values of bars or points are drawn, by Altair's names."""
     shown = [column for column in columns if column.name in chart.metrics]
     how = shown[0].format

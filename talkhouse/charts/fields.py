@@ -58,7 +58,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Field:
+class ChartField:
     """A column of a chart's rows; ``metric`` is None where the chart groups by it."""
 
     name: str
@@ -71,12 +71,12 @@ class Field:
         return self.metric.format if self.metric else None
 
 
-def fields(chart: Chart, metrics: Mapping[str, Metric]) -> list[Field]:
+def fields(chart: Chart, metrics: Mapping[str, Metric]) -> list[ChartField]:
     """Return the columns that ``talkhouse.charts.query`` gives for a chart, in its order."""
     aggregates = ((name, metric(name, metrics)) for name in (*chart.metrics, *chart.counts))
     return [
-        *(Field(column, along(chart) if column == chart.x else title(column)) for column in chart.columns),
-        *(Field(name, aggregate.title, aggregate) for name, aggregate in aggregates),
+        *(ChartField(column, along(chart) if column == chart.x else title(column)) for column in chart.columns),
+        *(ChartField(name, aggregate.title, aggregate) for name, aggregate in aggregates),
     ]
 
 

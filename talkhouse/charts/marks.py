@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from talkhouse.charts.declared import Chart, ChartKind, Grain
-from talkhouse.charts.fields import TIMES, Field, column, title
+from talkhouse.charts.fields import TIMES, ChartField, column, title
 from talkhouse.visible import visible
 
 X, SERIES, VALUE, ORDER, SHOWN, LEADS = "_x", "_series", "_value", "_order", "_shown", "_leads"
@@ -24,7 +24,9 @@ _OF_SEVERAL = {"known_speaker_name": "people without a known name"}
 """What a null stands for that is several things, and not one without a name."""
 
 
-def marks(chart: Chart, columns: list[Field], rows: pl.DataFrame, leads: Sequence[str] | None = None) -> pl.DataFrame:
+def marks(
+    chart: Chart, columns: list[ChartField], rows: pl.DataFrame, leads: Sequence[str] | None = None
+) -> pl.DataFrame:
     """Return one row per mark, metric by metric; ``leads`` are the addresses that the rows lead to.
 
     Texts are as they are shown: Vega writes those that tell marks apart into expressions, which a line end of Unicode,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from talkhouse.charts.declared import MOST_ROWS, Chart, ChartKind, Metric, NumberFormat, metric
-from talkhouse.charts.fields import TIMES, Field, column, number, title
+from talkhouse.charts.fields import TIMES, ChartField, column, number, title
 from talkhouse.charts.marks import nothing
 from talkhouse.charts.query import DIGITS, TIED, TOTAL
 from talkhouse.visible import visible
@@ -14,7 +14,7 @@ from talkhouse.visible import visible
 _KINDS = {ChartKind.BAR: "Bar chart", ChartKind.LINE: "Line chart", ChartKind.HEATMAP: "Heat map"}
 
 
-def alternative(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str:
+def alternative(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str:
     """Return what a chart shows in words: what by what, and the least and the largest value of each metric."""
     by = [column.title.lower() for column in columns if column.metric is None]
     shown = [column for column in columns if column.name in chart.metrics]
@@ -22,7 +22,7 @@ def alternative(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str:
     return visible(" ".join([what, *(_range(chart, column, rows) for column in shown)]).rstrip())
 
 
-def single(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None:
+def single(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str | None:
     """Return a sentence for a chart of bars or lines that would have one mark; None where it has more or none."""
     if rows.height != 1 or len(chart.metrics) != 1 or chart.kind not in (ChartKind.BAR, ChartKind.LINE):
         return None
@@ -37,7 +37,7 @@ def single(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None
     return ", ".join([f"The only {places}: {metric.title.lower()} {_written(metric, row)}", *others]) + "."
 
 
-def only_zero(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None:
+def only_zero(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str | None:
     """Return a sentence for a chart whose bars or points would all be 0, which looks like one without any."""
     shown = [column for column in columns if column.name in chart.metrics]
     values = pl.concat([rows[column.name].cast(pl.Float64) for column in shown]).drop_nulls()
@@ -48,7 +48,7 @@ def only_zero(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | N
     return f"By {by}, in each of {rows.height:,} cases: {said}."
 
 
-def _range(chart: Chart, metric: Field, rows: pl.DataFrame) -> str:
+def _range(chart: Chart, metric: ChartField, rows: pl.DataFrame) -> str:
     known = rows.filter(column(metric.name).is_not_null()).sort(column(metric.name), maintain_order=True)
     if known.is_empty():
         return ""
@@ -59,7 +59,7 @@ def _range(chart: Chart, metric: Field, rows: pl.DataFrame) -> str:
     return f"{metric.title}: {least}." if known.height == 1 else f"{metric.title}: from {least} to {most}."
 
 
-def _written(column: Field, row: Mapping[str, Any]) -> str:
+def _written(column: ChartField, row: Mapping[str, Any]) -> str:
     return number(row[column.name], column.format) if column.format else str(row[column.name])
 
 

@@ -10,8 +10,7 @@ from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import output, styled
 from talkhouse.cli.terminal.show_items import lines, part_line
 from talkhouse.cli.terminal.show_text import highlighted, put, rows_as_json, who
-from talkhouse.explore.items import ItemList, Votes, by_turn, facts, spans_of
-from talkhouse.explore.turn_parts import in_recording, parts_by_turn
+from talkhouse.explore.items import ItemList, Votes, by_turn, facts, in_recording, parts_by_turn, spans_of
 from talkhouse.made import not_published
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import corpus_folders, database

@@ -8,7 +8,7 @@ from talkhouse.charts.colours import palette
 from talkhouse.charts.declarations import metrics
 from talkhouse.charts.declared import Chart, ChartKind
 from talkhouse.charts.draw import draw
-from talkhouse.charts.fields import Field, Rows, fields, number
+from talkhouse.charts.fields import ChartField, Rows, fields, number
 from talkhouse.charts.marks import with_units
 from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed, sql_of_chart
 from talkhouse.charts.view_cache import missing_files
@@ -62,7 +62,7 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows
 
 
 def _put_what_it_shows(
-    opened: Warehouse, chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None, sql: str
+    opened: Warehouse, chart: Chart, columns: list[ChartField], rows: pl.DataFrame, lead: list[str] | None, sql: str
 ) -> None:
     """Draw, side by side, what opens the numbers of a chart and its receipt."""
     with st.container(horizontal=True):
@@ -78,7 +78,7 @@ def heading(title: str, description: str, level: int) -> None:
     put_heading(plain(title), anchor=False, help=plain(description, lines=True) or None)
 
 
-def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
+def _put_number(chart: Chart, column: ChartField, rows: pl.DataFrame) -> str:
     """Draw a number, and return it as it is written."""
     assert column.metric  # noqa: S101 - a number has a metric and nothing else
     value = number(rows.item(), column.metric.format)
@@ -90,7 +90,7 @@ def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
 
 
 @st.fragment
-def _put_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None) -> None:
+def _put_numbers(chart: Chart, columns: list[ChartField], rows: pl.DataFrame, lead: list[str] | None) -> None:
     """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there.
 
     They are made when they are asked for, and the rest of the page stays as it is.

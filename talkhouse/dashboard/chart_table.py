@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts.declared import Chart
-from talkhouse.charts.fields import NOTHING, NUMBERS, Field
+from talkhouse.charts.fields import NOTHING, NUMBERS, ChartField
 from talkhouse.dashboard.table_html import OPEN, table_html
 from talkhouse.dashboard.tables import counted
 
@@ -30,7 +30,7 @@ _LEADS = "_leads"
 def put(
     title: str,
     rows: pl.DataFrame,
-    columns: Sequence[Field],
+    columns: Sequence[ChartField],
     *,
     of: int | None = None,
     leads: Sequence[str] | None = None,
@@ -64,13 +64,13 @@ def put_rows(rows: pl.DataFrame, config: Mapping[str, Any]) -> None:
     )
 
 
-def _column(column: Field, rows: pl.DataFrame) -> Any:
+def _column(column: ChartField, rows: pl.DataFrame) -> Any:
     if column.format:
         return st.column_config.NumberColumn(column.title, format=NUMBERS[column.format].streamlit)
     return st.column_config.Column(column.title, width="large" if _longest(rows[column.name]) > _LETTERS else None)
 
 
-def ranking_first(chart: Chart, columns: Sequence[Field]) -> list[Field]:
+def ranking_first(chart: Chart, columns: Sequence[ChartField]) -> list[ChartField]:
     """Return the columns of a table with what its rows are ranked by right behind what names them."""
     if not chart.largest_first:
         return list(columns)
@@ -80,7 +80,7 @@ def ranking_first(chart: Chart, columns: Sequence[Field]) -> list[Field]:
     return [*others[:named], by, *others[named:]]
 
 
-def long_last(columns: Sequence[Field], rows: pl.DataFrame) -> list[Field]:
+def long_last(columns: Sequence[ChartField], rows: pl.DataFrame) -> list[ChartField]:
     """Return the columns with those of long texts behind the others, or numbers would be out of sight on a phone."""
     return sorted(columns, key=lambda column: _longest(rows[column.name]) > _LETTERS)
 

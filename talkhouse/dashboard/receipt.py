@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-from talkhouse.charts.fields import NOTHING, Field
+from talkhouse.charts.fields import NOTHING, ChartField
 from talkhouse.dashboard import errors, links, receipt_facts
 from talkhouse.dashboard.table_html import table_html
 from talkhouse.dashboard.tables import counted
@@ -70,7 +70,7 @@ def _put_opened(opened: Warehouse, title: str, sql: str, number: str) -> None:
         st.caption("These rows name no record, so that no one place in a published file is theirs.")
     if facts.sources.height:
         st.markdown("Where these are in the published files:")
-        columns = [Field(name, _TITLES[name]) for name in facts.sources.columns]
+        columns = [ChartField(name, _TITLES[name]) for name in facts.sources.columns]
         st.html(table_html("Where these are in the published files", facts.sources, columns))
     st.markdown("To cite it:")
     st.code(visible(facts.citation, lines=True), language=None, wrap_lines=True)

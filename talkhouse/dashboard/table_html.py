@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from talkhouse.charts.fields import NOTHING, Field, number
+from talkhouse.charts.fields import NOTHING, ChartField, number
 from talkhouse.dashboard.text import html
 
 _STYLE = """
@@ -57,7 +57,9 @@ OPEN = "Read"
 """What the link of a row is called."""
 
 
-def table_html(title: str, rows: pl.DataFrame, columns: Sequence[Field], leads: Sequence[str] | None = None) -> str:
+def table_html(
+    title: str, rows: pl.DataFrame, columns: Sequence[ChartField], leads: Sequence[str] | None = None
+) -> str:
     """Return rows as a table; ``title`` is for a screen reader, ``leads`` are the addresses that rows lead to.
 
     An empty address is none.
@@ -82,7 +84,7 @@ def _link(address: str) -> str:
     return f'<td class="short">{link}</td>'
 
 
-def _kind(column: Field, values: pl.Series) -> str:
+def _kind(column: ChartField, values: pl.Series) -> str:
     """Return the classes of a column's cells, by the longest of its texts."""
     if column.format or values.dtype.is_numeric():
         return "number"
@@ -97,7 +99,7 @@ def _classes(kind: str, title: str) -> str:
     return f' class="{kind} wide"' if len(title) > _TITLE and not kind.startswith("text") else f' class="{kind}"'
 
 
-def _cells(row: Mapping[str, Any], columns: Sequence[Field], kinds: Mapping[str, str]) -> Iterator[str]:
+def _cells(row: Mapping[str, Any], columns: Sequence[ChartField], kinds: Mapping[str, str]) -> Iterator[str]:
     for column in columns:
         kind = kinds[column.name]
         text = html(_text(row[column.name], column))
@@ -109,7 +111,7 @@ def _jointed(word: re.Match[str]) -> str:
     return _JOINT.sub("<wbr>", word[0])
 
 
-def _text(value: Any, column: Field) -> str:
+def _text(value: Any, column: ChartField) -> str:
     if value is None:
         return NOTHING
     if column.format:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from talkhouse.packages.content import Layout, Package, described_file
+from talkhouse.packages.content import ExportPackage, Layout, described_file
 from talkhouse.packages.whole_dialogues import DialoguePackage, SchemeTarget, known, not_shown, plan, write_list
 from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.row_stream import OnRows
@@ -29,7 +29,7 @@ def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudon
     return replace(package, notes=(*notes, *not_shown(package.left_over)))
 
 
-def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
+def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
     assert isinstance(package, DialoguePackage)  # noqa: S101 - it is what ``plan`` returns
     dataset = folder / "dataset.json"
     text = json.dumps(_settings(package.schemes()), ensure_ascii=False, indent=2)

@@ -81,7 +81,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Package:
+class ExportPackage:
     """What is asked to be written as a package."""
 
     warehouse: Warehouse
@@ -117,7 +117,7 @@ class Package:
 
 
 @dataclass(frozen=True)
-class DataFile:
+class PackageFile:
     """A file of rows that was written."""
 
     config: str
@@ -147,9 +147,9 @@ class DataFile:
 class Layout:
     """The layout of the packages of one program."""
 
-    plan: Callable[[Warehouse, str, Filters, Pseudonyms | None], Package]
+    plan: Callable[[Warehouse, str, Filters, Pseudonyms | None], ExportPackage]
     """Plan what a name stands for, filtered; UsageError for what can't be in such a package."""
-    write: Callable[[Package, Path, OnRows], list[dict[str, Any]]]
+    write: Callable[[ExportPackage, Path, OnRows], list[dict[str, Any]]]
     """Write the data, and what this program alone has, into a folder; return what the manifest says of each data file.
 
     It is called again, with the same folder, where the memory was not enough.

@@ -9,7 +9,7 @@ from typing import Any
 from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
-from talkhouse.packages.content import Config, DataFile, Layout, Package
+from talkhouse.packages.content import Config, ExportPackage, Layout, PackageFile
 from talkhouse.packages.croissant_record_sets import Ids, describe, schema_of
 from talkhouse.packages.descriptions import provenance, title
 from talkhouse.packages.known_facts import Agreement, CorpusFacts, SchemeFacts
@@ -23,7 +23,7 @@ from talkhouse.settings import version
 from talkhouse.warehouse.opened import Warehouse
 
 
-def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
+def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
     files = write_tables(package, folder, ParquetForm(), on_rows)
     write_croissant(package, folder, files)
     return [file.described for file in files]
@@ -34,7 +34,7 @@ LAYOUT = Layout(plan, _write)
 _NAME = "croissant.json"
 
 
-def write_croissant(package: Package, folder: Path, files: Sequence[DataFile]) -> Path:
+def write_croissant(package: ExportPackage, folder: Path, files: Sequence[PackageFile]) -> Path:
     """Write croissant.json into a package's folder, in which its files of rows are, and return its path there.
 
     The types of fields are those of the files: where labels are numbers, so are the fields. It is ASCII, since
@@ -45,7 +45,7 @@ def write_croissant(package: Package, folder: Path, files: Sequence[DataFile]) -
     return Path(_NAME)
 
 
-def _document(package: Package, folder: Path, files: Sequence[DataFile]) -> dict[str, Any]:
+def _document(package: ExportPackage, folder: Path, files: Sequence[PackageFile]) -> dict[str, Any]:
     facts = package.facts
     ids = Ids()
     rows = {config.name: ids.new(config.name) for config in package.configs}
@@ -79,7 +79,7 @@ def _has_key(warehouse: Warehouse, config: Config) -> bool:
     return is_table or warehouse.view_file(name) is not None
 
 
-def _about(package: Package, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
+def _about(package: ExportPackage, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
     """Return the properties; what nobody has declared is left out."""
     cited = [Citation.of(corpus) for corpus in package.corpora]
     years = [citation.year for citation in cited if citation.year]
@@ -98,7 +98,7 @@ def _about(package: Package, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value}
 
 
-def _description(package: Package, facts: Iterable[CorpusFacts]) -> Iterator[str]:
+def _description(package: ExportPackage, facts: Iterable[CorpusFacts]) -> Iterator[str]:
     notes = {corpus["corpus_id"]: not_published(corpus) for corpus in package.corpora}
     for corpus in facts:
         note = f" ({notes[corpus.corpus_id]})" if notes[corpus.corpus_id] else ""
@@ -171,7 +171,7 @@ _MAINTENANCE = (
 )
 
 
-def _responsible_ai(package: Package, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
+def _responsible_ai(package: ExportPackage, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
     """Return the properties of which something is known; demographics are said not to be published."""
     schemes, said = [scheme for corpus in facts for scheme in corpus.schemes], package.about_pseudonyms
     known = {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pyarrow import parquet, types  # type: ignore[attr-defined]
 
-from talkhouse.packages.content import Classes, Config, DataFile, SplitRows
+from talkhouse.packages.content import Classes, Config, PackageFile, SplitRows
 
 
 class Described(NamedTuple):
@@ -58,7 +58,7 @@ class Ids:
 
 
 def describe(
-    config: Config, rows: str, files: Sequence[DataFile], schema: Any, ids: Ids, *, has_key: bool
+    config: Config, rows: str, files: Sequence[PackageFile], schema: Any, ids: Ids, *, has_key: bool
 ) -> Described:
     """Describe a view, whose record set has the id ``rows``, and its files, which have this Arrow schema.
 
@@ -279,7 +279,7 @@ _PARQUET = "application/x-parquet"
 """The media type by which mlcroissant chooses how to read a file."""
 
 
-def _file_object(file: DataFile, node_id: str) -> dict[str, Any]:
+def _file_object(file: PackageFile, node_id: str) -> dict[str, Any]:
     """Describe a file: it alone has a checksum, and nothing reads rows from it."""
     return {
         "@type": "cr:FileObject",
@@ -292,7 +292,7 @@ def _file_object(file: DataFile, node_id: str) -> dict[str, Any]:
     }
 
 
-def _file_set(files: Sequence[DataFile], node_id: str) -> dict[str, Any]:
+def _file_set(files: Sequence[PackageFile], node_id: str) -> dict[str, Any]:
     """Describe the files of a record set, from which its rows are read.
 
     Without ``containedIn``: mlcroissant then looks for them beside the description. With the file objects there it

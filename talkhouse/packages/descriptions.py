@@ -8,7 +8,7 @@ from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.made import not_published
-from talkhouse.packages.content import Package
+from talkhouse.packages.content import ExportPackage
 from talkhouse.packages.markdown import link, plain
 from talkhouse.query import manifest
 from talkhouse.query.pseudonyms import are_keys_public
@@ -20,7 +20,7 @@ from talkhouse.warehouse.source_files import SourceFile, source_files
 LICENCES, CITATION, BIBLIOGRAPHY = "LICENSE.md", "CITATION.cff", "citation.bib"
 
 
-def write_descriptions(package: Package, folder: Path) -> None:
+def write_descriptions(package: ExportPackage, folder: Path) -> None:
     """Write LICENSE.md, CITATION.cff and citation.bib of the corpora of a package into its folder."""
     cited = [Citation.of(corpus) for corpus in package.corpora]
     _write(folder / LICENCES, licences(package))
@@ -28,14 +28,14 @@ def write_descriptions(package: Package, folder: Path) -> None:
     _write(folder / BIBLIOGRAPHY, formats.bibtex(cited))
 
 
-def title(package: Package) -> str:
+def title(package: ExportPackage) -> str:
     """Return the title of what is in a package: that of the corpus, or which view it is and of which corpora."""
     titles = ", ".join(corpus["title"] for corpus in package.corpora)
     is_corpus = [corpus["corpus_id"] for corpus in package.corpora] == [package.name]
     return titles if is_corpus or not titles else f"{package.name} of {titles}"
 
 
-def write_manifest(package: Package, folder: Path, files: Iterable[Mapping[str, Any]]) -> None:
+def write_manifest(package: ExportPackage, folder: Path, files: Iterable[Mapping[str, Any]]) -> None:
     """Write manifest.json: the build, the corpora with their terms, the filters, and each file with its checksum.
 
     ``files``: an object for each file of data: path, rows, bytes, sha256, and what else is known of it. Nothing is of
@@ -55,7 +55,7 @@ def write_manifest(package: Package, folder: Path, files: Iterable[Mapping[str, 
     _write(folder / manifest.OF_A_PACKAGE, manifest.as_json(content))
 
 
-def provenance(package: Package) -> dict[str, Any]:
+def provenance(package: ExportPackage) -> dict[str, Any]:
     """Return the build and the published files that the rows came from: source file ids, sizes, SHA-256, addresses.
 
     ``files``: those on disk, by corpus and id, each with corpus_id, source_file_id, bytes, sha256, and url: where the
@@ -68,7 +68,7 @@ def provenance(package: Package) -> dict[str, Any]:
     }
 
 
-def _files(package: Package, corpus: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _files(package: ExportPackage, corpus: Mapping[str, Any]) -> list[dict[str, Any]]:
     warehouse, corpus_id = package.warehouse, corpus["corpus_id"]
     # An invented file, or one that was made, stands where a published one would.
     sources = () if corpus["is_sample"] or corpus["made_from"] else _declared(corpus_id)
@@ -103,12 +103,12 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def licences(package: Package) -> str:
+def licences(package: ExportPackage) -> str:
     """Return the text of LICENSE.md."""
     return "".join(f"{line}\n" for line in _lines(package))
 
 
-def _lines(package: Package) -> Iterator[str]:
+def _lines(package: ExportPackage) -> Iterator[str]:
     yield f"# Licences of {plain(package.name)}"
     yield ""
     yield from _together(package)
@@ -118,7 +118,7 @@ def _lines(package: Package) -> Iterator[str]:
         yield from _of_corpus(corpus, parts)
 
 
-def _together(package: Package) -> Iterator[str]:
+def _together(package: ExportPackage) -> Iterator[str]:
     if package.parts:
         yield "What the terms of all that is in this folder come to:"
         yield ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.packages.content import Layout, Package
+from talkhouse.packages.content import ExportPackage, Layout
 from talkhouse.packages.descriptions import write_descriptions, write_manifest
 from talkhouse.query import sandbox
 from talkhouse.query.export import MEMORY
@@ -25,7 +25,7 @@ from talkhouse.warehouse.opened import Warehouse
 class WrittenPackage:
     """A package that was written."""
 
-    package: Package
+    package: ExportPackage
     path: Path
     files: tuple[dict[str, Any], ...]
     """The files of data, as the manifest has them."""
@@ -55,7 +55,7 @@ def export_package(
     # Only the module of the wanted program is imported.
     layout: Layout = import_module(f"talkhouse.packages.{tool}").LAYOUT
 
-    def write(folder: Path) -> tuple[Package, list[dict[str, Any]]]:
+    def write(folder: Path) -> tuple[ExportPackage, list[dict[str, Any]]]:
         names = pseudonyms(warehouse.con, key_file, output) if key_file else None
         package = layout.plan(warehouse, name, filters, names)
         selections = [config.selection for config in package.configs]

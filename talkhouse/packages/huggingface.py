@@ -12,7 +12,7 @@ import yaml
 from pyarrow import parquet
 from pyarrow.types import is_fixed_size_list, is_list, is_struct
 
-from talkhouse.packages.content import Classes, Config, DataFile, Layout, Package
+from talkhouse.packages.content import Classes, Config, ExportPackage, Layout, PackageFile
 from talkhouse.packages.croissant import write_croissant
 from talkhouse.packages.descriptions import LICENCES, title
 from talkhouse.packages.huggingface_card import card
@@ -27,7 +27,7 @@ _RESERVED = {"all": "train"}
 """``datasets`` takes ``all`` for all splits together."""
 
 
-def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
+def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
     files = write_tables(package, folder, ParquetForm(value, footer), on_rows)
     readme = f"---\n{_head(package, folder, files)}---\n\n{card(package, files)}"
     (folder / "README.md").write_text(readme, encoding="utf-8")
@@ -41,7 +41,7 @@ _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M
 """By powers of ten, as the Hub names them."""
 
 
-def _head(package: Package, folder: Path, files: Sequence[DataFile]) -> str:
+def _head(package: ExportPackage, folder: Path, files: Sequence[PackageFile]) -> str:
     """Return the YAML of a package whose files are in a folder."""
     of_config = {config.name: [file for file in files if file.config == config.name] for config in package.configs}
     content = {
@@ -56,7 +56,7 @@ def _head(package: Package, folder: Path, files: Sequence[DataFile]) -> str:
     return text
 
 
-def _described(package: Package) -> dict[str, Any]:
+def _described(package: ExportPackage) -> dict[str, Any]:
     """Return what the Hub searches by; what nobody has declared is left out."""
     ids = [corpus["corpus_id"] for corpus in package.corpora]
     categories = sorted({config.task_category for config in package.configs if config.task_category})
@@ -72,7 +72,7 @@ def _described(package: Package) -> dict[str, Any]:
     return {key: value for key, value in content.items() if value}
 
 
-def _licences(package: Package) -> dict[str, Any]:
+def _licences(package: ExportPackage) -> dict[str, Any]:
     """Return the Hub's ids of the licences; ``other`` is explained in the folder."""
     ids = hub_licences(package.parts) or ["other"]
     if "other" not in ids:
@@ -87,7 +87,7 @@ def size_category(rows: int) -> str:
     return _SIZES[max(0, min(len(str(rows)) - 3, len(_SIZES) - 1))]
 
 
-def _config(config: Config, files: Sequence[DataFile], *, is_default: bool) -> dict[str, Any]:
+def _config(config: Config, files: Sequence[PackageFile], *, is_default: bool) -> dict[str, Any]:
     return {
         "config_name": config.name,
         **({"default": True} if is_default else {}),
@@ -99,12 +99,12 @@ def _config(config: Config, files: Sequence[DataFile], *, is_default: bool) -> d
     }
 
 
-def fingerprint(files: Iterable[DataFile]) -> str:
+def fingerprint(files: Iterable[PackageFile]) -> str:
     """Return 16 hex digits of the names and contents of files."""
     return sha256("".join(f"{file.path.as_posix()} {file.sha256}\n" for file in files).encode()).hexdigest()[:16]
 
 
-def _info(config: Config, folder: Path, files: Sequence[DataFile]) -> dict[str, Any]:
+def _info(config: Config, folder: Path, files: Sequence[PackageFile]) -> dict[str, Any]:
     splits = [
         {
             "name": split.name,

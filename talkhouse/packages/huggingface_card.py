@@ -6,7 +6,7 @@ from typing import Any
 from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
-from talkhouse.packages.content import Classes, Config, DataFile, Package
+from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile
 from talkhouse.packages.descriptions import provenance, title
 from talkhouse.packages.known_facts import CorpusFacts, SchemeFacts
 from talkhouse.packages.markdown import code, counted, link, plain, table, ticks_around
@@ -18,7 +18,7 @@ _SHOWN = 40
 """Source files that a card lists; all are in manifest.json."""
 
 
-def card(package: Package, files: Sequence[DataFile]) -> str:
+def card(package: ExportPackage, files: Sequence[PackageFile]) -> str:
     """Return what the card of a package with these files says below its head."""
     cited = formats.bibtex(list(map(Citation.of, package.corpora))).rstrip()
     ticks = ticks_around(cited, 3)
@@ -34,13 +34,13 @@ def card(package: Package, files: Sequence[DataFile]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _descriptions(package: Package) -> Iterator[str]:
+def _descriptions(package: ExportPackage) -> Iterator[str]:
     for corpus, facts in zip(package.corpora, package.facts, strict=True):
         note, about = not_published(corpus), f"{plain(facts.description)} {link(facts.homepage)}"
         yield from (f"**{plain(corpus['title'])}**{f' ({note})' if note else ''}: {about}", "")
 
 
-def _terms(package: Package) -> Iterator[str]:
+def _terms(package: ExportPackage) -> Iterator[str]:
     yield from ("## Licence and terms", "")
     for corpus in package.corpora:
         url = f" ({link(corpus['licence_url'])})" if corpus["licence_url"] else ""
@@ -57,7 +57,7 @@ def _terms(package: Package) -> Iterator[str]:
     yield from ("These are the terms of what is in this package; LICENSE.md has them with their addresses.", "")
 
 
-def _configurations(package: Package, files: Sequence[DataFile]) -> Iterator[str]:
+def _configurations(package: ExportPackage, files: Sequence[PackageFile]) -> Iterator[str]:
     yield from ("## Configurations", "")
     yield from (
         "```python",
@@ -74,7 +74,7 @@ def _configurations(package: Package, files: Sequence[DataFile]) -> Iterator[str
         yield from _section(config, [file for file in files if file.config == config.name])
 
 
-def _provenance(package: Package) -> Iterator[str]:
+def _provenance(package: ExportPackage) -> Iterator[str]:
     made_from = provenance(package)
     build = made_from["build"]
     yield from ("## Provenance", "")
@@ -92,14 +92,14 @@ def _provenance(package: Package) -> Iterator[str]:
         yield from (f"And {len(files) - _SHOWN:,} more files; `meta.source_files` in the warehouse has all.", "")
 
 
-def _answers(package: Package) -> Iterator[str]:
+def _answers(package: ExportPackage) -> Iterator[str]:
     yield from ("## What is known, and what is not", "")
     for corpus, facts in zip(package.corpora, package.facts, strict=True):
         yield from (f"### About {plain(corpus['title'])}", "")
         yield from table(("question", "answer"), answers(package, corpus, facts))
 
 
-def _section(config: Config, files: Sequence[DataFile]) -> Iterator[str]:
+def _section(config: Config, files: Sequence[PackageFile]) -> Iterator[str]:
     """Yield the lines about a configuration, which has these files."""
     yield from (f"### {config.name}", "", plain(config.comment), "")
     yield from (f"{counted(config.rows, 'row')} of {code(config.selection.full_name)}{_order(config)}.", "")
@@ -165,7 +165,7 @@ def _labels(declared: Classes) -> Iterator[str]:
 _NOT_KNOWN = "not known"
 
 
-def answers(package: Package, corpus: dict[str, Any], facts: CorpusFacts) -> Iterator[tuple[str, str]]:
+def answers(package: ExportPackage, corpus: dict[str, Any], facts: CorpusFacts) -> Iterator[tuple[str, str]]:
     """Yield the questions of a corpus with their answers."""
     paper = f"See {corpus['homepage']} and the paper under Citation."
     if corpus["is_sample"]:
@@ -230,7 +230,7 @@ def _times(facts: CorpusFacts) -> str:
     return f"From {first} to {last}, by the times of {counted(facts.timed_turn_count, 'turn')}."
 
 
-def _annotators(package: Package, facts: CorpusFacts) -> str:
+def _annotators(package: ExportPackage, facts: CorpusFacts) -> str:
     """Say how many people labelled an item of each scheme that is in the package, and how far they agree."""
     schemes = {each.scheme for config in package.configs for each in config.classes}
     return "".join(_of_scheme(scheme) for scheme in facts.schemes if scheme.scheme in schemes)
@@ -247,7 +247,7 @@ def _of_scheme(facts: SchemeFacts) -> str:
     return f"{said}; {f'Krippendorff alpha: {agree}' if agree else f'agreement: {_NOT_KNOWN}'}. "
 
 
-def _people(package: Package) -> str:
+def _people(package: ExportPackage) -> str:
     if said := package.about_pseudonyms:
         return f"{said['remark']} The key is {said['key']}."
     ids = "Ids of people are as published"

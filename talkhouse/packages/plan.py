@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
-from talkhouse.packages.content import Classes, ClassLabel, Config, Package, SplitRows, has_splits
+from talkhouse.packages.content import Classes, ClassLabel, Config, ExportPackage, SplitRows, has_splits
 from talkhouse.queries.heads import ScoreQuery, ViewQuery
 from talkhouse.query.composition import composition, warnings
 from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
@@ -34,7 +34,7 @@ def plan(
     pseudonyms: Pseudonyms | None = None,
     *,
     reserved: Mapping[str, str] = {},
-) -> Package:
+) -> ExportPackage:
     """Plan the package of a corpus, which has all of its task views, or of one view or table.
 
     ``reserved``: names that no split may have, in lower case, each with the name in its place. Raises UsageError for
@@ -50,7 +50,7 @@ def plan(
             next_step="see what is there with: talkhouse status",
         )
     selections = [config.selection for config in configs]
-    return Package(
+    return ExportPackage(
         warehouse,
         name,
         configs,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from talkhouse.packages.content import Config, Package, SplitRows, described_file
+from talkhouse.packages.content import Config, ExportPackage, SplitRows, described_file
 from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters, Selection, select
@@ -62,7 +62,7 @@ class SchemeTarget(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DialoguePackage(Package):
+class DialoguePackage(ExportPackage):
     """A package of whole dialogues."""
 
     query: str
@@ -182,7 +182,7 @@ def _of(selection: Selection, condition: str) -> Selection:
 
 
 def write_list(
-    path: Path, package: Package, document: Callable[[Mapping[str, Any]], dict[str, Any]], on_rows: OnRows
+    path: Path, package: ExportPackage, document: Callable[[Mapping[str, Any]], dict[str, Any]], on_rows: OnRows
 ) -> dict[str, Any]:
     """Write a JSON array with a document for each dialogue; return what the manifest says of the file."""
     assert isinstance(package, DialoguePackage)  # noqa: S101 - it is what ``plan`` returns

@@ -168,7 +168,7 @@ class Proof(NamedTuple):
     """16 hex digits."""
 
 
-class Column(NamedTuple):
+class CopiedColumn(NamedTuple):
     """A column of a relation that is published."""
 
     name: str
@@ -176,31 +176,31 @@ class Column(NamedTuple):
     meaning: str | None
 
 
-def line(columns: Iterable[Column]) -> str:
+def line(columns: Iterable[CopiedColumn]) -> str:
     """Write the expression of DuckDB that makes of a row a line for COPY."""
     # One ``concat``: a chain of || would write the line anew for each column, and takes four times as long.
     return f"concat({', chr(9), '.join(map(_field, columns))}, chr(10))"
 
 
-def _field(column: Column) -> str:
+def _field(column: CopiedColumn) -> str:
     text = column.type.copied(quoted(column.name))
     for character, escaped in ((92, r"\\"), (10, r"\n"), (13, r"\r"), (9, r"\t")) if column.type.is_long else ():
         text = f"replace({text}, chr({character}), '{escaped}')"
     return rf"coalesce({text}, '\N')"
 
 
-def hash_here(columns: Sequence[Column]) -> str:
+def hash_here(columns: Sequence[CopiedColumn]) -> str:
     """Write DuckDB's expression of a row's hash."""
     fields = [_hashed(column.type.here(quoted(column.name)), column.type, "strlen") for column in columns]
     return f"('0x' || left(md5({_concat(fields)}), 16))::ubigint"
 
 
-def select_proof_here(columns: Sequence[Column], relation: str) -> str:
+def select_proof_here(columns: Sequence[CopiedColumn], relation: str) -> str:
     """Write DuckDB's query of the number of rows and the sum of their hashes."""
     return f"select count(*), sum({hash_here(columns)}) from {relation}"
 
 
-def select_proof_there(columns: Sequence[Column], relation: str) -> str:
+def select_proof_there(columns: Sequence[CopiedColumn], relation: str) -> str:
     """Write PostgreSQL's query of the number of rows and the sum of their hashes, each a signed number."""
     fields = [_hashed(column.type.there(quoted(column.name)), column.type, "octet_length") for column in columns]
     return f"select count(*), sum(('x' || left(md5({_concat(fields)}), 16))::bit(64)::bigint) from {relation}"

@@ -14,7 +14,7 @@ from psycopg.types.json import Json
 
 from talkhouse.postgres.column_types import Proof, proof, select_proof_there
 from talkhouse.postgres.own import TABLE, VIEW, relations, writers
-from talkhouse.postgres.plan import Kind, Options, Plan, Relation
+from talkhouse.postgres.plan import Options, PublicationPlan, PublishedRelation, RelationKind
 from talkhouse.postgres.server import run, where
 from talkhouse.progress import Progress
 from talkhouse.schema.errors import ServerFailed, UsageError
@@ -87,13 +87,13 @@ class Published:
 
     def listed(self, prefix: str, ending: str = "") -> dict[tuple[str, str], str]:
         """Return the kind in the catalog of each relation, by its names there; the schemas may have other endings."""
-        kinds = {Kind.TABLE: TABLE, Kind.ROWS: TABLE, Kind.SPLIT: VIEW}
-        relations = self.kinds | {f"{HOUSEKEEPING}.{name}": Kind.TABLE for name in _COLUMNS}
+        kinds = {RelationKind.TABLE: TABLE, RelationKind.ROWS: TABLE, RelationKind.SPLIT: VIEW}
+        relations = self.kinds | {f"{HOUSEKEEPING}.{name}": RelationKind.TABLE for name in _COLUMNS}
         by_name = {}
         for relation, kind in relations.items():
             schema, _, name = relation.partition(".")
             if kind in kinds:
-                by_name[f"{prefix}{schema}{ending}", name] = kinds[Kind(kind)]
+                by_name[f"{prefix}{schema}{ending}", name] = kinds[RelationKind(kind)]
         return by_name
 
 
@@ -108,7 +108,7 @@ def write_record(
     schema: str,
     made_from: dict[str, Any],
     schemas: list[str],
-    plan: Plan,
+    plan: PublicationPlan,
     proofs: Sequence[Proof],
 ) -> None:
     """Make the two tables in a schema; ``schemas`` are all that belong to the publication."""
@@ -207,7 +207,7 @@ def _origin(text: str | None) -> dict[str, Any] | None:
 _NONE: Mapping[str, str | None] = MappingProxyType({})
 
 
-class Difference(NamedTuple):
+class CopyDifference(NamedTuple):
     """A relation that is not the same in the warehouse and in the copy."""
 
     name: str
@@ -230,7 +230,7 @@ class Difference(NamedTuple):
 
 def check_equal(
     server: Connection[Any],
-    relations: Sequence[Relation],
+    relations: Sequence[PublishedRelation],
     proofs: Sequence[Proof],
     schemas: Mapping[str, str],
     progress: Progress,
@@ -248,12 +248,12 @@ def check_equal(
 
 def differences(
     server: Connection[Any],
-    relations: Sequence[Relation],
+    relations: Sequence[PublishedRelation],
     proofs: Sequence[Proof],
     schemas: Mapping[str, str],
     progress: Progress,
     others: Mapping[str, str | None] = _NONE,
-) -> Iterator[Difference]:
+) -> Iterator[CopyDifference]:
     """Hash each relation in PostgreSQL, and yield those that differ from what DuckDB has.
 
     ``others``: relations that are not to be read, for they are not there (None) or are not what was published.
@@ -262,11 +262,11 @@ def differences(
     for relation, here in zip(relations, proofs, strict=True):
         there = None if relation.name in others else proof_there(server, relation, schemas)
         if there != here:
-            yield Difference(relation.name, here, there, others.get(relation.name))
+            yield CopyDifference(relation.name, here, there, others.get(relation.name))
         progress.advance(here.rows)
 
 
-def proof_there(server: Connection[Any], relation: Relation, schemas: Mapping[str, str]) -> Proof | None:
+def proof_there(server: Connection[Any], relation: PublishedRelation, schemas: Mapping[str, str]) -> Proof | None:
     """Return what proves a relation, as it is in PostgreSQL; None where there is none, or not with these columns."""
     query = select_proof_there(relation.columns, relation.there(schemas))
     try:

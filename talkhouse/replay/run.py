@@ -39,7 +39,7 @@ _SOURCE = "the warehouse itself"
 _ALL = QuarantineLimit("100%")
 
 
-class Quarantined(NamedTuple):
+class QuarantinedRecord(NamedTuple):
     """A record in quarantine: where it was published, and why it was refused."""
 
     file: str
@@ -59,7 +59,7 @@ class Replayed:
     """Of these, records that are loaded now."""
     refused: Counter[str]
     """Counts of the records that are still in quarantine, by the rule that they break now."""
-    newly: list[Quarantined]
+    newly: list[QuarantinedRecord]
     """Records that were loaded before and are refused now."""
     loaded: tuple[int, int]
     """Records of the corpus that were loaded before, and that are loaded now."""
@@ -68,7 +68,7 @@ class Replayed:
 
 
 @dataclass(frozen=True)
-class Result:
+class ReplayResult:
     """What a replay found in each corpus, and whether there is a new warehouse."""
 
     path: Path
@@ -89,7 +89,7 @@ def replay(
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
     on_write_back: Callable[[str], None] = lambda _: None,
-) -> Result:
+) -> ReplayResult:
     """Read the corpora that have quarantined records again, and publish a warehouse if that changes anything.
 
     The corpora are written back into a private folder and loaded from there, so that neither the data folder nor the
@@ -109,7 +109,7 @@ def replay(
             wanted = {name: reader_of(con, known, name) for name in names}
         published = read_published(workspace.old, shown=path)
         if published is None or not names:
-            return Result(path, [], is_published=False)
+            return ReplayResult(path, [], is_published=False)
         migrate_old(workspace)
         request = _write_back(workspace, wanted, published, input_limits, on_write_back)
         keep = tuple(sorted(published.readers.keys() - set(names)))
@@ -123,7 +123,7 @@ def replay(
                 check_quarantine(con, wanted.values(), limit)
         if is_changed and not dry_run:
             publish(workspace)
-        return Result(path, replayed, is_published=is_changed and not dry_run)
+        return ReplayResult(path, replayed, is_published=is_changed and not dry_run)
 
 
 def _quarantined(con: duckdb.DuckDBPyConnection, only: tuple[str, ...]) -> list[str]:
@@ -179,9 +179,9 @@ def _compare(workspace: Workspace, corpus_id: str) -> Replayed:
     )
 
 
-def _quarantine(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Quarantined]:
+def _quarantine(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[QuarantinedRecord]:
     query = "select source_file_id, pointer, rule, detail from meta.quarantine where corpus_id = ? order by all"
-    return [Quarantined(*row) for row in con.execute(query, [corpus_id]).fetchall()]
+    return [QuarantinedRecord(*row) for row in con.execute(query, [corpus_id]).fetchall()]
 
 
 def _loaded(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:

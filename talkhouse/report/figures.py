@@ -15,7 +15,7 @@ from talkhouse.charts.colours import palette
 from talkhouse.charts.declarations import DeclaredDashboard, metrics
 from talkhouse.charts.declared import Chart, ChartKind, Metric
 from talkhouse.charts.draw import draw
-from talkhouse.charts.fields import Field, fields
+from talkhouse.charts.fields import ChartField, fields
 from talkhouse.charts.marks import with_units
 from talkhouse.charts.query import chart_sql, narrowed, sql_of_chart
 from talkhouse.charts.view_cache import ViewCache, missing_files
@@ -97,7 +97,7 @@ def _readable(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(texts, pl.col(pl.Float64).round_sig_figs(_DIGITS))
 
 
-def _table(columns: Sequence[Field], rows: pl.DataFrame, source: str) -> ReportTable:
+def _table(columns: Sequence[ChartField], rows: pl.DataFrame, source: str) -> ReportTable:
     ids = [index for index, column in enumerate(columns) if column.name in ID]
     turn = next((index for index, column in enumerate(columns) if column.name == "turn_index"), None)
     heads = [column.title for column in columns]

@@ -28,7 +28,7 @@ from talkhouse.schema.errors import LakeDamaged, SchemaMismatch
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
-from talkhouse.spark.compare import Column, Relation, compare
+from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.spark.sessions import check_installed, session
 from talkhouse.system.temporary_folder import temporary_folder
 from talkhouse.translation.translated import LeftOut, TranslatedViews, spark_type
@@ -56,7 +56,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Result:
+class SparkResult:
     """What was compared, and where."""
 
     snapshot: str
@@ -81,7 +81,7 @@ def check(
     progress: Progress,
     *,
     location: str | None = None,
-) -> Result:
+) -> SparkResult:
     """Compare every table and view of a lake on Spark with DuckDB's; ``location`` is as ``attach`` has it.
 
     ``url``: a master (``spark://host:port``, ``local[2]``) or Spark Connect (``sc://host:port``). Raises what
@@ -105,7 +105,7 @@ def check(
             refused = attach_snapshot(spark, manifest, translation, location or str(folder))
             relations = tuple(compare_all(con, spark, relations_of(manifest, translation), refused, progress))
             left_out = tuple(translation.left_out)
-            return Result(manifest.snapshot, files, spark.version, relations, left_out, time.monotonic() - begun)
+            return SparkResult(manifest.snapshot, files, spark.version, relations, left_out, time.monotonic() - begun)
 
 
 def _check_same(what: str, expected: str, there: str, lake: Path) -> None:
@@ -155,23 +155,23 @@ def _check_files(manifest: LakeManifest, lake: Path, progress: Progress) -> int:
     return len(every)
 
 
-def relations_of(manifest: LakeManifest, translation: TranslatedViews) -> list[Relation]:
+def relations_of(manifest: LakeManifest, translation: TranslatedViews) -> list[ComparedRelation]:
     """List every table and view with its columns, as they are in DuckDB and have to be in Spark."""
     tables = [
-        Relation(
+        ComparedRelation(
             table.schema,
             table.name,
             tuple(table.grain),
-            tuple(Column(column.name, column.type, spark_type(column.type)) for column in table.columns),
+            tuple(SparkColumn(column.name, column.type, spark_type(column.type)) for column in table.columns),
         )
         for table in manifest.tables
     ]
     views = [
-        Relation(
+        ComparedRelation(
             view.schema,
             view.name,
             tuple(view.grain),
-            tuple(Column(column.name, column.type, column.spark_type) for column in view.columns),
+            tuple(SparkColumn(column.name, column.type, column.spark_type) for column in view.columns),
         )
         for view in translation.views
     ]
@@ -181,14 +181,14 @@ def relations_of(manifest: LakeManifest, translation: TranslatedViews) -> list[R
 def compare_all(
     con: duckdb.DuckDBPyConnection,
     spark: "SparkSession",
-    relations: Sequence[Relation],
+    relations: Sequence[ComparedRelation],
     refused: Mapping[str, str],
     progress: Progress,
 ) -> Iterator[Checked]:
     """Compare relations, two at once, and yield how each of them came out; ``refused`` could not be created."""
     progress.begin("comparing", records=len(relations), unit="tables and views")
 
-    def compared(relation: Relation) -> Checked:
+    def compared(relation: ComparedRelation) -> Checked:
         begun = time.monotonic()
         if reason := refused.get(relation.full_name):
             return Checked(relation.full_name, 0, 0, f"{relation.full_name}: Spark refuses to create it: {reason}")
@@ -201,7 +201,9 @@ def compare_all(
             yield checked
 
 
-def _compare(con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: Relation) -> tuple[int, str | None]:
+def _compare(
+    con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: ComparedRelation
+) -> tuple[int, str | None]:
     from pyspark.errors import PySparkException
 
     try:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from talkhouse.cli.terminal.console import styled
-from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes
-from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart
+from talkhouse.explore.items import CALL, RESPONSE, Item, ItemList, Labelled, MessagePart, TurnPart, Votes
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def _listed(item: Item) -> Line:
     return head, styled(" / ".join(map(_named, item.parts)), "green" if item.is_gold else "")
 
 
-def _named(part: Part) -> str:
+def _named(part: MessagePart) -> str:
     """Return a persona or candidate in one line: its text, its picture, and who made it if that is known."""
     facts = [fact for fact in (part.image_file, part.source) if fact]
     return visible(" ".join([part.text, *(f"[{fact}]" for fact in facts)]))

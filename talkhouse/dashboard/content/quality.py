@@ -8,7 +8,7 @@ import streamlit as st
 from talkhouse import queries
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ROWS, ChartKind
-from talkhouse.charts.fields import Field
+from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import chart_table, drawing, headlines, links, warehouse
 from talkhouse.dashboard.table_html import table_html
 from talkhouse.dashboard.tables import counted
@@ -39,35 +39,35 @@ order by offending = 0, severity, check_name
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
 
 _RULES = [
-    Field("rule", "Rule"),
-    Field("severity", "Severity"),
-    Field("corpus_id", "Corpus"),
-    Field("finding_count", "Findings", ROWS),
-    Field("condition", "When the rule applies"),
+    ChartField("rule", "Rule"),
+    ChartField("severity", "Severity"),
+    ChartField("corpus_id", "Corpus"),
+    ChartField("finding_count", "Findings", ROWS),
+    ChartField("condition", "When the rule applies"),
 ]
 
 _PLACES = [
-    Field("corpus_id", "Corpus"),
-    Field("detail", "What was found"),
-    Field("source_file_id", "File"),
-    Field("pointer", "Place in it"),
-    Field("record_id", "Record"),
-    Field("task", "Task"),
-    Field("turn_index", "Turn"),
+    ChartField("corpus_id", "Corpus"),
+    ChartField("detail", "What was found"),
+    ChartField("source_file_id", "File"),
+    ChartField("pointer", "Place in it"),
+    ChartField("record_id", "Record"),
+    ChartField("task", "Task"),
+    ChartField("turn_index", "Turn"),
 ]
 
 _CHECKED = [
-    Field("result", "Result"),
-    Field("condition", "What should be true"),
-    Field("offending", "Rows that offend", ROWS),
-    Field("check_name", "Check"),
+    ChartField("result", "Result"),
+    ChartField("condition", "What should be true"),
+    ChartField("offending", "Rows that offend", ROWS),
+    ChartField("check_name", "Check"),
 ]
 
 _EXCEPTED = [
-    Field("corpus_id", "Corpus"),
-    Field("check_name", "Check"),
-    Field("scope", "Where"),
-    Field("reason", "Why it is meant so"),
+    ChartField("corpus_id", "Corpus"),
+    ChartField("check_name", "Check"),
+    ChartField("scope", "Where"),
+    ChartField("reason", "Why it is meant so"),
 ]
 
 _MOST_PLACES = 1_000

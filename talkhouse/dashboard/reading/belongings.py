@@ -7,8 +7,7 @@ from talkhouse.dashboard.reading.bars import bar_html, is_bar
 from talkhouse.dashboard.reading.markup import tag, text
 from talkhouse.dashboard.reading.schemes import UNDECLARED, Scheme, Schemes
 from talkhouse.dashboard.text import html
-from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes
-from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart
+from talkhouse.explore.items import CALL, RESPONSE, Item, ItemList, Labelled, MessagePart, TurnPart, Votes
 
 Belongings = Iterable[tuple[str, Votes | ItemList]]
 """What belongs to a turn, each with its record's name."""
@@ -112,6 +111,6 @@ def _item(item: Item) -> str:
     return tag("div", "item gold" if item.is_gold else "item", tag("span", "index", str(item.position)) + star + parts)
 
 
-def _part(part: Part) -> str:
+def _part(part: MessagePart) -> str:
     picture = text("picture", part.image_file) if part.image_file else ""
     return text("said", part.text) + picture + (text("record", part.source) if part.source else "")

@@ -18,8 +18,7 @@ from talkhouse.dashboard.reading.told import put_told
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.explore import items
-from talkhouse.explore.search import hits
-from talkhouse.explore.search_filters import Pattern
+from talkhouse.explore.search import Pattern, hits
 from talkhouse.explore.show import show
 from talkhouse.made import not_published
 from talkhouse.visible import visible

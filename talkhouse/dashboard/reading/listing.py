@@ -17,7 +17,7 @@ from talkhouse.dashboard.reading.previews import previews_of
 from talkhouse.dashboard.reading.state import State, link, put
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
-from talkhouse.explore.find_ids import find_ids
+from talkhouse.explore.resolve_id import find_ids
 from talkhouse.explore.search import Hit, hits
 
 SIZE = 50

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import duckdb
 
-from talkhouse.packages.content import Config, Layout, Package, SplitRows, described_file
+from talkhouse.packages.content import Config, ExportPackage, Layout, SplitRows, described_file
 from talkhouse.packages.convokit.conversations import Conversations
 from talkhouse.packages.convokit.corpus_tables import CorpusTables, MissingSpeakers, index
 from talkhouse.packages.convokit.labels import ConvoKitLabels, LabelLevel
@@ -30,7 +30,7 @@ from talkhouse.warehouse.opened import Warehouse
 _FILES = ("utterances.jsonl", "speakers.json", "conversations.json", "corpus.json", "index.json")
 
 
-def _write(package: Package, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
+def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
     assert isinstance(package, CorpusPackage)  # noqa: S101 - it is what ``plan`` returns
     tables, con = package.tables, package.warehouse.con
     missing, labels = MissingSpeakers(tables), ConvoKitLabels(tables)
@@ -82,7 +82,7 @@ def _write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorpusPackage(Package):
+class CorpusPackage(ExportPackage):
     """A package of a corpus."""
 
     tables: CorpusTables

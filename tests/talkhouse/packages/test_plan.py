@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.packages.content import Config, Package
+from talkhouse.packages.content import Config, ExportPackage
 from talkhouse.packages.plan import file_name, plan
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
@@ -22,7 +22,7 @@ from tests.talkhouse.toy import declare
 TASK = f"{RELEASES}.breakdown_detection"
 
 
-def planned(con: duckdb.DuckDBPyConnection, name: str, **options: dict[str, str]) -> Package:
+def planned(con: duckdb.DuckDBPyConnection, name: str, **options: dict[str, str]) -> ExportPackage:
     return plan(Warehouse(con), name, **options)  # type: ignore[arg-type]
 
 

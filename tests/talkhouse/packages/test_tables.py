@@ -16,7 +16,7 @@ import pytest
 from pyarrow import parquet
 
 import talkhouse
-from talkhouse.packages.content import Classes, ClassLabel, DataFile
+from talkhouse.packages.content import Classes, ClassLabel, PackageFile
 from talkhouse.packages.export import export_package
 from talkhouse.packages.huggingface import footer, value
 from talkhouse.packages.plan import plan
@@ -35,7 +35,7 @@ Connection = duckdb.DuckDBPyConnection
 
 def written(
     con: Connection, name: str, folder: Path, form: ParquetForm = FOR_HUGGING_FACE, **options: int
-) -> list[DataFile]:
+) -> list[PackageFile]:
     return write_tables(plan(Warehouse(con), name), folder, form, lambda _: None, **options)
 
 
@@ -54,7 +54,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def rows_of(folder: Path, files: Sequence[DataFile]) -> list[dict[str, Any]]:
+def rows_of(folder: Path, files: Sequence[PackageFile]) -> list[dict[str, Any]]:
     return [row for file in files for row in parquet.read_table(folder / file.path).to_pylist()]
 
 

@@ -10,7 +10,7 @@ from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.spark.attach import attach
-from talkhouse.spark.compare import Column, Relation, compare
+from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.translation.translate import translate
 from talkhouse.translation.translated import TranslatedViews, View
 from talkhouse.warehouse.opened import Warehouse
@@ -53,6 +53,6 @@ def test_every_view_gives_the_rows_that_it_gives_in_duckdb(filled: Path, tmp_pat
     assert [name for name, one in compared.items() if not one.rows] == []
 
 
-def relation(view: View) -> Relation:
-    columns = tuple(Column(column.name, column.type, column.spark_type) for column in view.columns)
-    return Relation(view.schema, view.name, tuple(view.grain), columns)
+def relation(view: View) -> ComparedRelation:
+    columns = tuple(SparkColumn(column.name, column.type, column.spark_type) for column in view.columns)
+    return ComparedRelation(view.schema, view.name, tuple(view.grain), columns)
