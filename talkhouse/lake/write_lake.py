@@ -46,7 +46,7 @@ class PartOfLake(NamedTuple):
     rows: int
     is_new: bool
     """Whether they were written; otherwise the files of the snapshot before are kept."""
-    plan: int | None
+    files: int | None
     bytes: int | None
     """Both None where that is known only when they are written."""
     damaged: tuple[str, ...]
