@@ -33,6 +33,7 @@ with disputed as (
     from bi.turn_agreement
     where is_default and turn_index is not null and entropy > 0
 )
+
 select
     corpus_id, dialogue_id, turn_index, scheme, bits,
     count(*) over (partition by corpus_id, scheme, bits) as tied_count,
