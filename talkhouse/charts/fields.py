@@ -102,7 +102,7 @@ def title(column: str) -> str:
 
 
 def _number_of(what: str) -> str:
-    """Say what is counted: things, those that are something, or the uses of a label of one letter."""
+    """Return what is counted: things, those that are something, or the uses of a label of one letter."""
     if what.endswith("ed"):
         return f"number {what}"
     if len(what) == 1:

@@ -180,7 +180,7 @@ def _line_of(headline: Headline) -> str:
 
 
 def _has(charts: Iterable[Chart], chart: Chart) -> bool:
-    """Tell whether a chart is among others; what was chosen on a page is in its condition."""
+    """Whether a chart is among others; what was chosen on a page is in its condition."""
     return any((other.title, other.view, other.kind) == (chart.title, chart.view, chart.kind) for other in charts)
 
 

@@ -95,7 +95,7 @@ def chart_of(view: str, name: str, known: Mapping[str, Metric], *, by: str, over
 
 
 def refusal(asked: Metric, chart: Chart, choices: Choices, several: Collection[str]) -> str:
-    """Say why a metric means nothing for the groups of a chart; empty where it does.
+    """Return why a metric means nothing for the groups of a chart; empty where it does.
 
     ``several`` are the columns of the view that have several values among what was chosen.
     """

@@ -119,7 +119,7 @@ def often_asked(
 
 
 def _overlap(conditions: Sequence[str]) -> bool:
-    """Tell whether some of the conditions choose the same rows; an empty one chooses all."""
+    """Whether some of the conditions choose the same rows; an empty one chooses all."""
     return len(conditions) > 1 and ("" in conditions or len({*conditions}) < len(conditions))
 
 

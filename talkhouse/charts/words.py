@@ -86,7 +86,7 @@ def is_cut(chart: Chart) -> bool:
 
 
 def cut(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Cut | None:
-    """Say what the limit of a chart leaves out of the rows of its ``counted_sql``; None where it has fewer rows."""
+    """Return what the limit of a chart leaves out of the rows of its ``counted_sql``; None where it has fewer rows."""
     if rows.height < chart.limit:
         return None
     values = rows[chart.metrics[0]]

@@ -31,7 +31,7 @@ def bibtex(citations: Sequence[Citation]) -> str:
 
 def bibtex_of(corpora: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the entry of each corpus by its id, for pages; ``corpora`` are as ``build_facts.corpora`` has them."""
-    return {corpus["corpus_id"]: bibtex([Citation.of(corpus)]) for corpus in corpora}
+    return {corpus["corpus_id"]: bibtex([Citation.from_corpus(corpus)]) for corpus in corpora}
 
 
 def csl(citations: Sequence[Citation]) -> str:

@@ -31,7 +31,7 @@ class Citation:
     licence: str
 
     @classmethod
-    def of(cls, corpus: Mapping[str, Any]) -> "Citation":
+    def from_corpus(cls, corpus: Mapping[str, Any]) -> "Citation":
         """Return the citation of a corpus as ``build_facts.corpora`` and manifests have it."""
         reference = {key: value for key, value in (corpus.get("reference") or {}).items() if value}
         return cls(
@@ -84,7 +84,9 @@ class Citation:
 def citations(con: duckdb.DuckDBPyConnection, database: str, corpus_ids: Iterable[str]) -> list[Citation]:
     """Return what to cite for these corpora, in the order of their ids; ``database``: the warehouse's name in SQL."""
     wanted = {*corpus_ids}
-    return [Citation.of(corpus) for corpus in build_facts.corpora(con, database) if corpus["corpus_id"] in wanted]
+    return [
+        Citation.from_corpus(corpus) for corpus in build_facts.corpora(con, database) if corpus["corpus_id"] in wanted
+    ]
 
 
 def _line(text: str) -> str:

@@ -190,7 +190,7 @@ def _duration(seconds: float) -> str:
 
 
 def _unreached(error: requests.exceptions.ConnectionError, url: str) -> TryAgain:
-    """Tell a server that can't be reached from one that closed the connection."""
+    """Return the error of a server that can't be reached, or that closed the connection."""
     reason = getattr(error.args[0] if error.args else None, "reason", None)
     if isinstance(reason, NewConnectionError) or isinstance(error, requests.exceptions.ConnectTimeout):
         problem = f"{host_of(url)} can't be reached: no network, no such server, or nothing answers there"

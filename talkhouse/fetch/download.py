@@ -234,7 +234,7 @@ class PartialFile:
         self.known: PartialVersion | None = None
 
     def load(self, url: str) -> None:
-        """Take up what an earlier run left from the same address; anything else is removed."""
+        """Load what an earlier run left from the same address; anything else is removed."""
         try:
             known = msgspec.json.decode(self._facts.read_bytes(), type=PartialVersion)
         except (OSError, msgspec.DecodeError):

@@ -92,7 +92,7 @@ class Meanings:
 def meanings(
     dialogues: Sequence[Sequence[Record]], *, with_order: bool, but: Sequence[JsonPath] = ()
 ) -> Meanings | None:
-    """Say what the fields of turns mean, given the turns of some dialogues; None where no field is a text.
+    """Return what the fields of turns mean, given the turns of some dialogues; None where no field is a text.
 
     ``but``: fields that mean something else. ``with_order``: whether a field may say the order of the turns.
     """
@@ -119,7 +119,7 @@ def meanings(
 
 
 def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -> tuple[DialogueFields, dict[str, str]]:
-    """Say what the other fields of dialogues mean: title, split, domain, language, the time of the begin."""
+    """Return what the other fields of dialogues mean: title, split, domain, language, the time of the begin."""
     title = pick(records, ("title", "subject", "channel.name"), are_texts, but)
     split = pick(records, ("split", "data_split"), are_words, but)
     domain = pick(records, ("domain",), are_texts, but)
@@ -129,7 +129,7 @@ def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -
 
 
 def _role_words(words: Sequence[Any]) -> dict[str, str]:
-    """Say which of a file's words for roles mean user and assistant."""
+    """Return which of a file's words for roles mean user and assistant."""
     roles: dict[str, str] = {}
     known = dict.fromkeys(word for word in words if isinstance(word, str) and word)
     has_bot = any(word.lower() in BOTS | {"assistant", "agent"} for word in known)
@@ -203,7 +203,7 @@ def _are_roles(values: list[Any]) -> bool:
 
 
 def _speaker(turns: Sequence[Record], speaker: JsonPath | None) -> SpeakerFields:
-    """Say whom a name means: an id means the same in all of the corpus, a name only in its dialogue."""
+    """Return whom a name means: an id means the same in all of the corpus, a name only in its dialogue."""
     if speaker is None:
         return SpeakerFields()
     is_id = path_words(speaker).endswith(("id", "username", "user_name"))

@@ -115,7 +115,7 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
 def _sorted_out(
     guessed: Guess, alike: Sequence[Sample], samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str]
 ) -> Look:
-    """Say of each file whether it has the dialogues, labels, or something else."""
+    """Return of each file whether it has the dialogues, labels, or something else."""
     others = [taken for taken in samples if taken not in alike]
     labels = [taken for taken in others if guessed.format == "turns" and looks_like_labels(taken)]
     left |= {taken.path: _why_left(taken) for taken in others if taken not in labels}
@@ -228,7 +228,7 @@ def _with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
 
 
 def _labels(guessed: Guess, rest: Iterable[FieldProfile]) -> list[GuessedLabels]:
-    """Take fields of a few short texts, or of true and false, for labels; ``rater_1``, ``rater_2`` for one scheme."""
+    """Return fields of a few short texts, or of true and false, as labels; ``rater_1``, ``rater_2`` for one scheme."""
     on = {"turns": "turn", "pairs": "response"}.get(guessed.format, "dialogue")
     schemes: dict[str, list[FieldProfile]] = {}
     for profile in rest:

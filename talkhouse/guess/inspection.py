@@ -158,11 +158,11 @@ def _turns(sample: Sample, record: dict[str, Any], guess: Guess) -> Iterator[tup
 def _preference(record: dict[str, Any], guess: Guess) -> Iterator[tuple[str, str]]:
     fields = guess.preference
     if fields.prompt:
-        yield from _said("user", at(record, fields.prompt))
+        yield from _message_turns("user", at(record, fields.prompt))
     if guess.markers:
         yield from _marked(_text(record, fields.chosen), guess.markers)
     else:
-        yield from _said("assistant", at(record, fields.chosen or ()))
+        yield from _message_turns("assistant", at(record, fields.chosen or ()))
 
 
 def _rows(sample: Sample, record: dict[str, Any], guess: Guess) -> Iterator[tuple[str, str]]:
@@ -185,8 +185,8 @@ def _branch(node: Any, guess: Guess) -> Iterator[tuple[str, str]]:
         node = replies[0] if isinstance(replies, list) and replies else None
 
 
-def _said(role: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Take a text, a message, or a list of messages."""
+def _message_turns(role: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the turns of a text, a message, or a list of messages."""
     for message in value if isinstance(value, list) else [value]:
         if isinstance(message, dict):
             yield str(message.get("role", role)), _plain(message.get("content"))

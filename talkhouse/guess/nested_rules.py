@@ -93,7 +93,7 @@ def dialogue(samples: Sequence[Sample]) -> Guess | None:
 
 
 def _plain_texts(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
-    """Take a list of texts by its name."""
+    """Return the guess of a dialogue that is a list of texts, by that list's name."""
     for path, values in lists(records).items():
         items = [item for value in values for item in value]
         if as_words(path[-1] or "") in _LISTS and len(items) > len(values) and all(isinstance(i, str) for i in items):

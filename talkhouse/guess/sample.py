@@ -247,7 +247,7 @@ def _size(value: object) -> int:
 
 
 def _holds_records(value: dict[str, Any]) -> bool:
-    """Tell whether an object's members are records: objects with names in common."""
+    """Whether an object's members are records: objects with names in common."""
     members = list(value.values())
     if len(members) < 2 or not all(isinstance(member, dict) and member for member in members):
         return False

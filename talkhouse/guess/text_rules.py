@@ -127,7 +127,7 @@ def transcript(samples: Sequence[Sample]) -> Guess | None:
 
 
 def _with_dialogue(samples: Sequence[Sample], form: Any, reason: str, but: Sequence[JsonPath | None]) -> Guess:
-    """Say what the records say of their dialogues."""
+    """Return what the records say of their dialogues."""
     id_path, why = id_of([sample.records for sample in samples])
     fields, times = about_dialogues(_records(samples), [*but, id_path])
     if samples[0].record == "member":
@@ -198,7 +198,7 @@ def _marks(texts: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
 
 
 def _unified(marks: Sequence[str], counts: Counter[str]) -> list[str]:
-    """Take the commonest spelling of each speaker's mark behind the same line ends, but for rare ones.
+    """Return the commonest spelling of each speaker's mark behind the same line ends, but for rare ones.
 
     Whoever speaks may begin a text, and a line: where one speaker has a mark behind some line ends, all have.
     """

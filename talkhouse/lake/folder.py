@@ -226,7 +226,7 @@ class _Marker(msgspec.Struct):
 
 
 def find_snapshots(lake: Path, current: LakeManifest | None) -> Snapshots:
-    """Tell the snapshots of a lake from what else is there by such a name; OSError where it can't be read."""
+    """Return the snapshots of a lake, and what else is there by such a name; OSError where it can't be read."""
     names = [name for name in Inside(lake).names() if name.startswith(_LIKE)]
     numbers = sorted(int(match[1]) for name in names if (match := _NAME.fullmatch(name)))
     markers = {number: _marker(Inside(lake, _name_of(number))) for number in numbers}

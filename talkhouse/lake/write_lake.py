@@ -145,7 +145,7 @@ class _Snapshot(NamedTuple):
 def _planned(
     warehouses: Warehouses, lake: Path, plan: Plan, state: LakeState, translation: TranslatedViews
 ) -> _Snapshot:
-    """Say what would be written: nothing, where the current snapshot is what the new one would be."""
+    """Return what would be written: nothing, where the current snapshot is what the new one would be."""
     current = state.current
     if current is None:
         return _Snapshot(LakeOutcome.DRY_RUN, state.next, _parts(plan, _kept(plan, state.next)))
@@ -182,7 +182,7 @@ def _written(
 
 
 def _parts(plan: Plan, tables: Sequence[LakeTable]) -> tuple[PartOfLake, ...]:
-    """Say what became of each part; ``tables`` are those of the plan, in its order."""
+    """Return what became of each part; ``tables`` are those of the plan, in its order."""
     return tuple(
         _part(part, [file for file in table.files if file.corpus == part.content.corpus])
         for planned, table in zip(plan, tables, strict=True)

@@ -23,7 +23,7 @@ def documents(lake: Path, manifest: LakeManifest, translation: TranslatedViews) 
 
 
 def are_there(contents: Mapping[str, bytes], snapshot: Inside) -> bool:
-    """Tell whether a snapshot has just these documents."""
+    """Whether a snapshot has just these documents."""
     try:
         return all(document(snapshot, name) == content for name, content in contents.items())
     except (OSError, ValueError):

@@ -216,7 +216,7 @@ def _other(what: str, expected: object, found: object, where: Path) -> SchemaMis
 
 
 def is_whole(file: LakeFile, lake: Path) -> bool:
-    """Tell whether a file is there, and no link is on the way to it, with the bytes that it was written with."""
+    """Whether a file is there, and no link is on the way to it, with the bytes that it was written with."""
     try:
         with Inside(lake).reading(file.path) as stream:
             return os.fstat(stream.fileno()).st_size == file.bytes and sha256(stream) == file.sha256

@@ -144,7 +144,7 @@ class PackageFile:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PackageLayout:
     """The layout of the packages of one program."""
 
     plan: Callable[[Warehouse, str, Filters, Pseudonyms | None], ExportPackage]

@@ -9,7 +9,7 @@ from typing import Any
 from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
-from talkhouse.packages.content import Config, ExportPackage, Layout, PackageFile
+from talkhouse.packages.content import Config, ExportPackage, PackageFile, PackageLayout
 from talkhouse.packages.croissant_record_sets import Ids, describe, schema_of
 from talkhouse.packages.descriptions import provenance, title
 from talkhouse.packages.known_facts import Agreement, CorpusFacts, SchemeFacts
@@ -29,7 +29,7 @@ def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[s
     return [file.described for file in files]
 
 
-LAYOUT = Layout(plan, _write)
+LAYOUT = PackageLayout(plan, _write)
 
 _NAME = "croissant.json"
 
@@ -81,7 +81,7 @@ def _has_key(warehouse: Warehouse, config: Config) -> bool:
 
 def _about(package: ExportPackage, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
     """Return the properties; what nobody has declared is left out."""
-    cited = [Citation.of(corpus) for corpus in package.corpora]
+    cited = [Citation.from_corpus(corpus) for corpus in package.corpora]
     years = [citation.year for citation in cited if citation.year]
     properties = {
         "name": title(package),
@@ -196,7 +196,7 @@ def _collection(corpus: CorpusFacts) -> str:
 
 
 def _annotators(scheme: SchemeFacts) -> str:
-    """Say how many have annotated a unit: the usual number, and the range where there is one."""
+    """Return how many have annotated a unit: the usual number, and the range where there is one."""
     usual = f"{scheme.scheme}: {scheme.median_annotators}"
     if scheme.fewest_annotators == scheme.most_annotators:
         return usual
@@ -214,7 +214,7 @@ def _agreement(scheme: SchemeFacts, agreement: Agreement) -> str:
 
 
 def _preprocessing(configs: Iterable[Config]) -> Iterable[str]:
-    """Say what the views do with texts that are stored as they were published."""
+    """Yield what the views do with texts that are stored as they were published."""
     yield "Talkhouse stores texts as their publisher has them, to the character; what a view makes of them, it says."
     for config in configs:
         if config.comment:

@@ -115,7 +115,7 @@ def _label_groups(config: Config) -> dict[str, list[Classes]]:
 
 
 def _remarks(groups: Mapping[str, list[Classes]], schema: Any) -> dict[str, str]:
-    """Say of each column with classes where they are, as no field but ``file_split`` may refer to one elsewhere."""
+    """Return for each column with classes where they are, as no field but ``file_split`` may refer to one elsewhere."""
     return {
         each.column: f"{'Each is' if each.is_list else 'It is'} one of the "
         f"{'numbers' if _is_number(schema, each.column) else 'names'} in {node_id}."

@@ -22,7 +22,7 @@ LICENCES, CITATION, BIBLIOGRAPHY = "LICENSE.md", "CITATION.cff", "citation.bib"
 
 def write_descriptions(package: ExportPackage, folder: Path) -> None:
     """Write LICENSE.md, CITATION.cff and citation.bib of the corpora of a package into its folder."""
-    cited = [Citation.of(corpus) for corpus in package.corpora]
+    cited = [Citation.from_corpus(corpus) for corpus in package.corpora]
     _write(folder / LICENCES, licences(package))
     _write(folder / CITATION, formats.cff(title(package), cited))
     _write(folder / BIBLIOGRAPHY, formats.bibtex(cited))
@@ -135,7 +135,7 @@ def _together(package: ExportPackage) -> Iterator[str]:
 
 
 def _asked(parts: Iterable[Part]) -> Iterator[str]:
-    """Say what parts ask, each once, and of what is share-alike the licences."""
+    """Return what parts ask, each once, and of what is share-alike the licences."""
     asking = list(parts)
     for flag, asked in ASKED.items():
         of_these = [part for part in asking if flag in part.flags]
@@ -169,7 +169,7 @@ def _of_corpus(corpus: Mapping[str, Any], parts: list[Part]) -> Iterator[str]:
     yield ""
     yield "Attribution:"
     yield ""
-    cited = Citation.of(corpus)
+    cited = Citation.from_corpus(corpus)
     yield _quoted(f"{cited.title}. {formats.text([cited]).strip()}")
     if corpus["homepage"]:
         yield ">"

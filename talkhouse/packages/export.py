@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.packages.content import ExportPackage, Layout
+from talkhouse.packages.content import ExportPackage, PackageLayout
 from talkhouse.packages.descriptions import write_descriptions, write_manifest
 from talkhouse.query import sandbox
 from talkhouse.query.export import MEMORY
@@ -53,7 +53,7 @@ def export_package(
     room, QueryFailed where a view fails.
     """
     # Only the module of the wanted program is imported.
-    layout: Layout = import_module(f"talkhouse.packages.{tool}").LAYOUT
+    layout: PackageLayout = import_module(f"talkhouse.packages.{tool}").LAYOUT
 
     def write(folder: Path) -> tuple[ExportPackage, list[dict[str, Any]]]:
         names = pseudonyms(warehouse.con, key_file, output) if key_file else None

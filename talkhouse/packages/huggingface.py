@@ -12,7 +12,7 @@ import yaml
 from pyarrow import parquet
 from pyarrow.types import is_fixed_size_list, is_list, is_struct
 
-from talkhouse.packages.content import Classes, Config, ExportPackage, Layout, PackageFile
+from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile, PackageLayout
 from talkhouse.packages.croissant import write_croissant
 from talkhouse.packages.descriptions import LICENCES, title
 from talkhouse.packages.huggingface_card import card
@@ -35,7 +35,7 @@ def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[s
     return [file.described for file in files]
 
 
-LAYOUT = Layout(partial(plan, reserved=_RESERVED), _write)
+LAYOUT = PackageLayout(partial(plan, reserved=_RESERVED), _write)
 
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "1B<n<10B")
 """By powers of ten, as the Hub names them."""

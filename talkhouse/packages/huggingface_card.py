@@ -20,7 +20,7 @@ _SHOWN = 40
 
 def card(package: ExportPackage, files: Sequence[PackageFile]) -> str:
     """Return what the card of a package with these files says below its head."""
-    cited = formats.bibtex(list(map(Citation.of, package.corpora))).rstrip()
+    cited = formats.bibtex(list(map(Citation.from_corpus, package.corpora))).rstrip()
     ticks = ticks_around(cited, 3)
     lines = [
         *(f"# {plain(title(package))}", ""),
@@ -148,7 +148,7 @@ def _type(kind: str, declared: Classes | None) -> str:
 
 
 def _notes(config: Config) -> Iterator[str]:
-    """Say of which releases, subsets and languages the rows are, and what a reader may not expect of them."""
+    """Yield of which releases, subsets and languages the rows are, and what a reader may not expect of them."""
     said = [*notes(config.composition), *config.warnings]
     if said:
         yield from (f"- {plain(line)}" for line in said)
@@ -231,7 +231,7 @@ def _times(facts: CorpusFacts) -> str:
 
 
 def _annotators(package: ExportPackage, facts: CorpusFacts) -> str:
-    """Say how many people labelled an item of each scheme that is in the package, and how far they agree."""
+    """Return how many people labelled an item of each scheme that is in the package, and how far they agree."""
     schemes = {each.scheme for config in package.configs for each in config.classes}
     return "".join(_of_scheme(scheme) for scheme in facts.schemes if scheme.scheme in schemes)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from talkhouse.packages.content import ExportPackage, Layout, described_file
+from talkhouse.packages.content import ExportPackage, PackageLayout, described_file
 from talkhouse.packages.whole_dialogues import DialoguePackage, SchemeTarget, known, not_shown, plan, write_list
 from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.row_stream import OnRows
@@ -105,4 +105,4 @@ def _results(dialogue: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-LAYOUT = Layout(_plan, _write)
+LAYOUT = PackageLayout(_plan, _write)

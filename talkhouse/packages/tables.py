@@ -134,7 +134,7 @@ def _writer(stream: Any, schema: Any) -> Any:
 
 
 def _named(shards: Sequence[_Shard], config: Config, split: SplitRows, folder: Path, own: Path) -> list[PackageFile]:
-    """Give the files of a split their names, now that their number is known."""
+    """Rename the files of a split to their final names, now that their number is known."""
     files = []
     for index, shard in enumerate(shards):
         path = own / f"{split.name}-{index:05}-of-{len(shards):05}.parquet"

@@ -235,7 +235,7 @@ def _in_relation(con: duckdb.DuckDBPyConnection, relation: PublishedRelation) ->
 
 
 def _is_escaped(con: duckdb.DuckDBPyConnection, table: PublishedRelation) -> bool:
-    """Tell whether a JSON column spells a NUL."""
+    """Whether a JSON column spells a NUL."""
     names = [column.name for column in table.columns if column.type.name == "json"]
     condition = " or ".join(f"contains({quoted(name)}::varchar, '{_ESCAPED}')" for name in names)
     if not names:

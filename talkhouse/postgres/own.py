@@ -133,7 +133,7 @@ class OwnRelation(NamedTuple):
     """What a publication of this role would not have made so."""
 
     def differs(self, kind: str, columns: Sequence[str] | None = None) -> str | None:
-        """Say how it differs from what the role made, and so must not be read; None where it does not."""
+        """Return how it differs from what the role made, and so must not be read; None where it does not."""
         differences = list(self.oddities)
         if self.kind != kind:
             differences.insert(0, f"it is a {_KINDS.get(self.kind, self.kind)}")

@@ -98,7 +98,7 @@ class Published:
 
 
 def origin(warehouse: Warehouse, options: Options, format_number: int = FORMAT) -> dict[str, Any]:
-    """Say what a copy is made from, by the names in ``_ORIGIN``; the same makes the same copy."""
+    """Return what a copy is made from, by the names in ``_ORIGIN``; the same makes the same copy."""
     values = (format_number, warehouse.build, asdict(options))
     return dict(json.loads(json.dumps(dict(zip(_ORIGIN, values, strict=True)))))
 
@@ -218,7 +218,7 @@ class CopyDifference(NamedTuple):
     """Why it was not read there."""
 
     def __str__(self) -> str:
-        """Say what differs."""
+        """Return what differs."""
         if self.why:
             return f"{self.name}: not read, for it is not what was published: {self.why}"
         if self.there is None:

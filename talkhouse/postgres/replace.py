@@ -110,7 +110,7 @@ def drop_replaced(server: Connection[Any], prefix: str) -> list[str]:
 
 
 def _obstacle(server: Connection[Any], prefix: str, number: int, schemas: Sequence[str]) -> str | None:
-    """Say what is in schemas that were replaced, and was not published there."""
+    """Return what is in schemas that were replaced, and was not published there."""
     try:
         published = read_record(server, f"{prefix}{HOUSEKEEPING}~old{number}")
     except UsageError as error:
@@ -222,7 +222,7 @@ def _replaced_mark(prefix: str) -> str:
 
 
 def is_marked(server: Connection[Any], prefix: str) -> bool:
-    """Tell whether the copy under a prefix has marks; an earlier Talkhouse made none."""
+    """Whether the copy under a prefix has marks; an earlier Talkhouse made none."""
     return f"{prefix}{HOUSEKEEPING}" in marked(server, published_mark(prefix))
 
 

@@ -97,7 +97,7 @@ def _published(server: Connection[Any], schema: str) -> tuple[Published, dict[st
 
 
 def _others(server: Connection[Any], plan: PublicationPlan, schemas: Mapping[str, str]) -> dict[str, str | None]:
-    """Say what is there in place of a relation of the plan; None where nothing is."""
+    """Return what is there in place of a relation of the plan; None where nothing is."""
     existing, others = relations(server, schemas.values()), dict[str, str | None]()
     for relation in plan.relations:  # a view comes before those of its splits
         there = existing.get((schemas[relation.selection.schema], relation.selection.name))

@@ -121,7 +121,7 @@ class OutputPaths:
 
 
 def _bad_name(name: str) -> WarehouseDamaged:
-    """Say that a build would never have stored such a name."""
+    """Return the error for a name that a build would never have stored."""
     return WarehouseDamaged(
         "the file's name points outside of its folder or archive, or is no name that a file can have",
         where=ascii(name),

@@ -245,7 +245,7 @@ def _of_slice(workspace: ScoringWorkspace, task: ScoredTask, rows: Table, part: 
 
 
 def described(dialogues: int) -> dict[str, Any]:
-    """Say how intervals are made, for who reports them."""
+    """Return how intervals are made, for who reports them."""
     drawn = {"resamples": RESAMPLES, "seed": SEED, "unit": "dialogue", "units": dialogues}
     return {"level": _LEVEL, "method": "percentile bootstrap", **drawn}
 

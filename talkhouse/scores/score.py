@@ -200,7 +200,7 @@ class Slices(NamedTuple):
     values: Table
 
     def has_several(self, con: duckdb.DuckDBPyConnection, column: str) -> bool:
-        """Tell whether the examples have more than one value in a column."""
+        """Whether the examples have more than one value in a column."""
         return bool(con.execute(f"select count(distinct {quoted(column)}) > 1 from {self.values}").fetchall()[0][0])
 
     def by_column(self, column: str) -> str:

@@ -235,7 +235,7 @@ def warehouse_of(
 
 
 def _split_views(catalogue: Catalogue, translation: TranslatedViews) -> Iterator[SplitView]:
-    """Tell of each view of the lake that no file makes the task and the split whose rows it has, by its name."""
+    """Return for each view of the lake that no file makes the task and the split whose rows it has, by its name."""
     written = {view.full_name for view in catalogue.views}
     there = {view.full_name for view in translation.views} | {view.full_name for view in translation.unportable}
     for task in (example.full_name for example in catalogue.examples):

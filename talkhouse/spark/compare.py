@@ -76,7 +76,7 @@ class SparkDifference(NamedTuple):
     found: Any
 
     def __str__(self) -> str:
-        """Say all of it in one line."""
+        """Return all of it in one line."""
         place = [] if self.key is None else [f"{name}={_shown(value)}" for name, value in self.key.items()]
         place += [self.column] if self.column else []
         where = f" ({', '.join(place)})" if place else ""
@@ -209,7 +209,7 @@ def first_difference(relation: ComparedRelation, expected: pa.Table, found: pa.T
 
 
 def _difference_of_rows(relation: ComparedRelation, expected: pa.Table, found: pa.Table, row: int) -> SparkDifference:
-    """Say which row is on one side only: of two sorted ones it is the one whose key comes first."""
+    """Return which row is on one side only: of two sorted ones it is the one whose key comes first."""
     keys = [_key(table, relation, row) if row < table.num_rows else None for table in (expected, found)]
     is_missing = keys[1] is None or (keys[0] is not None and _sortable(keys[0]) < _sortable(keys[1]))
     key = _named(relation, expected if is_missing else found, row)

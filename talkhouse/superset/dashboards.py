@@ -56,7 +56,7 @@ def dashboard(
 
 
 def _position(declared: Dashboard, name: str, text: str, database: str) -> dict[str, Any]:
-    """Lay out the text and the charts, row by row."""
+    """Return the layout of the text and the charts, row by row."""
     elements: dict[str, Any] = {
         "DASHBOARD_VERSION_KEY": "v2",
         "HEADER_ID": {"id": "HEADER_ID", "type": "HEADER", "meta": {"text": declared.title}},
@@ -202,7 +202,7 @@ def _parts(found: FilledHeadline) -> Iterator[str]:
 
 
 def _place(found: FilledHeadline) -> Iterator[str]:
-    """Say where the sentence can be read: Superset does not know the address of the pages that show it."""
+    """Return where the sentence can be read: Superset does not know the address of the pages that show it."""
     if place := found.record_id or found.dialogue_id:
         turn = "" if found.turn_index is None else f", turn {found.turn_index}"
         yield plain(f"({place}{turn})")

@@ -91,7 +91,7 @@ class NotPortable(Exception):
         self.reason = reason
 
     def __str__(self) -> str:
-        """Say why, and show the construct as the view writes it."""
+        """Return why, with the construct as the view writes it."""
         text = self.construct.key
         with suppress(ValueError):  # it has parts that are translated already
             text = " ".join(self.construct.sql(dialect=Views, comments=False).split())

@@ -44,7 +44,7 @@ class Outcomes:
         self._before = _read()
         self._now: dict[str, Outcome] = {}
 
-    def of(self, key: str, make: Callable[[], Outcome]) -> Outcome:
+    def get_or_make(self, key: str, make: Callable[[], Outcome]) -> Outcome:
         """Return what is kept under the hash of what a view depends on, or else make it."""
         outcome = self._now.get(key) or self._before.get(key) or make()
         self._now[key] = outcome

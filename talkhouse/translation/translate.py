@@ -73,7 +73,7 @@ def _translation(
     views, left_out = list[View](), dict[str, LeftOut]()
     for query in _queries(catalogue, split_views):
         called = _macros_of(query, catalogue)
-        outcome = outcomes.of(_key(query, called, columns), partial(_translated, query, called, columns))
+        outcome = outcomes.get_or_make(_key(query, called, columns), partial(_translated, query, called, columns))
         made = _view(query, columns[query.full_name], outcome, left_out)
         if isinstance(made, View):
             views.append(made)
@@ -140,7 +140,7 @@ _LEFT_OUT_CACHE = Cache("left_out", ".json", most=8)
 
 
 def left_out(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> list[LeftOut]:
-    """Tell which views of a catalogue a lake can't have; those of one split are as their task's.
+    """Return which views of a catalogue a lake can't have; those of one split are as their task's.
 
     The types of columns follow from the catalogue and the code, so that nothing has to be read of the warehouse.
     """
@@ -154,7 +154,7 @@ def left_out(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> list[LeftO
 
 
 def left_out_lines(views: Sequence[LeftOut]) -> list[str]:
-    """Say in lines what is left out and why; views that read one that is left out are named with it."""
+    """Return lines on what is left out and why; views that read one that is left out are named with it."""
     lines = []
     for view in views:
         readers = [other.full_name for other in views if other.because == view.full_name and not other.part]

@@ -193,5 +193,5 @@ def _put_corpus(corpus: dict[str, Any]) -> None:
                 }.items()
             )
         )
-        for cited in (corpus["citation"], bibtex([Citation.of(corpus)])):
+        for cited in (corpus["citation"], bibtex([Citation.from_corpus(corpus)])):
             st.code(visible(cited, lines=True), language=None, wrap_lines=True)

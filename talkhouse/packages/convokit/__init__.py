@@ -10,11 +10,11 @@ from typing import Any, BinaryIO
 
 import duckdb
 
-from talkhouse.packages.content import Config, ExportPackage, Layout, SplitRows, described_file
+from talkhouse.packages.content import Config, ExportPackage, PackageLayout, SplitRows, described_file
 from talkhouse.packages.convokit.conversations import Conversations
 from talkhouse.packages.convokit.corpus_tables import CorpusTables, MissingSpeakers, index
 from talkhouse.packages.convokit.labels import ConvoKitLabels, LabelLevel
-from talkhouse.packages.convokit.utterances import MEMBERS, Speakers, Utterances
+from talkhouse.packages.convokit.utterances import MEMBERS, ConvoKitSpeakers, Utterances
 from talkhouse.query.expressions import Column, json_object
 from talkhouse.query.manifest import of_build
 from talkhouse.query.pseudonyms import Pseudonyms
@@ -35,7 +35,7 @@ def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[s
     tables, con = package.tables, package.warehouse.con
     missing, labels = MissingSpeakers(tables), ConvoKitLabels(tables)
     utterances, conversations = Utterances(tables, missing, labels), Conversations(tables, labels)
-    speakers = Speakers(tables, missing)
+    speakers = ConvoKitSpeakers(tables, missing)
     written = {
         "utterances": _write_lines(
             con, folder / "utterances.jsonl", (utterances.query(part) for part in tables.parts), on_rows
@@ -125,7 +125,7 @@ def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudon
     )
 
 
-LAYOUT = Layout(_plan, _write)
+LAYOUT = PackageLayout(_plan, _write)
 
 _ORDER = "the turn before it"
 _PUBLISHED = "the published turn where all turns of the conversation are one tree by that, else the turn before it"

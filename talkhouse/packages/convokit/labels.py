@@ -138,7 +138,7 @@ class ConvoKitLabels:
         return sorted([*known, *unused], key=lambda scheme: scheme.name)
 
     def _repeated(self, name: str, level: LabelLevel) -> bool | None:
-        """Tell whether several records give a turn or dialogue a label; None: no dialogue has labels of several."""
+        """Whether several records give a turn or dialogue a label; None: no dialogue has labels of several."""
         key = ", ".join(level.key)
         query = f"""
         with

@@ -189,7 +189,7 @@ _PERSONA = ("persona_id", "native_id", "text", "image_file", "image_url", "extra
 
 
 @dataclass(frozen=True)
-class Speakers:
+class ConvoKitSpeakers:
     """The speakers of a corpus."""
 
     tables: CorpusTables

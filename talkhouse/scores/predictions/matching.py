@@ -32,7 +32,7 @@ class _Pairs:
     by_index: bool
     """Whether they have the number of the example, or else its record, turn and item."""
 
-    def of(self, keys: Table) -> str:
+    def of_keys(self, keys: Table) -> str:
         """Return the SQL that is true of ``predictions`` for some of these keys."""
         return f"exists (select 1 from {keys} as keys where {self.on})"
 
@@ -66,9 +66,9 @@ def match(
         )
     pairs = _Pairs(typed, examples.keys, _condition(names, by_index=by_index), by_index)
     if examples.chosen.is_part:
-        pairs = pairs.among(workspace, f"not {pairs.of(examples.others)}")
+        pairs = pairs.among(workspace, f"not {pairs.of_keys(examples.others)}")
     if as_printed:
-        pairs = pairs.among(workspace, pairs.of(pairs.keys))
+        pairs = pairs.among(workspace, pairs.of_keys(pairs.keys))
     if "ranking" in names:
         pairs = replace(pairs, predictions=_scored_rankings(workspace, task, pairs))
     columns = ", ".join(f"predictions.{quoted(column.name)}" for column in task.columns)
@@ -147,7 +147,7 @@ def _check_counts(workspace: ScoringWorkspace, pairs: _Pairs, predicted: Table) 
     if given != wanted or rows != wanted or lost:
         refuse(
             workspace.con,
-            f"select {row_text()} from {pairs.predictions} as predictions where not {pairs.of(pairs.keys)}",
+            f"select {row_text()} from {pairs.predictions} as predictions where not {pairs.of_keys(pairs.keys)}",
             "predictions for examples that are not in what is scored",
             next_step="predict just the examples of this split and release, as this build has them: "
             "--template lists them",

@@ -92,7 +92,7 @@ def _open_table(reader: Reader, name: str, file: PredictionFile, wanted: Sequenc
 
 
 def is_world_log(file: PredictionFile, limits: Limits) -> bool:
-    """Tell whether a file of JSON Lines is a log of dialogues and not a table: by its first line."""
+    """Whether a file of JSON Lines is a log of dialogues and not a table: by its first line."""
     if file.path.suffix.lower() not in _JSON_LINES:
         return False
     with file.only.open("rb") as stream:

@@ -52,7 +52,7 @@ class RawPredictions:
 
 
 def raw(workspace: ScoringWorkspace, table: Table) -> RawPredictions:
-    """Take a table for predictions."""
+    """Return a table as predictions, with the types of its columns."""
     return RawPredictions(table, workspace.columns(table))
 
 

@@ -92,7 +92,7 @@ def test_the_other_formats_say_it_too(cited: list[Citation]) -> None:
 
 
 def corpus(**facts: Any) -> Citation:
-    return Citation.of({"corpus_id": "tea", "title": "Tea Time", **facts})
+    return Citation.from_corpus({"corpus_id": "tea", "title": "Tea Time", **facts})
 
 
 def test_a_corpus_without_structured_citation_is_cited_by_its_sentence() -> None:

@@ -189,17 +189,21 @@ DAMAGED: dict[str, Callable[[bytes], bytes]] = {
 def test_what_is_kept_and_damaged_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     outcomes = outcome_cache.Outcomes()
-    outcomes.of("key", lambda: outcome_cache.NotTranslated("can't be translated: a reason"))
+    outcomes.get_or_make("key", lambda: outcome_cache.NotTranslated("can't be translated: a reason"))
     outcomes.keep()
     (file,) = (tmp_path / "talkhouse").iterdir()
     whole = file.read_bytes()
     for name, damage in DAMAGED.items():
         file.write_bytes(damage(whole))
-        assert outcome_cache.Outcomes().of(
+        assert outcome_cache.Outcomes().get_or_make(
             "key", lambda: outcome_cache.NotTranslated("made again")
         ) == outcome_cache.NotTranslated("made again"), name
     file.write_bytes(whole)
-    assert outcome_cache.Outcomes().of("key", lambda: outcome_cache.NotTranslated("again")).reason.endswith("a reason")  # type: ignore[union-attr]
+    assert (
+        outcome_cache.Outcomes()
+        .get_or_make("key", lambda: outcome_cache.NotTranslated("again"))
+        .reason.endswith("a reason")
+    )  # type: ignore[union-attr]
 
 
 def test_what_reads_a_view_that_is_left_out_is_told_with_it() -> None:
