@@ -83,11 +83,6 @@ class ViewCache:
         return bool(count <= self._most_rows)
 
 
-def _views_in(sql: str) -> set[str]:
-    """Return the names of the views, and macros, of ``bi`` in a query."""
-    return {match[1] for match in _VIEW.finditer(sql)}
-
-
 def often_asked(
     dashboards: Iterable[Dashboard], metrics: Metrics, columns: Mapping[str, Sequence[str]], more: Iterable[str] = ()
 ) -> dict[str, str]:
@@ -107,7 +102,7 @@ def often_asked(
         if colours := values_query(chart, filters):
             queries.append(colours)
     for sql in queries:
-        for view in _views_in(sql):
+        for view in {match[1] for match in _VIEW.finditer(sql)}:
             asked[view].append((sql, ""))
     chosen = {DEFAULT, *(choice.column for choice in filters)}
     # A macro looks like a view in a query, and has no columns.

@@ -236,7 +236,11 @@ def strangers(manifest: LakeManifest, lake: Path) -> list[str]:
             there = [f"{table.folder}/{path}" for path in Inside(lake, table.folder).files()]
         except OSError:
             there = [table.folder]
-        others += [path for path in there if path not in named and not any(map(_is_hidden, path.split("/")))]
+        others += [
+            path
+            for path in there
+            if path not in named and not any(part.startswith((".", "_")) for part in path.split("/"))
+        ]
     return others
 
 
@@ -246,10 +250,6 @@ def _is_file(file: LakeFile, lake: Path) -> bool:
             return True
     except OSError:
         return False
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
 
 
 def sha256(stream: io.BufferedReader) -> str:

@@ -15,7 +15,7 @@ from talkhouse.query.pseudonyms import are_keys_public
 from talkhouse.query.terms import ASKED, Part, with_terms
 from talkhouse.schema.errors import RegistryError
 from talkhouse.settings import corpus_folders
-from talkhouse.warehouse.source_files import SourceFile, source_files
+from talkhouse.warehouse.source_files import source_files
 
 LICENCES, CITATION, BIBLIOGRAPHY = "LICENSE.md", "CITATION.cff", "citation.bib"
 
@@ -82,13 +82,9 @@ def _files(package: ExportPackage, corpus: Mapping[str, Any]) -> list[dict[str, 
             "url": source.url if (source := file.published_as(sources)) else None,
         }
         for file in source_files(warehouse.con, corpus_id, warehouse.database)
-        if _is_published(file)
+        if not file.is_member and file.kind in ("read", "archive")
     ]
     return [file for file in described if file["url"] or not only_offered]
-
-
-def _is_published(file: SourceFile) -> bool:
-    return not file.is_member and file.kind in ("read", "archive")
 
 
 def _declared(corpus_id: str) -> tuple[Any, ...]:

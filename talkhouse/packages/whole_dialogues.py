@@ -100,11 +100,14 @@ def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudony
     Raises UsageError for another name, and where no dialogue is wanted.
     """
     is_corpus = name in warehouse.corpus_ids
+    is_dialogues = is_corpus or name in (_DIALOGUES, "dialogues")
     dialogues = select(
         warehouse,
         _DIALOGUES if is_corpus else name,
         filters,
-        columns=("dialogue_id", "corpus_id", "title", "language") if is_corpus or _is_dialogues(name) else None,
+        columns=("dialogue_id", "corpus_id", "title", "language")
+        if is_corpus or name in (_DIALOGUES, "dialogues")
+        else None,
     )
     if dialogues.full_name != _DIALOGUES:
         raise UsageError(
@@ -171,10 +174,6 @@ def not_shown(levels: Iterable[SchemeTarget]) -> Iterator[str]:
         schemes = [level.scheme for level in levels if level.is_of_turns == is_of_turns]
         if schemes:
             yield f"left out: labels of {what} by {', '.join(schemes)} (several at once, or numbers)"
-
-
-def _is_dialogues(name: str) -> bool:
-    return name in (_DIALOGUES, "dialogues")
 
 
 def _of(selection: Selection, condition: str) -> Selection:

@@ -72,7 +72,9 @@ def check_columns(task: ScoredTask, names: Collection[str]) -> None:
             found=_named(names),
             next_step=f"start from an empty table: talkhouse score {task.name} --template FILE",
         )
-    there = [column for column in task.columns if any(name in names for name in (column.name, *_also(column.name)))]
+    there = [
+        column for column in task.columns if any(name in names for name in (column.name, *_ALSO.get(column.name, ())))
+    ]
     missing = [column.name for column in task.columns if not column.is_optional and column not in there]
     if missing or not there:
         needed = ", ".join(_forms(column.name) for column in task.columns)
@@ -82,10 +84,6 @@ def check_columns(task: ScoredTask, names: Collection[str]) -> None:
             found=_named(names),
             next_step="rename the columns, or name the layout with --format",
         )
-
-
-def _also(name: str) -> tuple[str, ...]:
-    return _ALSO.get(name, ())
 
 
 def _named(names: Collection[str]) -> str:

@@ -199,11 +199,8 @@ def test_what_is_kept_and_damaged_is_made_again(tmp_path: Path, monkeypatch: pyt
             "key", lambda: outcome_cache.NotTranslated("made again")
         ) == outcome_cache.NotTranslated("made again"), name
     file.write_bytes(whole)
-    assert (
-        outcome_cache.Outcomes()
-        .get_or_make("key", lambda: outcome_cache.NotTranslated("again"))
-        .reason.endswith("a reason")
-    )  # type: ignore[union-attr]
+    found = outcome_cache.Outcomes().get_or_make("key", lambda: outcome_cache.NotTranslated("again"))
+    assert found.reason.endswith("a reason")  # type: ignore[union-attr]
 
 
 def test_what_reads_a_view_that_is_left_out_is_told_with_it() -> None:
