@@ -80,8 +80,7 @@ def of_folder(folder: Path) -> None:
     """
     import shlex
 
-    from talkhouse.guess.declare import TO_DO
-    from talkhouse.guess.new_declaration import new_declaration
+    from talkhouse.guess.new_declaration import TO_DO, new_declaration
     from talkhouse.ingest.files.skipped import DECLARATION
 
     look = new_declaration(folder)

@@ -29,7 +29,7 @@ def command(path: Path, force: bool, db: Path | None) -> None:
     """
     require_dashboard()
     from talkhouse.query.export import settings
-    from talkhouse.report.write import write_report
+    from talkhouse.report.write_report import write_report
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db), settings=settings(path)) as warehouse, ProgressBar() as bar:

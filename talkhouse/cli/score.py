@@ -17,9 +17,8 @@ from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.scores.score import Scored
-    from talkhouse.scores.tasks.request import Request
-    from talkhouse.scores.tasks.task import Task
-    from talkhouse.scores.tasks.workspace import Workspace
+    from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+    from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
 
 
 @options.command
@@ -115,13 +114,11 @@ def command(
         talkhouse score mpchat.next_response_prediction scores.npy --split test --json
         talkhouse score delidata.probing_target --template empty.csv
     """
-    from talkhouse.scores.predictions.reader import MEMORY
-    from talkhouse.scores.printed import printed
+    from talkhouse.scores.predictions.prediction_files import MEMORY
     from talkhouse.scores.saved.runs import check_run
-    from talkhouse.scores.score import score
-    from talkhouse.scores.tasks.request import Request
-    from talkhouse.scores.tasks.task import task
-    from talkhouse.scores.tasks.workspace import Workspace
+    from talkhouse.scores.score import printed, score
+    from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+    from talkhouse.scores.tasks.task import ScoreRequest, task
     from talkhouse.system.memory import in_little_memory
     from talkhouse.warehouse.opened import opened
 
@@ -134,7 +131,7 @@ def command(
     if examples is None and template is None:
         options.check_absent({"--escape-formulas": escape_formulas}, "goes with --examples or --template", "score")
     how = {"escape_formulas": escape_formulas, "force": force}
-    request = Request(
+    request = ScoreRequest(
         paths,
         layout=layout,
         split=split,
@@ -153,14 +150,14 @@ def command(
     )
     if save is not None:
         check_run(save, database(db))
-    with opened(database(db)) as warehouse, Workspace(warehouse.con) as workspace:
+    with opened(database(db)) as warehouse, ScoringWorkspace(warehouse.con) as workspace:
         con, wanted = warehouse.con, task(name, warehouse.catalogue)
         wanted.layout(layout)
         if template is not None:
             _write_template(workspace, wanted, request, template, how)
             return
         if examples is not None:
-            from talkhouse.scores.metrics.each_example import check_output
+            from talkhouse.scores.each_example import check_output
 
             check_output(con, examples, force=force)
         scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold))
@@ -181,9 +178,9 @@ def command(
 
 
 def _write_template(
-    workspace: "Workspace", wanted: "Task", request: "Request", path: Path, how: Mapping[str, bool]
+    workspace: "ScoringWorkspace", wanted: "ScoredTask", request: "ScoreRequest", path: Path, how: Mapping[str, bool]
 ) -> None:
-    from talkhouse.scores.metrics.each_example import write_rows
+    from talkhouse.scores.each_example import write_rows
     from talkhouse.scores.predictions.baselines import template
     from talkhouse.scores.tasks.examples import choose_all, create_examples
 
@@ -194,15 +191,15 @@ def _write_template(
     output.print(f"Wrote {rows:,} keys of {wanted.name} to {escape(str(path))}", soft_wrap=True)
 
 
-def _write_examples(workspace: "Workspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
-    from talkhouse.scores.metrics.each_example import examples_query, write_rows
+def _write_examples(workspace: "ScoringWorkspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
+    from talkhouse.scores.each_example import examples_query, write_rows
 
     query = examples_query(workspace, scored.task, scored.turns[0].scored)
     rows = write_rows(workspace.con, query, path, **how)
     click.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
 
 
-def _save(workspace: "Workspace", scored: "Scored", run: str, warehouse: Path) -> None:
+def _save(workspace: "ScoringWorkspace", scored: "Scored", run: str, warehouse: Path) -> None:
     from talkhouse.scores.saved.runs import save
 
     click.echo(f"saved in {visible(str(save(workspace, scored, run, warehouse)))}", err=True)

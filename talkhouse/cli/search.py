@@ -15,7 +15,7 @@ from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from talkhouse.explore.resolve_id import Target
-    from talkhouse.explore.search import Found, ShownTurn
+    from talkhouse.explore.search import SearchMatches, ShownTurn
 
 _MATCH = "bold red"
 _IDS = 3
@@ -66,7 +66,7 @@ def command(
         talkhouse search --regex "\b(colou?r|shade)s?\b" --corpus dbdc3 --role user
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
     """
-    from talkhouse.explore.find_ids import find_ids
+    from talkhouse.explore.resolve_id import find_ids
     from talkhouse.explore.search import search
     from talkhouse.warehouse.opened import opened
 
@@ -93,7 +93,7 @@ def command(
         _name([] if regex else find_ids(warehouse.con, text, _IDS, whole=True))
 
 
-def _show(found: "Found") -> None:
+def _show(found: "SearchMatches") -> None:
     """Print for a person: a heading per dialogue, matches highlighted, long texts cut around them."""
     from talkhouse.explore.search import with_neighbours
 
@@ -126,7 +126,7 @@ def _put_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
     print_hanging(head, body)
 
 
-def _list(found: "Found") -> None:
+def _list(found: "SearchMatches") -> None:
     """Print for programs: one whole line per turn, in tab-separated columns."""
     from talkhouse.explore.search import with_neighbours
 
@@ -137,7 +137,7 @@ def _list(found: "Found") -> None:
             print("\t".join(map(visible, cells)))
 
 
-def _summarise(found: "Found", text: str, *, regex: bool) -> None:
+def _summarise(found: "SearchMatches", text: str, *, regex: bool) -> None:
     """Print on standard error how many there are, and how to see the rest."""
     turns, dialogues = _count(found.turns, "turn"), _count(found.dialogues, "dialogue")
     message = f"found in {turns} of {dialogues}"

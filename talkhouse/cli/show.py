@@ -10,8 +10,21 @@ import click
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import output, styled
 from talkhouse.cli.terminal.show_text import highlighted, print_hanging, rows_as_json, who
-from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes, by_turn, facts, spans_of
-from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart, in_recording, parts_by_turn
+from talkhouse.explore.items import (
+    CALL,
+    RESPONSE,
+    Item,
+    ItemList,
+    Labelled,
+    MessagePart,
+    TurnPart,
+    Votes,
+    by_turn,
+    facts,
+    in_recording,
+    parts_by_turn,
+    spans_of,
+)
 from talkhouse.made import not_published
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import corpus_folders, database
@@ -71,7 +84,7 @@ def _listed(item: Item) -> Line:
     return head, styled(" / ".join(map(_named, item.parts)), "green" if item.is_gold else "")
 
 
-def _named(part: Part) -> str:
+def _named(part: MessagePart) -> str:
     """Return a persona or candidate in one line: its text, its picture, and who made it if that is known."""
     facts = [fact for fact in (part.image_file, part.source) if fact]
     return visible(" ".join([part.text, *(f"[{fact}]" for fact in facts)]))

@@ -16,7 +16,7 @@ from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from talkhouse.packages.content import SplitRows
-    from talkhouse.packages.export import Written
+    from talkhouse.packages.export import WrittenPackage
     from talkhouse.query.export import Exported
     from talkhouse.query.pseudonyms import AboutPseudonyms
     from talkhouse.query.selection import Filters
@@ -157,7 +157,7 @@ def _show(exported: "Exported") -> None:
     _show_licences(exported.contents.corpora, exported.contents.parts)
 
 
-def _show_package(written: "Written") -> None:
+def _show_package(written: "WrittenPackage") -> None:
     """Print what a package has, and under which licences."""
     package = written.package
     warn([warning for config in package.configs for warning in config.warnings])

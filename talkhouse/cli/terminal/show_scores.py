@@ -7,7 +7,7 @@ from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.scores.metrics.metrics import Metric
+    from talkhouse.scores.metrics import ScoreMetric
     from talkhouse.scores.saved.comparison import Comparison
     from talkhouse.scores.score import Scored
 
@@ -60,7 +60,7 @@ def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) 
         + (", official metrics" if is_official else ""),
         soft_wrap=True,
     )
-    groups: dict[tuple[float | None, str | None], list[Metric]] = {}
+    groups: dict[tuple[float | None, str | None], list[ScoreMetric]] = {}
     for metric in shown:
         groups.setdefault((metric.threshold, metric.slice), []).append(metric)
     for (threshold, part), numbers in groups.items():
@@ -73,11 +73,11 @@ def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) 
         output.print(escape(remark), soft_wrap=True)
 
 
-def _is_asked(metric: "Metric", by: Sequence[str]) -> bool:
+def _is_asked(metric: "ScoreMetric", by: Sequence[str]) -> bool:
     return metric.slice is None or metric.slice.partition("=")[0] in by
 
 
-def _print_table(numbers: "Sequence[Metric]", *, is_official: bool) -> None:
+def _print_table(numbers: "Sequence[ScoreMetric]", *, is_official: bool) -> None:
     """Print a row for each number, without columns in which no row has anything."""
     heads = ["metric", "value", "95 % interval", "of", "best", "worst", ""]
     rows = [_cells(metric) for metric in numbers]
@@ -87,7 +87,7 @@ def _print_table(numbers: "Sequence[Metric]", *, is_official: bool) -> None:
     print_table([heads[place] for place in shown], cells, right=heads[1:-1])
 
 
-def _cells(metric: "Metric") -> tuple[str, ...]:
+def _cells(metric: "ScoreMetric") -> tuple[str, ...]:
     of = "" if metric.of is None else f"{metric.of:,}" if metric.count is None else f"{metric.count:,}/{metric.of:,}"
     value = f"{metric.count:,}" if metric.is_count else number(metric.value)
     ends = between(metric.low, metric.high)
@@ -105,7 +105,7 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:.6f}"
 
 
-def _more(scored: "Scored", shown: "Sequence[Metric]") -> list[str]:
+def _more(scored: "Scored", shown: "Sequence[ScoreMetric]") -> list[str]:
     """Return what is not printed."""
     names = {metric.name for metric in scored.metrics} - {metric.name for metric in shown}
     columns = dict.fromkeys(metric.slice.partition("=")[0] for metric in scored.metrics if metric.slice is not None)

@@ -5,9 +5,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.declarations import Declared, dashboards, metrics, metrics_files
-from talkhouse.charts.declared import Kind
-from talkhouse.charts.metric import NumberFormat
+from talkhouse.charts.declarations import DeclaredDashboard, dashboards, metrics, metrics_files
+from talkhouse.charts.declared import ChartKind, NumberFormat
 from talkhouse.queries.files import files_in
 from talkhouse.schema.errors import CatalogueError
 
@@ -28,7 +27,7 @@ def chart(**changes: str) -> str:
     return HEAD + "[[charts]]\n" + "".join(f"{name} = {value}\n" for name, value in members.items() if value)
 
 
-def declared(root: Path, files: dict[str, str]) -> list[Declared]:
+def declared(root: Path, files: dict[str, str]) -> list[DeclaredDashboard]:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
@@ -46,7 +45,7 @@ def test_files_become_dashboards(tmp_path: Path) -> None:
     assert (everybody.folder, everybody.name, tea.folder, tea.name) == ("bi", "all", "tea", "tea")
     assert (tea.dashboard.title, tea.dashboard.description) == ("Tea", "Who drinks what.")
     (cups,) = tea.dashboard.charts
-    assert (cups.kind, cups.columns, cups.metrics) == (Kind.BAR, ("day", "who"), ("sips", "row_count"))
+    assert (cups.kind, cups.columns, cups.metrics) == (ChartKind.BAR, ("day", "who"), ("sips", "row_count"))
     (sips,) = metrics(files_in([tmp_path]))["cups"].values()
     assert (sips.title, sips.sql, sips.format) == ("Sips", "sum(sips)", NumberFormat.DECIMAL)
 
