@@ -54,7 +54,7 @@ authors as (
             max(personas.image_file) filter (where candidates.item_index = 2),
             max(personas.image_file) filter (where candidates.item_index = 3),
             max(personas.image_file) filter (where candidates.item_index = 4)
-        ][:max(candidates.item_index) + 1] as images,
+        ][1:max(candidates.item_index) + 1] as images,
     from main.candidates
     inner join main.personas on personas.persona_id = candidates.persona_id
     where candidates.candidate_set = 'si_author'
