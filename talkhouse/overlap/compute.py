@@ -5,8 +5,6 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,12 +14,12 @@ from talkhouse.overlap.matches import TABLES as ROWS
 from talkhouse.overlap.matches import create_matches
 from talkhouse.overlap.near import create_near
 from talkhouse.overlap.overlap_file import FILE, FORMAT, TABLES, create_tables, open_overlap, path_for
+from talkhouse.overlap.request import Request, Unit
 from talkhouse.overlap.units import (
     FAMILIES,
     OWNER_OF,
     SHORT,
     TURN_INDEX_OF,
-    UNITS,
     create_places,
     create_turn_texts,
     create_units,
@@ -43,21 +41,6 @@ _WORK, _RESULT = "talkhouse_overlap_work", "talkhouse_overlap_result"
 _STEREOTYPE = 13
 _OFTEN = 10
 """A text of fewer words that has more matches in a place is a phrase."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be compared."""
-
-    against: Sequence[str] = ()
-    """Places that examples get verdicts against, or beginnings of places up to a slash."""
-    threshold: Fraction = Fraction(7, 10)
-    contains: Fraction = Fraction(7, 10)
-    units: Sequence[str] = UNITS
-    output: Path | None = None
-    threads: int | None = None
-    memory_limit: str | None = None
-    force: bool = False
 
 
 def overlap(warehouse: Path, request: Request) -> Path:
@@ -155,7 +138,7 @@ def fits(path: Path, fingerprint_of_warehouse: str, request: Request) -> bool:
         (found,) = con.execute(query).fetchall()
     return found == (
         *(fingerprint_of_warehouse, float(request.threshold), float(request.contains)),
-        *([unit for unit in UNITS if unit in request.units], version()),
+        *([str(unit) for unit in Unit if unit in request.units], version()),
     )
 
 
@@ -276,7 +259,7 @@ def _insert_run(con: duckdb.DuckDBPyConnection, request: Request, against: list[
                 sums.update("".join(f"{json.dumps(row)}\n" for row in some).encode())
     values = (
         *(FORMAT, float(request.threshold), float(request.contains)),
-        *([unit for unit in UNITS if unit in request.units], against, fingerprint),
+        *([str(unit) for unit in Unit if unit in request.units], against, fingerprint),
         *(version(), duckdb.__version__, sums.hexdigest()),
     )
     insert(con, f"{_RESULT}.main.run", [values])

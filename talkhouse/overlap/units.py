@@ -10,9 +10,6 @@ import duckdb
 
 from talkhouse.overlap.forms import joined, letters_without_blanks, tokens, words
 
-UNITS = ("turn", "candidate", "context", "dialogue", "persona")
-
-
 class Family(NamedTuple):
     """Units that are compared with each other."""
 
@@ -28,7 +25,8 @@ FAMILIES = (
     Family(("persona",), 2),
 )
 
-_TURNS_OF_CONTEXT = 3
+CONTEXT = 3
+"""Turns of a context at most."""
 
 SHORT = 5
 """Words below which a text is a phrase."""
@@ -139,7 +137,7 @@ select
 group by owner_no
 """
     if unit == "context":
-        before = range(_TURNS_OF_CONTEXT, 0, -1)
+        before = range(CONTEXT, 0, -1)
         texts, forms, counts, letters = (
             [f"lag({column}, {back}) over one_dialogue" for back in before]
             for column in ("said.text", "nullif(form, '')", "tokens", "letters")
