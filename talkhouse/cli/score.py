@@ -160,7 +160,7 @@ def command(
             _write_template(workspace, wanted, request, template, how)
             return
         if examples is not None:
-            from talkhouse.scores.metrics.each_example import check_output
+            from talkhouse.query.rows_file import check_output
 
             check_output(con, examples, force=force)
         scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold))
@@ -183,7 +183,7 @@ def command(
 def _write_template(
     workspace: "Workspace", wanted: "Task", request: "Request", path: Path, how: Mapping[str, bool]
 ) -> None:
-    from talkhouse.scores.metrics.each_example import write_rows
+    from talkhouse.query.rows_file import write_rows
     from talkhouse.scores.predictions.baselines import template
     from talkhouse.scores.tasks.examples import choose_all, create_examples
 
@@ -195,7 +195,8 @@ def _write_template(
 
 
 def _write_examples(workspace: "Workspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
-    from talkhouse.scores.metrics.each_example import examples_query, write_rows
+    from talkhouse.query.rows_file import write_rows
+    from talkhouse.scores.metrics.each_example import examples_query
 
     query = examples_query(workspace, scored.task, scored.turns[0].scored)
     rows = write_rows(workspace.con, query, path, **how)

@@ -14,6 +14,9 @@ from talkhouse.overlap.matches import TABLES as ROWS
 from talkhouse.overlap.matches import create_matches
 from talkhouse.overlap.near import create_near
 from talkhouse.overlap.overlap_file import FILE, FORMAT, TABLES, create_tables, open_overlap, path_for
+from talkhouse.overlap.pairs import TABLE as PAIRS
+from talkhouse.overlap.pairs import UNITS as PAIRED
+from talkhouse.overlap.pairs import add_pairs, write_pairs
 from talkhouse.overlap.request import Request, Unit
 from talkhouse.overlap.units import (
     FAMILIES,
@@ -25,9 +28,9 @@ from talkhouse.overlap.units import (
     create_units,
 )
 from talkhouse.overlap.verdicts import insert_examples
+from talkhouse.query.rows_file import check_output
 from talkhouse.schema.closest import closest, listed
 from talkhouse.schema.errors import OutputFailed, UsageError
-from talkhouse.schema.guard import Settings
 from talkhouse.schema.sql import identifier, insert, literal, quoted
 from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
 from talkhouse.settings import version
@@ -52,13 +55,21 @@ def overlap(warehouse: Path, request: Request) -> Path:
     """
     output = request.output or path_for(warehouse)
     _check_output(output, warehouse, force=request.force)
+    if request.pairs is not None and not request.against:
+        raise UsageError(
+            "all pairs are those of some places with all others",
+            expected="--pairs together with --against",
+            next_step="name a place with --against, such as the training data",
+        )
     with _connected(warehouse, output, request) as (opened_warehouse, folder):
         con, database = opened_warehouse.con, identifier(opened_warehouse.database)
+        if request.pairs is not None:
+            check_output(con, request.pairs, force=request.force)
         con.execute(f"use {_WORK}")
         create_places(con, database)
         against = _create_against(con, request.against)
         print_of_warehouse = fingerprint(con, database)
-        is_there = not request.force and fits(output, print_of_warehouse, request)
+        is_there = not request.force and request.pairs is None and fits(output, print_of_warehouse, request)
         part = folder / FILE
         if is_there:
             shutil.copyfile(output, part)
@@ -80,6 +91,8 @@ def overlap(warehouse: Path, request: Request) -> Path:
         opened_warehouse.check_complete()
         con.execute(f"checkpoint {_RESULT}")
         con.execute(f"detach {_RESULT}")
+        if request.pairs is not None:
+            write_pairs(con, request.pairs, force=request.force)
         move_into_place(part, target_of(output))
     return output
 
@@ -164,7 +177,11 @@ def _create_against(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> lis
 def _compare(con: duckdb.DuckDBPyConnection, database: str, request: Request) -> None:
     """Insert units, matches and places into the result."""
     con.execute(ROWS)
-    con.execute("create table counts (unit varchar, place_no integer, units bigint, owners bigint, texts bigint, forms bigint, short bigint)")
+    con.execute(PAIRS)
+    con.execute(
+        "create table counts (unit varchar, place_no integer, units bigint, owners bigint, texts bigint, forms bigint, "
+        "short bigint)"
+    )
     if {"turn", "context", "dialogue"} & {*request.units}:
         create_turn_texts(con, database)
     kept = {name for name, _ in _relations(con)}
@@ -188,6 +205,9 @@ inner join owner_places using (owner_no)
 group by unit, place_no
 """)
             create_near(con, request.threshold, family.shingle, " and ".join(units))
+            for unit in units:
+                if request.pairs is not None and unit in PAIRED:
+                    add_pairs(con, unit)
             create_matches(con, request.contains)
             for name, kind in _relations(con):
                 if name not in kept:
@@ -217,6 +237,7 @@ select unit, place, units, owners, texts, forms, short
 from counts inner join places using (place_no)
 order by all
 """)
+
     def turn_index(unit: str, number: str) -> str:
         return f"if({unit} in ('turn', 'context'), {TURN_INDEX_OF.format(number)}, null)"
 
@@ -272,7 +293,7 @@ def fingerprint(con: duckdb.DuckDBPyConnection, database: str) -> str:
     """
     ((text,),) = con.execute(f"""
 select sha256(concat_ws(chr(10),
-    (select string_agg(concat_ws(chr(31), source_file_id, sha256, records_loaded::varchar), chr(10) order by source_file_id)
+    (select string_agg(concat_ws(chr(31), source_file_id, sha256, records_loaded), chr(10) order by source_file_id)
         from {database}.meta.source_files),
     (select string_agg(concat_ws(chr(31), corpus_id, reader_version::varchar, declaration), chr(10) order by corpus_id)
         from {database}.main.corpora),

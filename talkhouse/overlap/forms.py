@@ -35,7 +35,9 @@ _TOKEN = rf"{_LETTER_WITHOUT_BLANKS}\p{{M}}*|(?:[\p{{M}}\p{{N}}]|[^\P{{L}}{_rang
 
 def tokens(text: str) -> str:
     """Return the SQL of the tokens of a text, a list that may be empty; ``text`` is SQL too."""
-    folded = f"lower(nfc_normalize(translate({text}, {literal(_WIDE)}, {literal(_USUAL)})))"
+    # DuckDB's nfc_normalize ends at a NUL; it parts tokens, as a blank does.
+    whole = f"replace({text}, chr(0), ' ')"
+    folded = f"lower(nfc_normalize(translate({whole}, {literal(_WIDE)}, {literal(_USUAL)})))"
     return f"regexp_extract_all({folded}, {literal(_TOKEN)})"
 
 
@@ -52,7 +54,7 @@ def letters_without_blanks(form: str) -> str:
 
 
 def words(tokens: str, letters: str) -> str:
-    """Return the SQL of how many words a text has: two letters of scripts without blanks count as one, an odd one as none."""
+    """Return the SQL of how many words a text has: two letters without blanks count as one, an odd one as none."""
     return f"({tokens} - ({letters} + 1) // 2)"
 
 
@@ -62,5 +64,5 @@ def runs(form: str, length: int) -> str:
     parts = ", ".join(f"hashes[place + {offset}]" for offset in range(length))
     places = f"range(1, len(hashes) - {length - 2})"
     # The list of hashes is an argument of a lambda, so that it is made once.
-    made = f"list_transform([{hashed}], lambda hashes: list_distinct(list_transform({places}, lambda place: hash({parts}))))"
-    return f"({made})[1]"
+    made = f"list_distinct(list_transform({places}, lambda place: hash({parts})))"
+    return f"list_transform([{hashed}], lambda hashes: {made})[1]"

@@ -1,7 +1,7 @@
 """Near texts: every pair of normal forms whose sets of shingles are as alike as the threshold, each counted exactly.
 
-A prefix filter (AllPairs, PPJoin): the shingles of each text are ordered from the rarest to the commonest, and two texts
-that are alike enough share one among the first few of both. What shares one is counted; nothing is guessed.
+A prefix filter (AllPairs, PPJoin): the shingles of each text are ordered from the rarest to the commonest, and two
+texts that are alike enough share one among the first few of both. What shares one is counted; nothing is guessed.
 """
 
 from fractions import Fraction
@@ -14,6 +14,9 @@ from talkhouse.visible import visible
 
 MOST_MEETINGS = 1_000_000_000
 """Pairs in which prefixes may meet, some of them several times."""
+
+_SHOWN = 3
+"""Of the shingles in which most of them meet."""
 
 
 def create_near(con: duckdb.DuckDBPyConnection, threshold: Fraction, shingle: int, units: str) -> None:
@@ -66,7 +69,10 @@ inner join prefixes as other
     and 1 + least(one.size - one.place, other.size - other.place) >= {needed}
 """)
     con.execute("drop table prefixes")
-    con.execute("create table lists as select form_no, any_value(size) as size, list(shingle) as common from common group by form_no")
+    con.execute("""
+create table lists as
+select form_no, any_value(size) as size, list(shingle) as common from common group by form_no
+""")
     con.execute("drop table common")
     con.execute(f"""
 create table pairs as
@@ -101,23 +107,30 @@ def _ceiling(number: str, divisor: int) -> str:
 
 def _check_meetings(con: duckdb.DuckDBPyConnection, shingle: int, units: str) -> None:
     """Raise QueryFailed where prefixes meet too often: a template that is said in thousands of variants."""
-    ((meetings,),) = con.execute(
-        "select coalesce(sum(times * (times - 1) // 2), 0) from (select count(*) as times from prefixes group by shingle)"
-    ).fetchall()
+    ((meetings,),) = con.execute("""
+select coalesce(sum(times * (times - 1) // 2), 0)
+from (select count(*) as times from prefixes group by shingle)
+""").fetchall()
     if meetings <= MOST_MEETINGS:
         return
     commonest = con.execute(f"""
-with often as (
-    select shingle, min(form_no) as form_no, count(*) as times from prefixes group by shingle order by times desc, shingle limit 3
+with
+often as (
+    select shingle, min(form_no) as form_no, count(*) as times
+    from prefixes
+    group by shingle
+    qualify rank() over (order by count(*) desc) <= {_SHOWN}
 )
-select times, list_filter(
-    list_transform(range(1, tokens - {shingle - 2}), lambda place: words[place : place + {shingle - 1}]),
-    lambda part: hash({", ".join(f"hash(part[{place + 1}])" for place in range(shingle))}) = shingle
-)[1]
-from (
-    select often.*, string_split(form, ' ') as words, tokens from often inner join forms using (form_no)
-)
-order by times desc, shingle
+
+select
+    times,
+    list_filter(
+        list_transform(range(1, len(words) - {shingle - 2}), lambda place: words[place : place + {shingle - 1}]),
+        lambda part: hash({", ".join(f"hash(part[{place + 1}])" for place in range(shingle))}) = shingle
+    )[1] as part,
+from (select times, shingle, string_split(form, ' ') as words from often inner join forms using (form_no))
+order by times desc, part
+limit {_SHOWN}
 """).fetchall()
     shown = "; ".join(f"'{visible(' '.join(words))}' in {times:,} texts" for times, words in commonest)
     raise QueryFailed(

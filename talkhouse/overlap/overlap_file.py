@@ -48,7 +48,10 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "place": ("varchar", _PLACE),
             "corpus_id": ("varchar", "Its corpus."),
             "release": ("varchar", "Its release; null: it has no name."),
-            "split": ("varchar", "Its split, by the publisher's own name; null: the place is a subset without a split."),
+            "split": (
+                "varchar",
+                "Its split, by the publisher's own name; null: the place is a subset without a split.",
+            ),
             "standard_split": ("varchar", "train, validation, test, or null."),
         },
     ),
@@ -60,7 +63,10 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "units": ("bigint", "Units there."),
             "owners": ("bigint", "Dialogues, candidate texts or personas that they are of."),
             "distinct_texts": ("bigint", "Different texts, to the character."),
-            "distinct_normalised": ("bigint", "Different texts after normalisation: the same tokens in the same order."),
+            "distinct_normalised": (
+                "bigint",
+                "Different texts after normalisation: the same tokens in the same order.",
+            ),
             "short_units": ("bigint", "Units of fewer than five words."),
         },
     ),

@@ -41,7 +41,7 @@ class Request:
     force: bool = False
 
 
-_NUMBER = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,15})?|\.[0-9]{1,15}")
+_NUMBER = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
 
 
 def share(option: str, text: str, least: Fraction | None) -> Fraction:
@@ -51,7 +51,7 @@ def share(option: str, text: str, least: Fraction | None) -> Fraction:
         raise UsageError(
             f"{option} is no share that two texts can be compared by",
             expected=f"a number from {'above 0' if least is None else format(float(least), 'g')} to 1, such as 0.7, "
-            "with at most 15 decimals",
+            "with at most 9 decimals",
             found=f"'{text}'",
         )
     return number

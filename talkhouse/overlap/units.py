@@ -10,6 +10,7 @@ import duckdb
 
 from talkhouse.overlap.forms import joined, letters_without_blanks, tokens, words
 
+
 class Family(NamedTuple):
     """Units that are compared with each other."""
 
@@ -173,8 +174,8 @@ inner join {unit}_forms as forms on forms.text = {table}.text
 def create_units(con: duckdb.DuckDBPyConnection, warehouse: str, units: Collection[str]) -> None:
     """Create the units of one family.
 
-    ``texts`` are distinct texts, ``forms`` distinct normal forms; ``units`` has the text of each unit, ``holders`` which
-    owner has which text, and ``form_holders`` which form.
+    ``texts`` are distinct texts, ``forms`` distinct normal forms; ``units`` has the text of each unit, ``holders``
+    which owner has which text, and ``form_holders`` which form.
     """
     for unit in units:
         if unit in ("candidate", "persona"):
