@@ -13,7 +13,15 @@ import duckdb
 from talkhouse.overlap.matches import TABLES as ROWS
 from talkhouse.overlap.matches import create_matches
 from talkhouse.overlap.near import create_near
-from talkhouse.overlap.overlap_file import FILE, FORMAT, TABLES, create_tables, open_overlap, path_for
+from talkhouse.overlap.overlap_file import (
+    FILE,
+    FORMAT,
+    TABLES,
+    create_tables,
+    fingerprint,
+    open_overlap,
+    path_for,
+)
 from talkhouse.overlap.pairs import TABLE as PAIRS
 from talkhouse.overlap.pairs import UNITS as PAIRED
 from talkhouse.overlap.pairs import add_pairs, write_pairs
@@ -284,25 +292,3 @@ def _insert_run(con: duckdb.DuckDBPyConnection, request: Request, against: list[
         *(version(), duckdb.__version__, sums.hexdigest()),
     )
     insert(con, f"{_RESULT}.main.run", [values])
-
-
-def fingerprint(con: duckdb.DuckDBPyConnection, database: str) -> str:
-    """Return what tells a warehouse from another one, and from itself after a build that changed something.
-
-    Not when it was built: the same files, read by the same code, make the same rows.
-    """
-    ((text,),) = con.execute(f"""
-select sha256(concat_ws(chr(10),
-    (select string_agg(concat_ws(chr(31), source_file_id, sha256, records_loaded), chr(10) order by source_file_id)
-        from {database}.meta.source_files),
-    (select string_agg(concat_ws(chr(31), corpus_id, reader_version::varchar, declaration), chr(10) order by corpus_id)
-        from {database}.main.corpora),
-    (select concat_ws(chr(31), talkhouse_version, schema_revision, catalogue_hash)
-        from {database}.meta.loads order by load_id desc limit 1),
-    {", ".join(f"(select count(*)::varchar from {database}.main.{table})" for table in _COUNTED)}
-))
-""").fetchall()
-    return str(text)
-
-
-_COUNTED = ("records", "turns", "texts", "candidates", "personas", "persona_uses", "examples")

@@ -306,7 +306,7 @@ def test_a_file_that_was_changed_to_harm_is_no_file_of_ours(invented: Path, tmp_
     changes = {
         "the macro list_position": "create macro list_position(a, b) as 1",
         "the table matches": "drop view matrix; drop table matches; create view matches as select 1 as unit",
-        "the table run": "delete from run",
+        "a table run": "delete from run",
         "the table units": "drop view matrix; alter table units drop column owners",
     }
     for found, change in changes.items():
