@@ -333,6 +333,33 @@ def test_a_file_that_was_changed_to_harm_is_no_file_of_ours(invented: Path, tmp_
 
 
 @pytest.mark.slow
+def test_sql_has_the_overlap_and_nothing_else(invented: Path, tmp_path: Path) -> None:
+    def asked(query: str) -> subprocess.CompletedProcess[str]:
+        return run("sql", query, "--format", "csv", "--db", invented)
+
+    assert "does not exist" in asked("from overlap.matrix").stderr
+    path = overlap(invented, Request(["harbour/train"]))
+    with open_overlap(path) as con:
+        number = con.execute("select count(*) from matches").fetchall()[0][0]
+    assert asked("select count(*) as number from overlap.matches").stdout == f'"number"\n{number}\n'
+    assert asked("select sum(affected + phrases) as number from overlap.matrix").stdout == f'"number"\n{number}\n'
+    secret = tmp_path / "secret.csv"
+    secret.write_text("secret\n1\n")
+    with duckdb.connect(path) as con:
+        con.execute(f"create view peek as from '{secret}'")
+    refused = asked("from overlap.peek")
+    assert refused.returncode == 1
+    assert "sandboxed" in refused.stderr
+    with duckdb.connect(invented) as con:
+        con.execute("delete from main.turns where rowid = 0")
+    gone = asked("from overlap.matches")
+    assert "the warehouse has changed since" in gone.stderr
+    assert gone.returncode == 1
+    path.write_text("my notes")
+    assert asked("select 1 as one").stdout == '"one"\n1\n'
+
+
+@pytest.mark.slow
 def test_a_strangers_warehouse_reaches_nothing(invented: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text("text\nsecret words that stand nowhere else but in this one file here\n")
