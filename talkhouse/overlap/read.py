@@ -7,13 +7,9 @@ from typing import Any
 import duckdb
 
 from talkhouse.overlap.overlap_file import MATRIX, open_overlap
+from talkhouse.overlap.request import EVIDENCE, VERDICTS
 from talkhouse.overlap.units import CONTEXT
 from talkhouse.schema.sql import dicts
-
-EVIDENCE = ("dialogue", "both", "turn", "context")
-"""Verdicts that are evidence, the worst first."""
-
-VERDICTS = (*EVIDENCE, "phrase", "clean", "unjudged")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from talkhouse.scores.metrics.metrics import (
     tied,
     whole,
 )
-from talkhouse.scores.metrics.slices import create_slices
+from talkhouse.scores.metrics.slices import ONLY_OVERLAP, WITHOUT_OVERLAP, by_verdict, create_slices
 from talkhouse.scores.predictions.read import Predictions, read_predictions
 from talkhouse.scores.statistics.intervals import described, with_intervals
 from talkhouse.scores.statistics.resampling import DIALOGUE
@@ -48,6 +48,8 @@ class Scored:
     warnings: list[str]
     interval: dict[str, Any] | None
     """How the intervals were made; None where none were asked for."""
+    sizes: dict[str, int]
+    """How many examples are without overlap, and how many have it, by the names of their slices; empty: not asked."""
 
     @property
     def chosen(self) -> Chosen:
@@ -103,7 +105,8 @@ def score(workspace: Workspace, task: Task, request: Request, thresholds: Sequen
     ((rows, dialogues),) = con.execute(query).fetchall()
     how = described(dialogues) if request.interval else None
     warnings = [*first.warnings, *_warnings(task, request, turns)]
-    return Scored(task, tuple(turns), rows, tied(workspace, scored), warnings, how)
+    sizes = _sizes(workspace, task, request, scored)
+    return Scored(task, tuple(turns), rows, tied(workspace, scored), warnings, how, sizes)
 
 
 def _at(
@@ -118,18 +121,30 @@ def _at(
             with_intervals(workspace, task, of_slices, sliced, f"from {scored}") if request.interval else of_slices
         )
     is_official = not predictions.missing and not request.as_published and request.where is None
-    numbers = [replace(m, threshold=threshold, official=m.official and is_official) for m in numbers]
+    parts = (WITHOUT_OVERLAP, ONLY_OVERLAP)
+    numbers = [
+        replace(m, threshold=threshold, official=m.official and is_official and m.slice not in parts) for m in numbers
+    ]
     return AtThreshold(threshold, predictions, scored, numbers)
 
 
 def _slices(workspace: Workspace, task: Task, request: Request, scored: Table) -> list[str]:
     """Return queries of the slices that are wanted, and of those by which the publisher scores, if there are two."""
+    overlapping = [] if request.judged is None else [by_verdict(task, scored, request.judged, request.dropped)]
     usual = [] if request.as_printed else [column for column in task.query.by if column not in request.by]
     if not usual and not request.by:
-        return []
+        return overlapping
     slices = create_slices(workspace, task, scored, [*usual, *request.by])
     several = [column for column in usual if slices.has_several(workspace.con, column)]
-    return [slices.by_column(column) for column in (*several, *request.by)]
+    return [*overlapping, *(slices.by_column(column) for column in (*several, *request.by))]
+
+
+def _sizes(workspace: Workspace, task: Task, request: Request, scored: Table) -> dict[str, int]:
+    if request.judged is None:
+        return {}
+    sliced = by_verdict(task, scored, request.judged, request.dropped)
+    counts = dict(workspace.con.execute(f"select slice, count(*) from ({sliced}) group by slice").fetchall())
+    return {name: counts.get(name, 0) for name in (WITHOUT_OVERLAP, ONLY_OVERLAP)}
 
 
 def _check_variant(task: Task, request: Request) -> None:

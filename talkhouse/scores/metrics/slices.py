@@ -44,6 +44,22 @@ class Slices(NamedTuple):
         )
 
 
+WITHOUT_OVERLAP, ONLY_OVERLAP = "overlap=without", "overlap=only"
+"""Slices of examples by whether they stand elsewhere too."""
+
+
+def by_verdict(task: Task, scored: Table, judged: str, verdicts: Sequence[str]) -> str:
+    """Return the query of what was scored in slices, of a table of verdicts; examples without one are in none."""
+    among = ", ".join(map(literal, verdicts))
+    return (
+        f"select if(judged.verdict in ({among}), '{ONLY_OVERLAP}', '{WITHOUT_OVERLAP}') as slice, scored.* "
+        f"from {scored} as scored inner join {judged} as judged "
+        f"on judged.corpus_id = {literal(task.query.schema)} and judged.task = {literal(task.query.name)} "
+        "and judged.release is not distinct from scored.release and judged.split is not distinct from scored.split "
+        "and judged.example_index = scored.example_index"
+    )
+
+
 def create_slices(workspace: Workspace, task: Task, scored: Table, columns: Sequence[str]) -> Slices:
     """Find the values of columns for each example; UsageError for a column that there is not."""
     known = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
