@@ -31,12 +31,7 @@ from talkhouse.settings import database
     help="A folder for this program, where NAME may be a corpus too; superset: without NAME, the dashboards.",
 )
 @options.flag("--drop-overlap", help="Leave out a task's examples that stand in the places of --against.")
-@click.option(
-    "--against",
-    metavar="PLACE",
-    multiple=True,
-    help="With --drop-overlap: corpus/release/split, or the beginning of places up to a slash (may be repeated).",
-)
+@options.against
 @click.option(
     "--verdicts",
     metavar="A,B",

@@ -60,13 +60,7 @@ if TYPE_CHECKING:
     help="Labels that the task does not have: stop, or count them as wrong.",
 )
 @click.option("--by", metavar="COLUMN", multiple=True, help="Also for each value of a column (may be repeated).")
-@click.option(
-    "--against",
-    metavar="PLACE",
-    multiple=True,
-    help="Also without the examples that stand in this place, and these alone: corpus/release/split, or the beginning "
-    "of places up to a slash, such as your training data (may be repeated).",
-)
+@options.against
 @options.flag("--interval", help="Also the 95 % bootstrap interval of each metric.")
 @options.flag("--all", "everything", help="Print all numbers, not the official metrics alone.")
 @options.as_json
