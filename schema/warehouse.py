@@ -1,9 +1,10 @@
 """Opens a warehouse, read-only, with a message for everything that can stand in the way."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 
@@ -28,6 +29,8 @@ STORAGE_VERSION = "v1.2.0"
 
 ROW_GROUP = 20_480
 """Rows of a row group: each is compressed when it is full, and an utterance may have a kilobyte."""
+
+NOTHING_BESIDE: Mapping[str, Path] = MappingProxyType({})
 
 HOUSEKEEPING = "meta"
 """The schema of everything that is about the build and not about the corpora."""
@@ -76,6 +79,7 @@ def connect(
     shown: Path | None = None,
     *,
     alone: bool = False,
+    beside: Mapping[str, Path] = NOTHING_BESIDE,
     settings: Settings = NO_SETTINGS,
     unsafe: bool = False,
 ) -> duckdb.DuckDBPyConnection:
@@ -84,8 +88,8 @@ def connect(
     All connections of a process to a path share one database: as long as one is open, another sees the file that was
     there when the first was opened. One ``alone`` sees the file that is there now.
 
-    ``settings`` are made before DuckDB takes no others. ``unsafe``: nothing is guarded, and a view in the file may read
-    every other file that the user may read.
+    Files ``beside`` it are attached read-only under their names. ``settings`` are made before DuckDB takes no others.
+    ``unsafe``: nothing is guarded, and a view in the file may read every other file that the user may read.
 
     Raises WarehouseMissing, WarehouseLocked (a writer holds it), OpenedOtherwise (this process holds it, with other
     settings), WarehouseDamaged or NotAWarehouse (not a DuckDB file, or unreadable).
@@ -95,6 +99,8 @@ def connect(
         _check_file(path, shown)
         with explain_damage(shown):
             con = _attached(path) if alone else duckdb.connect(path, read_only=True)
+            for other, file in beside.items():
+                con.execute(f"attach {literal(str(file))} as {quoted(other)} (read_only)")
     except duckdb.Error as error:
         raise _explained(error, shown) from error
     except OSError as error:
@@ -243,14 +249,20 @@ def check_revision(revision_of_file: str, head: str, path: Path) -> None:
 
 
 def open_warehouse(
-    path: Path, head: str, *, alone: bool = False, settings: Settings = NO_SETTINGS, unsafe: bool = False
+    path: Path,
+    head: str,
+    *,
+    alone: bool = False,
+    beside: Mapping[str, Path] = NOTHING_BESIDE,
+    settings: Settings = NO_SETTINGS,
+    unsafe: bool = False,
 ) -> duckdb.DuckDBPyConnection:
     """Open a warehouse read-only for queries; ``head`` is the schema revision that the caller understands.
 
-    ``alone``, ``settings`` and ``unsafe`` are as in ``connect``. A cursor of a connection ``alone`` needs ``use`` with
-    the ``name`` of the file. Raises what ``connect`` and ``contents.revision`` raise, and SchemaMismatch.
+    ``alone``, ``beside``, ``settings`` and ``unsafe`` are as in ``connect``. A cursor of a connection ``alone`` needs
+    ``use`` with the ``name`` of the file. Raises what ``connect`` and ``contents.revision`` raise, and SchemaMismatch.
     """
-    con = connect(path, alone=alone, settings=settings, unsafe=unsafe)
+    con = connect(path, alone=alone, beside=beside, settings=settings, unsafe=unsafe)
     try:
         revision_of_file = revision(con, path)
         check_revision(revision_of_file, head, path)

@@ -75,7 +75,10 @@ SLOW = pytest.mark.slow
     "page",
     [
         "README.md",
-        *(pytest.param(f"docs/{name}.md", marks=SLOW) for name in ("start", "data", "recipes", "bi", "scores")),
+        *(
+            pytest.param(f"docs/{name}.md", marks=SLOW)
+            for name in ("start", "data", "recipes", "bi", "scores", "overlap")
+        ),
     ],
 )
 def test_every_command_of_a_page_works(page: str, folder: Path) -> None:

@@ -30,6 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "charts": COMMON,
     "superset": COMMON | {"charts"},
     "scores": COMMON | {"query"},
+    "overlap": COMMON | {"query"},
     "postgres": COMMON | {"query"},
     "translation": COMMON,
     "lake_format": COMMON | {"translation"},

@@ -1,6 +1,6 @@
 -- No two dialogues of a release have the same words in different splits.
 -- severity: warn
--- remedy: Leave one of the two out when you train; a repetition that is meant belongs into the corpus's declaration.
+-- remedy: Leave one of the two out when you train; a repetition that is meant belongs into the corpus's declaration. For near ones: talkhouse overlap.
 with
 split_corpora as (
     -- Where no corpus has several splits, no text needs to be read.

@@ -6,6 +6,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.exports import Wanted, export_file, export_for_superset, export_package
+from talkhouse.overlap.request import DROPPED, VERDICTS, checked_verdicts
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -28,6 +29,15 @@ from talkhouse.settings import database
     "tool",
     type=options.OneOf(Tool),
     help="A folder for this program, where NAME may be a corpus too; superset: without NAME, the dashboards.",
+)
+@options.flag("--drop-overlap", help="Leave out a task's examples that stand in the places of --against.")
+@options.against
+@click.option(
+    "--verdicts",
+    metavar="A,B",
+    default=",".join(DROPPED),
+    callback=lambda _, __, text: checked_verdicts(text),
+    help=f"With --drop-overlap: the verdicts that leave an example out, of: {', '.join(VERDICTS)}.",
 )
 @options.accept_terms
 @options.path(
@@ -56,6 +66,9 @@ def command(
     columns: str | None,
     limit: int | None,
     tool: Tool | None,
+    drop_overlap: bool,
+    against: tuple[str, ...],
+    verdicts: tuple[str, ...],
     accept_terms: bool,
     pseudonymise: Path | None,
     escape_formulas: bool,
@@ -83,6 +96,10 @@ def command(
 
     --split, --release, --subset and --where choose rows. Where the publisher has no split of that name, the standard
     names are tried. An expression may read the columns, and other tables and views of the warehouse by a subquery.
+
+    --drop-overlap leaves out the examples of a task that stand in other places, such as your training data: those that
+    talkhouse overlap --against gives the verdict dialogue, both or turn. The manifest says against what, by which
+    thresholds, and how many of each verdict there were.
 
     Where a licence asks for more than attribution (share alike; no commercial use; no licence at all), the command
     stops and says so, unless --accept-terms is given.
@@ -129,6 +146,14 @@ def command(
         export_for_superset(path, db, db_path, force=force)
         return
     options.check_absent({"--db-path": db_path}, "goes with --for superset", "export")
+    if not drop_overlap:
+        options.check_absent({"--against": against}, "goes with --drop-overlap", "export")
+    elif tool is not None or not against:
+        raise UsageError(
+            "--drop-overlap leaves examples out of a file" if tool else "--drop-overlap is against some places",
+            expected="a file of a task's view, and places with --against",
+            next_step="see: talkhouse export --help",
+        )
     if name is None:
         raise UsageError(
             "nothing to export",
@@ -153,6 +178,8 @@ def command(
             columns=names,
             limit=limit,
             escape_formulas=escape_formulas,
+            against=against,
+            verdicts=verdicts,
             force=force,
         )
         return

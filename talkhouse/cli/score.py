@@ -2,14 +2,16 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talkhouse.cli.terminal import completion, options, show_scores
 from talkhouse.cli.terminal.console import escape, output, warn
 from talkhouse.ingest.files.limits import parse
+from talkhouse.overlap.request import DROPPED
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
 from talkhouse.settings import database
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     help="Labels that the task does not have: stop, or count them as wrong.",
 )
 @click.option("--by", metavar="COLUMN", multiple=True, help="Also for each value of a column (may be repeated).")
+@options.against
 @options.flag("--interval", help="Also the 95 % bootstrap interval of each metric.")
 @options.flag("--all", "everything", help="Print all numbers, not the official metrics alone.")
 @options.as_json
@@ -83,6 +86,7 @@ def command(
     missing: Otherwise,
     unknown: Otherwise,
     by: tuple[str, ...],
+    against: tuple[str, ...],
     interval: bool,
     everything: bool,
     as_json: bool,
@@ -106,6 +110,9 @@ def command(
 
     Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
     random order of the tied gives on average, with the best and the worst order beside it.
+
+    --against says what the numbers are without the examples that talkhouse overlap finds in your training data, and of
+    these alone.
 
     The official metrics are printed; --all prints the others too, and --json has all of them.
 
@@ -150,14 +157,22 @@ def command(
     )
     if save is not None:
         check_run(save, database(db))
-    with opened(database(db)) as warehouse, ScoringWorkspace(warehouse.con) as workspace:
+    overlap: dict[str, Any] | None = None
+    beside: dict[str, Path] = {}
+    if against and template is None:
+        from talkhouse.overlap.drop import about, verdicts_in, with_verdicts
+
+        judged = with_verdicts(database(db), against)
+        beside, overlap = {judged.stem: judged}, about(judged)
+        request = replace(request, judged=verdicts_in(judged), dropped=DROPPED)
+    with opened(database(db), beside=beside) as warehouse, ScoringWorkspace(warehouse.con) as workspace:
         con, wanted = warehouse.con, task(name, warehouse.catalogue)
         wanted.layout(layout)
         if template is not None:
             _write_template(workspace, wanted, request, template, how)
             return
         if examples is not None:
-            from talkhouse.scores.each_example import check_output
+            from talkhouse.query.rows_file import check_output
 
             check_output(con, examples, force=force)
         scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold))
@@ -166,7 +181,7 @@ def command(
             if as_printed:
                 sys.stdout.write(printed(workspace, scored))
             elif as_json:
-                print(visible_json(show_scores.as_data(scored)))
+                print(visible_json(show_scores.as_data(scored, overlap)))
             else:
                 show_scores.show(scored, by=request.by, everything=everything)
             sys.stdout.flush()
@@ -180,7 +195,7 @@ def command(
 def _write_template(
     workspace: "ScoringWorkspace", wanted: "ScoredTask", request: "ScoreRequest", path: Path, how: Mapping[str, bool]
 ) -> None:
-    from talkhouse.scores.each_example import write_rows
+    from talkhouse.query.rows_file import write_rows
     from talkhouse.scores.predictions.baselines import template
     from talkhouse.scores.tasks.examples import choose_all, create_examples
 
@@ -192,7 +207,8 @@ def _write_template(
 
 
 def _write_examples(workspace: "ScoringWorkspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
-    from talkhouse.scores.each_example import examples_query, write_rows
+    from talkhouse.query.rows_file import write_rows
+    from talkhouse.scores.each_example import examples_query
 
     query = examples_query(workspace, scored.task, scored.turns[0].scored)
     rows = write_rows(workspace.con, query, path, **how)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import warn
 from talkhouse.query.formats import TEXTS, QueryFormat
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -54,6 +55,9 @@ def command(
     network, attach databases, load extensions or change settings, and it is one statement. So a query that somebody
     sent you can do no harm beyond taking time (--timeout) and memory (--memory-limit; half of the machine's unless you
     raise or lower it). It runs in a process of its own, which is ended if it does not stop.
+
+    Where talkhouse overlap has written overlap.duckdb beside the warehouse, its tables are there too: from
+    overlap.matches.
 
     --unsafe lifts the sandbox for queries that you trust, for instance to join a CSV file of your own. The warehouse is
     opened read-only there too.
@@ -109,14 +113,20 @@ def _run(
     start_clock: Callable[[], None],
 ) -> None:
     """Run the query and write its rows."""
+    from talkhouse.overlap.overlap_file import attachable, detach_unless_fitting
     from talkhouse.query import sandbox
     from talkhouse.query.run_query import run_query
+    from talkhouse.schema.sql import identifier
     from talkhouse.system.memory import capped
     from talkhouse.warehouse.opened import opened
 
     settings = sandbox.settings(sandboxed=sandboxed, memory=memory)
-    with opened(path, settings=settings, unsafe=not sandboxed, seconds=timeout) as warehouse:
+    beside = attachable(path)
+    with opened(path, beside=beside, settings=settings, unsafe=not sandboxed, seconds=timeout) as warehouse:
         con, check = warehouse.con, warehouse.check_complete
+        for file in beside.values():
+            if said := detach_unless_fitting(con, identifier(warehouse.database), file):
+                warn([said])
         _check_output(output, path)
         start_clock()
         with capped(con) if sandboxed else nullcontext():

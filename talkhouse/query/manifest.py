@@ -90,6 +90,7 @@ def of_selection(warehouse: Warehouse, selection: Selection) -> dict[str, Any]:
         "release": selection.filters.release,
         "subsets": selection.filters.subsets,
         "where": selection.filters.where,
+        **({"overlap": selection.filters.left_out.about} if selection.filters.left_out else {}),
         "limit": selection.limit,
         "order": selection.order or [column["name"] for column in selection.columns],
         "columns": selection.columns,

@@ -44,6 +44,8 @@ class Scored:
     warnings: list[str]
     interval: dict[str, Any] | None
     """How the intervals were made; None where none were asked for."""
+    sizes: dict[str, int]
+    """How many examples are without overlap, and how many have it, by the names of their slices; empty: not asked."""
 
     @property
     def chosen(self) -> Chosen:
@@ -101,7 +103,8 @@ def score(
     ((rows, dialogues),) = con.execute(query).fetchall()
     how = described(dialogues) if request.interval else None
     warnings = [*first.warnings, *_warnings(task, request, turns)]
-    return Scored(task, tuple(turns), rows, tied(workspace, scored), warnings, how)
+    sizes = _sizes(workspace, task, request, scored)
+    return Scored(task, tuple(turns), rows, tied(workspace, scored), warnings, how, sizes)
 
 
 def _at(
@@ -120,18 +123,30 @@ def _at(
             with_intervals(workspace, task, of_slices, sliced, f"from {scored}") if request.interval else of_slices
         )
     is_official = not predictions.missing and not request.as_published and request.where is None
-    numbers = [replace(m, threshold=threshold, official=m.official and is_official) for m in numbers]
+    parts = (WITHOUT_OVERLAP, ONLY_OVERLAP)
+    numbers = [
+        replace(m, threshold=threshold, official=m.official and is_official and m.slice not in parts) for m in numbers
+    ]
     return AtThreshold(threshold, predictions, scored, numbers)
 
 
 def _slices(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, scored: Table) -> list[str]:
     """Return queries of the slices that are wanted, and of those by which the publisher scores, if there are two."""
+    overlapping = [] if request.judged is None else [_by_verdict(task, scored, request.judged, request.dropped)]
     usual = [] if request.as_printed else [column for column in task.query.by if column not in request.by]
     if not usual and not request.by:
-        return []
+        return overlapping
     slices = _create_slices(workspace, task, scored, [*usual, *request.by])
     several = [column for column in usual if slices.has_several(workspace.con, column)]
-    return [slices.by_column(column) for column in (*several, *request.by)]
+    return [*overlapping, *(slices.by_column(column) for column in (*several, *request.by))]
+
+
+def _sizes(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, scored: Table) -> dict[str, int]:
+    if request.judged is None:
+        return {}
+    sliced = _by_verdict(task, scored, request.judged, request.dropped)
+    counts = dict(workspace.con.execute(f"select slice, count(*) from ({sliced}) group by slice").fetchall())
+    return {name: counts.get(name, 0) for name in (WITHOUT_OVERLAP, ONLY_OVERLAP)}
 
 
 def _check_variant(task: ScoredTask, request: ScoreRequest) -> None:
@@ -210,6 +225,22 @@ class Slices(NamedTuple):
             f"select {literal(column + '=')} || {value} as slice, scored.* from {self.scored} as scored "
             f"inner join {self.values} as slices on slices.place = scored.rowid where {value} is not null"
         )
+
+
+WITHOUT_OVERLAP, ONLY_OVERLAP = "overlap=without", "overlap=only"
+"""Slices of examples by whether they stand elsewhere too."""
+
+
+def _by_verdict(task: ScoredTask, scored: Table, judged: str, verdicts: Sequence[str]) -> str:
+    """Return the query of what was scored in slices, of a table of verdicts; examples without one are in none."""
+    among = ", ".join(map(literal, verdicts))
+    return (
+        f"select if(judged.verdict in ({among}), '{ONLY_OVERLAP}', '{WITHOUT_OVERLAP}') as slice, scored.* "
+        f"from {scored} as scored inner join {judged} as judged "
+        f"on judged.corpus_id = {literal(task.query.schema)} and judged.task = {literal(task.query.name)} "
+        "and judged.release is not distinct from scored.release and judged.split is not distinct from scored.split "
+        "and judged.example_index = scored.example_index"
+    )
 
 
 def _create_slices(workspace: ScoringWorkspace, task: ScoredTask, scored: Table, columns: Sequence[str]) -> Slices:

@@ -12,7 +12,7 @@ import duckdb
 from talkhouse import migrations
 from talkhouse.schema.errors import NotAWarehouse, SchemaMismatch
 from talkhouse.schema.guard import NO_SETTINGS, Settings
-from talkhouse.schema.warehouse import open_warehouse
+from talkhouse.schema.warehouse import NOTHING_BESIDE, open_warehouse
 from talkhouse.system import interrupt
 from talkhouse.warehouse import build_facts
 from talkhouse.warehouse.split_views import SplitView, split_views
@@ -126,16 +126,22 @@ class Warehouse:
 
 @contextmanager
 def opened(
-    path: Path, *, settings: Settings = NO_SETTINGS, unsafe: bool = False, seconds: float | None = None
+    path: Path,
+    *,
+    settings: Settings = NO_SETTINGS,
+    alone: bool = False,
+    beside: Mapping[str, Path] = NOTHING_BESIDE,
+    unsafe: bool = False,
+    seconds: float | None = None,
 ) -> Iterator[Warehouse]:
     """Open a warehouse read-only for a command, which ends at Ctrl-C, or with QueryFailed after some seconds.
 
-    ``settings`` and ``unsafe`` are as in ``open_warehouse``, which also says what is raised.
+    ``settings``, ``alone``, ``beside`` and ``unsafe`` are as in ``open_warehouse``, which also says what is raised.
     """
     # DuckDB would draw a progress bar of its own among the output.
     made = {"enable_progress_bar": False, **settings}
     with (
-        open_warehouse(path, migrations.head(), settings=made, unsafe=unsafe) as con,
+        open_warehouse(path, migrations.head(), alone=alone, beside=beside, settings=made, unsafe=unsafe) as con,
         interrupt.stoppable(con, seconds) as stop,
     ):
         yield Warehouse(con, check_complete=stop.check)

@@ -103,6 +103,13 @@ where = click.option(
     metavar="EXPRESSION",
     help="Only rows for which this SQL expression of the columns is true, such as: turn_index > 2.",
 )
+against = click.option(
+    "--against",
+    metavar="PLACE",
+    multiple=True,
+    help="Where examples may stand too, such as your training data: corpus/release/split, or the beginning of places "
+    "up to a slash (may be repeated).",
+)
 accept_terms = flag("--accept-terms", help="Accept the terms of the corpora, which are shown without it.")
 escape_formulas = flag(
     "--escape-formulas", help="In CSV and TSV, put an apostrophe before texts that a spreadsheet takes for formulas."

@@ -24,8 +24,8 @@ def _one(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values or None
 
 
-def as_data(scored: "Scored") -> dict[str, Any]:
-    """Return the object that ``--json`` prints."""
+def as_data(scored: "Scored", overlap: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the object that ``--json`` prints; ``overlap`` says by what examples are left out."""
     return {
         "task": scored.task.name,
         "split": _one(scored.chosen.split_names),
@@ -42,9 +42,27 @@ def as_data(scored: "Scored") -> dict[str, Any]:
         "remark": scored.task.query.remark,
         "warnings": scored.warnings,
         "interval": scored.interval,
-        "metrics": [
-            {key: value for key, value in vars(metric).items() if key not in _OWN} for metric in scored.metrics
-        ],
+        "metrics": [_metric_as_data(metric) for metric in scored.metrics],
+        **({} if overlap is None else {"overlap": {**overlap, **_overlap_as_data(scored)}}),
+    }
+
+
+def _metric_as_data(metric: "ScoreMetric") -> dict[str, Any]:
+    return {key: value for key, value in vars(metric).items() if key not in _OWN}
+
+
+def _overlap_as_data(scored: "Scored") -> dict[str, Any]:
+    """Return the metrics of all examples, of those without overlap, and of those with it, with their numbers."""
+    parts = {
+        "all": (None, scored.rows),
+        **{name.partition("=")[2]: (name, size) for name, size in scored.sizes.items()},
+    }
+    return {
+        part: {
+            "examples": size,
+            "metrics": [_metric_as_data(metric) for metric in scored.metrics if metric.slice == name],
+        }
+        for part, (name, size) in parts.items()
     }
 
 
@@ -65,7 +83,8 @@ def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) 
         groups.setdefault((metric.threshold, metric.slice), []).append(metric)
     for (threshold, part), numbers in groups.items():
         limit = "" if threshold is None else f"threshold {threshold:g}"
-        title = ", ".join(text for text in (limit, part or "") if text)
+        size = f"{part}: {scored.sizes[part]:,} examples" if part in scored.sizes else part or ""
+        title = ", ".join(text for text in (limit, size) if text)
         if title:
             output.print(f"\n{escape(visible(title))}", soft_wrap=True)
         _print_table(numbers, is_official=is_official)
@@ -74,7 +93,7 @@ def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) 
 
 
 def _is_asked(metric: "ScoreMetric", by: Sequence[str]) -> bool:
-    return metric.slice is None or metric.slice.partition("=")[0] in by
+    return metric.slice is None or metric.slice.partition("=")[0] in (*by, "overlap")
 
 
 def _print_table(numbers: "Sequence[ScoreMetric]", *, is_official: bool) -> None:

@@ -146,6 +146,10 @@ class ScoreRequest:
     """Predictions that need no file."""
     interval: bool = False
     """Also compute the 95 % interval of each metric."""
+    judged: str | None = None
+    """SQL name of a table of verdicts on examples: score also without some, and these alone."""
+    dropped: Sequence[str] = ()
+    """The verdicts of the examples that are left out, and scored alone."""
     keep: bool = False
     """The run is to be saved: it must be of the classes that other runs of the task have."""
     limits: Limits = DEFAULT

@@ -14,9 +14,10 @@ import talkhouse
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.query.export import export
+from talkhouse.query.rows_file import write_rows
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.each_example import examples_query, write_rows
+from talkhouse.scores.each_example import examples_query
 from talkhouse.scores.metrics import set_threshold
 from talkhouse.scores.predictions.baselines import create_baseline, template
 from talkhouse.scores.score import Scored, printed, score

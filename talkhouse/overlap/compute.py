@@ -1,0 +1,295 @@
+"""Compares all places of a warehouse, and writes the file beside it in one step."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import duckdb
+
+from talkhouse.overlap.matches import TABLES as ROWS
+from talkhouse.overlap.matches import create_matches
+from talkhouse.overlap.near import create_near
+from talkhouse.overlap.overlap_file import (
+    FILE,
+    FORMAT,
+    TABLES,
+    create_tables,
+    fingerprint,
+    kept_run,
+    open_overlap,
+    path_for,
+)
+from talkhouse.overlap.pairs import TABLE as PAIRS
+from talkhouse.overlap.pairs import UNITS as PAIRED
+from talkhouse.overlap.pairs import add_pairs, write_pairs
+from talkhouse.overlap.request import Request, Unit
+from talkhouse.overlap.units import (
+    FAMILIES,
+    OWNER_OF,
+    SHORT,
+    TURN_INDEX_OF,
+    create_places,
+    create_turn_texts,
+    create_units,
+)
+from talkhouse.overlap.verdicts import insert_examples
+from talkhouse.query.rows_file import check_output
+from talkhouse.schema.closest import closest, listed
+from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.schema.sql import identifier, insert, literal, quoted
+from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
+from talkhouse.settings import version
+from talkhouse.system.atomic_output import move_into_place, output_errors, private_folder
+from talkhouse.system.folders import target_of
+from talkhouse.warehouse.opened import Warehouse, opened
+
+_WORK, _RESULT = "talkhouse_overlap_work", "talkhouse_overlap_result"
+"""Databases beside the warehouse."""
+
+_STEREOTYPE = 13
+_OFTEN = 10
+"""A text of fewer words that has more matches in a place is a phrase."""
+
+
+def overlap(warehouse: Path, request: Request) -> Path:
+    """Write what stands in two places of a warehouse, and return the file.
+
+    One that is there already, of the same warehouse, thresholds and units, keeps its matches; ``force`` computes them
+    anew. Raises UsageError for places that are not there, and for an output that is no file of ours; QueryFailed
+    where there are too many pairs; what ``opened`` raises. The file that was there before stays then.
+    """
+    output = request.output or path_for(warehouse)
+    _check_output(output, warehouse, force=request.force)
+    if request.pairs is not None and not request.against:
+        raise UsageError(
+            "all pairs are those of some places with all others",
+            expected="--pairs together with --against",
+            next_step="name a place with --against, such as the training data",
+        )
+    with _connected(warehouse, output, request) as (opened_warehouse, folder):
+        con, database = opened_warehouse.con, identifier(opened_warehouse.database)
+        if request.pairs is not None:
+            check_output(con, request.pairs, force=request.force)
+        con.execute(f"use {_WORK}")
+        create_places(con, database)
+        against = _create_against(con, request.against)
+        print_of_warehouse = fingerprint(con, database)
+        is_there = not request.force and request.pairs is None and _fits(output, print_of_warehouse, request)
+        part = folder / FILE
+        if is_there:
+            shutil.copyfile(output, part)
+            open_overlap(part).close()  # the copy is what is checked, whatever becomes of the file meanwhile
+        con.execute(
+            f"attach {literal(str(part))} as {_RESULT} "
+            f"(read_write, row_group_size {ROW_GROUP}, storage_version '{STORAGE_VERSION}')"
+        )
+        if is_there:
+            con.execute(f"delete from {_RESULT}.main.examples")
+            con.execute(f"delete from {_RESULT}.main.run")
+        else:
+            create_tables(con, _RESULT)
+            con.execute(f"use {_WORK}")
+            _compare(con, database, request)
+        if against:
+            insert_examples(con, database, _RESULT)
+        _insert_run(con, request, against, print_of_warehouse)
+        opened_warehouse.check_complete()
+        con.execute(f"checkpoint {_RESULT}")
+        con.execute(f"detach {_RESULT}")
+        if request.pairs is not None:
+            write_pairs(con, request.pairs, force=request.force)
+        move_into_place(part, target_of(output))
+    return output
+
+
+@contextmanager
+def _connected(warehouse: Path, output: Path, request: Request) -> Iterator[tuple[Warehouse, Path]]:
+    """Open the warehouse beside a private database on the disk, in the folder that is yielded too."""
+    with private_folder(output) as folder:
+        settings: dict[str, str | bool | Sequence[str]] = {
+            "allowed_directories": [f"{folder.absolute()}{os.sep}"],
+            "temp_directory": str(folder.absolute() / "spilled"),
+        }
+        if request.memory_limit is not None:
+            settings["memory_limit"] = request.memory_limit
+        if request.threads is not None:
+            settings["threads"] = str(request.threads)
+        with opened(warehouse, settings=settings, alone=True) as opened_warehouse, _explained(output):
+            con = opened_warehouse.con
+            _ = opened_warehouse.database  # before another one is the current
+            con.execute(f"attach {literal(str(folder.absolute() / 'work.duckdb'))} as {_WORK} (read_write)")
+            yield opened_warehouse, folder
+
+
+@contextmanager
+def _explained(output: Path) -> Iterator[None]:
+    """Turn what DuckDB raises where memory or the disk is full into an error that says so."""
+    try:
+        with output_errors(output):
+            yield
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+        raise OutputFailed(
+            "there is not enough memory, or no room on the disk; what was there before is unchanged",
+            where=output,
+            found=str(error).strip().splitlines()[0],
+            next_step="make room on the disk, raise --memory-limit, or compare less with --unit",
+        ) from error
+
+
+def _check_output(output: Path, warehouse: Path, *, force: bool) -> None:
+    """Raise UsageError for an output that is the warehouse, or a file that is not ours."""
+    with output_errors(output):
+        if not os.path.lexists(output):
+            return
+        if output.exists() and warehouse.exists() and output.samefile(warehouse):
+            raise UsageError("the output would replace the warehouse", where=output, next_step="name another --output")
+    if not force:
+        open_overlap(output).close()
+
+
+def _fits(path: Path, fingerprint_of_warehouse: str, request: Request) -> bool:
+    """Return whether there is a file, of this warehouse and with these thresholds and units."""
+    wanted = {
+        "warehouse_fingerprint": fingerprint_of_warehouse,
+        "threshold": float(request.threshold),
+        "contains": float(request.contains),
+        "compared": [str(unit) for unit in Unit if unit in request.units],
+        "talkhouse_version": version(),
+    }
+    run = kept_run(path)
+    return run is not None and wanted == {name: run[name] for name in wanted}
+
+
+def _create_against(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[str]:
+    """Create the table ``against`` of the places that are named; UsageError for a name of none."""
+    known = [place for (place,) in con.execute("select place from places order by place").fetchall()]
+    chosen: set[str] = set()
+    for name in names:
+        beginning = f"{name.rstrip('/')}/"
+        found = [place for place in known if place == name or place.startswith(beginning)]
+        if not found:
+            raise UsageError(
+                f"there is no place '{name}'",
+                expected=f"one of: {listed(closest(name, known))}" if known else "a place, and nothing stands in any",
+                next_step="a place is corpus/release/split, or the beginning of one up to a slash",
+            )
+        chosen.update(found)
+    con.execute("create table against (place varchar)")
+    insert(con, "against", [[place] for place in sorted(chosen)])
+    return sorted(chosen)
+
+
+def _compare(con: duckdb.DuckDBPyConnection, database: str, request: Request) -> None:
+    """Insert units, matches and places into the result."""
+    con.execute(ROWS)
+    con.execute(PAIRS)
+    con.execute(
+        "create table counts (unit varchar, place_no integer, units bigint, owners bigint, texts bigint, forms bigint, "
+        "short bigint)"
+    )
+    if {"turn", "context", "dialogue"} & {*request.units}:
+        create_turn_texts(con, database)
+    kept = {name for name, _ in _relations(con)}
+    for family in FAMILIES:
+        units = [unit for unit in family.units if unit in request.units]
+        if units:
+            create_units(con, database, units)
+            con.execute(f"""
+insert into counts
+select
+    unit,
+    place_no,
+    count(*),
+    count(distinct owner_no),
+    count(distinct text_no),
+    count(distinct form_no),
+    count(*) filter (words < {SHORT}),
+from units
+inner join forms using (form_no)
+inner join owner_places using (owner_no)
+group by unit, place_no
+""")
+            create_near(con, request.threshold, family.shingle, " and ".join(units))
+            for unit in units:
+                if request.pairs is not None and unit in PAIRED:
+                    add_pairs(con, unit)
+            create_matches(con, request.contains)
+            for name, kind in _relations(con):
+                if name not in kept:
+                    con.execute(f"drop {kind} {quoted(name)}")
+    _insert_rows(con)
+
+
+def _relations(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """Return the tables and views of the current database, views first."""
+    rows = con.execute("""
+select view_name, 'view' from duckdb_views() where database_name = current_database() and not internal
+union all
+select table_name, 'table' from duckdb_tables() where database_name = current_database()
+""")
+    return rows.fetchall()
+
+
+def _insert_rows(con: duckdb.DuckDBPyConnection) -> None:
+    """Write places, units and matches by their names, sorted by all columns."""
+    con.execute(f"""
+insert into {_RESULT}.main.places
+select place, corpus_id, release, split, standard_split from places order by all
+""")
+    con.execute(f"""
+insert into {_RESULT}.main.units
+select unit, place, units, owners, texts, forms, short
+from counts inner join places using (place_no)
+order by all
+""")
+
+    def turn_index(unit: str, number: str) -> str:
+        return f"if({unit} in ('turn', 'context'), {TURN_INDEX_OF.format(number)}, null)"
+
+    con.execute(f"""
+insert into {_RESULT}.main.matches
+select
+    rows.unit,
+    here.place,
+    mine.owner,
+    {turn_index("rows.unit", "rows.unit_no")} as turn_index,
+    rows.other_unit,
+    there.place as other_place,
+    rows.tokens,
+    rows.words,
+    theirs.owner as other_owner,
+    {turn_index("rows.other_unit", "rows.other_unit_no")} as other_turn_index,
+    rows.kind,
+    rows.shared,
+    rows.total,
+    rows.shared / rows.total as similarity,
+    rows.matches,
+    rows.unit <> 'persona' and rows.kind <> 'same' and (
+        rows.words < {SHORT} or rows.words < {_STEREOTYPE} and rows.matches > {_OFTEN}
+    ) as is_phrase,
+from rows
+inner join places as here on here.place_no = rows.place_no
+inner join places as there on there.place_no = rows.other_place_no
+inner join owners as mine on mine.owner_no = {OWNER_OF.format("rows.unit_no")}
+inner join owners as theirs on theirs.owner_no = {OWNER_OF.format("rows.other_unit_no")}
+order by all
+""")
+
+
+def _insert_run(con: duckdb.DuckDBPyConnection, request: Request, against: list[str], fingerprint: str) -> None:
+    sums = sha256()
+    for table in TABLES:
+        if table != "run":
+            rows = con.execute(f"from {_RESULT}.main.{table}")
+            while some := rows.fetchmany(10_000):
+                sums.update("".join(f"{json.dumps(row)}\n" for row in some).encode())
+    values = (
+        *(FORMAT, float(request.threshold), float(request.contains)),
+        *([str(unit) for unit in Unit if unit in request.units], against, fingerprint),
+        *(version(), duckdb.__version__, sums.hexdigest()),
+    )
+    insert(con, f"{_RESULT}.main.run", [values])

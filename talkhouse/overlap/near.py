@@ -1,0 +1,141 @@
+"""Near texts: every pair of normal forms whose sets of shingles are as alike as the threshold, each counted exactly.
+
+A prefix filter (AllPairs, PPJoin): the shingles of each text are ordered from the rarest to the commonest, and two
+texts that are alike enough share one among the first few of both. What shares one is counted; nothing is guessed.
+"""
+
+from fractions import Fraction
+
+import duckdb
+
+from talkhouse.overlap.forms import runs
+from talkhouse.schema.errors import QueryFailed
+from talkhouse.visible import visible
+
+MOST_MEETINGS = 1_000_000_000
+"""Pairs in which prefixes may meet, some of them several times."""
+
+_SHOWN = 3
+"""Of the shingles in which most of them meet."""
+
+
+def create_near(con: duckdb.DuckDBPyConnection, threshold: Fraction, shingle: int, units: str) -> None:
+    """Create ``near``: pairs of forms, each in both directions, with shared and total shingles.
+
+    ``units`` names what the forms are of in the error. Raises QueryFailed for too many pairs, before they are made.
+    """
+    p, q = threshold.numerator, threshold.denominator
+    con.execute(f"""
+create table shingles as
+select form_no, len(found) as size, unnest(found) as shingle
+from (select form_no, {runs("form", shingle)} as found from forms where tokens >= {shingle})
+""")
+    # What stands in one text only can't be shared, and comes first in the order: it only counts.
+    con.execute("""
+create table common as
+select form_no, size, shingle, frequency
+from shingles
+inner join (
+    select shingle, count(*) as frequency from shingles group by shingle having count(*) > 1
+) using (shingle)
+""")
+    con.execute("drop table shingles")
+    con.execute(f"""
+create table prefixes as
+select form_no, size, shingle, place
+from (
+    select
+        form_no,
+        size,
+        shingle,
+        size - count(*) over (partition by form_no) + row_number() over (
+            partition by form_no order by frequency, shingle
+        ) as place,
+    from common
+)
+where place <= size - {_ceiling(f"{p} * size", q)} + 1
+""")
+    _check_meetings(con, shingle, units)
+    # Of a pair, the shorter first. Where a shingle is the first that they share, so many can follow in both.
+    needed = _ceiling(f"{p} * (one.size + other.size)", p + q)
+    con.execute(f"""
+create table candidates as
+select distinct one.form_no, other.form_no as other_form_no
+from prefixes as one
+inner join prefixes as other
+    on other.shingle = one.shingle
+    and (one.size, one.form_no) < (other.size, other.form_no)
+    and one.size * {q} >= other.size * {p}
+    and 1 + least(one.size - one.place, other.size - other.place) >= {needed}
+""")
+    con.execute("drop table prefixes")
+    con.execute("""
+create table lists as
+select form_no, any_value(size) as size, list(shingle) as common from common group by form_no
+""")
+    con.execute("drop table common")
+    con.execute(f"""
+create table pairs as
+select form_no, other_form_no, shared, size + other_size - shared as total
+from (
+    select
+        candidates.form_no,
+        candidates.other_form_no,
+        one.size,
+        other.size as other_size,
+        len(list_intersect(one.common, other.common)) as shared,
+    from candidates
+    inner join lists as one on one.form_no = candidates.form_no
+    inner join lists as other on other.form_no = candidates.other_form_no
+)
+where total * {p} <= shared * {q}
+""")
+    con.execute("drop table candidates")
+    con.execute("drop table lists")
+    con.execute("""
+create table near as
+from pairs
+union all
+select other_form_no, form_no, shared, total from pairs
+""")
+    con.execute("drop table pairs")
+
+
+def _ceiling(number: str, divisor: int) -> str:
+    return f"(({number} + {divisor - 1}) // {divisor})"
+
+
+def _check_meetings(con: duckdb.DuckDBPyConnection, shingle: int, units: str) -> None:
+    """Raise QueryFailed where prefixes meet too often: a template that is said in thousands of variants."""
+    ((meetings,),) = con.execute("""
+select coalesce(sum(times * (times - 1) // 2), 0)
+from (select count(*) as times from prefixes group by shingle)
+""").fetchall()
+    if meetings <= MOST_MEETINGS:
+        return
+    commonest = con.execute(f"""
+with
+often as (
+    select shingle, min(form_no) as form_no, count(*) as times
+    from prefixes
+    group by shingle
+    qualify rank() over (order by count(*) desc) <= {_SHOWN}
+)
+
+select
+    times,
+    list_filter(
+        list_transform(range(1, len(words) - {shingle - 2}), lambda place: words[place : place + {shingle - 1}]),
+        lambda part: hash({", ".join(f"hash(part[{place + 1}])" for place in range(shingle))}) = shingle
+    )[1] as part,
+from (select times, shingle, string_split(form, ' ') as words from often inner join forms using (form_no))
+order by times desc, part
+limit {_SHOWN}
+""").fetchall()
+    shown = "; ".join(f"'{visible(' '.join(words))}' in {times:,} texts" for times, words in commonest)
+    raise QueryFailed(
+        f"too many texts begin to look alike to compare all pairs of them: unit {units}",
+        expected=f"at most {MOST_MEETINGS:,} pairs to look at",
+        found=f"{meetings:,}; the commonest parts: {shown}",
+        next_step="a template said in many variants does this: raise --threshold, or name other units with --unit",
+    )
