@@ -105,9 +105,7 @@ def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudony
         warehouse,
         _DIALOGUES if is_corpus else name,
         filters,
-        columns=("dialogue_id", "corpus_id", "title", "language")
-        if is_corpus or name in (_DIALOGUES, "dialogues")
-        else None,
+        columns=("dialogue_id", "corpus_id", "title", "language") if is_dialogues else None,
     )
     if dialogues.full_name != _DIALOGUES:
         raise UsageError(
