@@ -204,7 +204,8 @@ def instants(trace: Path, number: int) -> list[Instant]:
     found = list(longest.values())
     rounds = -(-number // len(found))
     some = [Instant(one.phase, one.nth, one.seconds * turn / rounds) for turn in range(rounds) for one in found]
-    return some[:number]
+    # Of more phases than that, the last one and some before it: in the first ones nothing has been made yet.
+    return [some[(index + 1) * len(some) // number - 1] for index in range(number)]
 
 
 def last(trace: Path) -> str:

@@ -293,7 +293,7 @@ CASES = (
 @pytest.mark.parametrize(
     ("make", "number"),
     [
-        *(pytest.param(make, 8, marks=pytest.mark.slow) for make in CASES),
+        *(pytest.param(make, 6, marks=pytest.mark.slow) for make in CASES),
         pytest.param(a_build, 500, marks=pytest.mark.long),
     ],
 )

@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from talkhouse import migrations
-from talkhouse.build.run import Result
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import Result, build
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ChartKind
 from talkhouse.charts.headlines import FilledHeadline
@@ -27,13 +28,13 @@ PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards
 SAMPLES = Path("ingest/corpora")
 
 
-@pytest.fixture
-def without_mpchat(rebuild: Callable[..., Result], tmp_path: Path) -> Path:
-    data = tmp_path / "data"
+@pytest.fixture(scope="module")
+def without_mpchat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("without_mpchat")
     for corpus in ("dbdc3", "delidata"):
-        shutil.copytree(SAMPLES / corpus / "sample", data / corpus)
-    rebuild(data)
-    return tmp_path / "w.duckdb"
+        shutil.copytree(SAMPLES / corpus / "sample", folder / "data" / corpus)
+    build(folder / "w.duckdb", Silent(), data=folder / "data")
+    return folder / "w.duckdb"
 
 
 def texts(page: AppTest) -> list[str]:

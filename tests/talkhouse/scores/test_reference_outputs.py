@@ -21,9 +21,12 @@ from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 
 FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "scoring"
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "expected.jsonl").is_file(), reason=f"there is no {FOLDER}: the reference programs' outputs"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (FOLDER / "expected.jsonl").is_file(), reason=f"there is no {FOLDER}: the reference programs' outputs"
+    ),
+]
 
 
 def expected(corpus: str, name: str = "") -> list[dict[str, Any]]:
