@@ -1,8 +1,11 @@
 """Keys of records and dialogues: the same id and words are one dialogue; other words under it get a hash."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from talkhouse.ingest.keys import Keys, digest
+import polars as pl
+
+from talkhouse.ingest.keys import Keys, digest, digest_of
 from talkhouse.ingest.sources import SourceFile
 
 
@@ -38,9 +41,9 @@ class Identity:
         """Return the key of a record of a file, ``corpus/path/number``."""
         return f"{self._corpus_id}/{path}/{number}"
 
-    def is_taken(self, native_id: str) -> bool:
-        """Whether a dialogue has this id."""
-        return self._words.has(f"{self._corpus_id}:{native_id}")
+    def may_be_taken(self, native_id: str) -> bool:
+        """Whether a dialogue has this id, or a key that looks like those of ids that several dialogues have."""
+        return "~" in native_id or self._words.has(f"{self._corpus_id}:{native_id}")
 
     def dialogue(self, native_id: str, words: bytes, rest: bytes) -> DialogueKey:
         """Return the key of a dialogue by its id, the hash of what is said by whom, and the hash of everything else."""
@@ -55,3 +58,42 @@ class Identity:
     def dialogue_without_id(self, path: str, number: int) -> str:
         """Return the key of a dialogue that has no id: the place of its record."""
         return f"{self._corpus_id}:{path}/{number}"
+
+
+def line(values: Iterable[str | None]) -> str:
+    """Write the values of a row to be hashed, nothing for a row of nothing; the lengths tell where each ends."""
+    there = ["-" if value is None else f"{len(value.encode())}:{value}" for value in values]
+    return "".join(there) if set(there) != {"-"} else ""
+
+
+def lines(columns: pl.DataFrame) -> pl.Series:
+    """Write the values of each row of texts, as ``line`` does."""
+    pieces: list[pl.Expr] = []
+    for name in columns.columns:
+        written = (pl.col(name).str.len_bytes().cast(pl.String), pl.lit(":"), pl.col(name))
+        match columns[name].null_count():
+            case 0:
+                pieces += written
+            case nulls if nulls == len(columns):
+                pieces.append(pl.lit("-"))
+            case _:
+                pieces.append(pl.concat_str(written).fill_null("-"))
+    text = pl.concat_str(pieces)
+    if len(pieces) == len(columns.columns):  # a row may be nothing
+        text = text.replace("-" * len(pieces), "")
+    return columns.with_columns(line=text)["line"]
+
+
+def digest_of_lines(begin: str, rows: Iterable[str]) -> bytes:
+    """Hash the lines of one owner, behind what is said of the owner; how many there are is known otherwise."""
+    return digest_of((begin + "\n".join(rows).rstrip("\n")).encode())
+
+
+def digests(begins: pl.Series | str, owners: pl.Series, rows: pl.Series) -> list[bytes]:
+    """Hash the lines of each owner, whose rows follow one another, as ``digest_of_lines`` does."""
+    if isinstance(begins, pl.Series) and not (rows != "").any():
+        texts = begins
+    else:
+        by_owner = pl.DataFrame({"owner": owners, "text": rows}).group_by("owner", maintain_order=True)
+        texts = begins + by_owner.agg("text")["text"].list.join("\n").str.strip_chars_end("\n")
+    return [digest_of(text) for text in texts.cast(pl.Binary)]

@@ -1,6 +1,8 @@
 """The rows of a dialogue: turns, parts, speakers, and the candidates that came with a record of it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -10,6 +12,7 @@ from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.documents.gathered import Gathered
 from talkhouse.ingest.declared.documents.record_fields import RecordFields
 from talkhouse.ingest.declared.documents.talk import Piece, Said, Talk
+from talkhouse.ingest.declared.identity import digest_of_lines, line
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.declared.times import microseconds
@@ -22,21 +25,28 @@ CANDIDATE_SET = "completion"
 """The name of the list of answers that are compared."""
 
 
-_REST = ("kind", "native_id", "said_at", "reply_to", "start_ms", "end_ms", "speaker_name", "is_bot", "extra")
+REST = (
+    "kind",
+    "native_id",
+    "said_at",
+    "reply_to",
+    "start_ms",
+    "end_ms",
+    "speaker_name",
+    "is_bot",
+    "extra",
+    "parts",
+    "shape",
+)
 """What else a turn's rows hold beside who says what."""
 
+FACTS = ("title", "domain", "language", "started_at")
+"""What the row of a dialogue holds beside its keys."""
 
-def words_of(roles: Sequence[str], speakers: Sequence[str | None], texts: Sequence[str]) -> bytes:
+
+def words_of(said: Iterable[Said]) -> bytes:
     """Hash who says what."""
-    named = speakers if any(name is not None for name in speakers) else None
-    return digest_of(msgspec.json.encode((roles, named, texts)))
-
-
-def rest_of(fields: RecordFields, shapes: Sequence[bytes], columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """Hash what a dialogue's rows hold beside its words: columns of its turns, and shapes with their numbers."""
-    known = (fields.title, fields.domain, fields.language, fields.started_at)
-    there = {name: column for name, column in columns.items() if any(value is not None for value in column)}
-    return digest_of(msgspec.json.encode((known, [Raw(shape) for shape in shapes], there)))
+    return digest_of_lines("", (line((turn.role, turn.speaker, turn.text)) for turn in said))
 
 
 class DialogueRows:
@@ -50,33 +60,55 @@ class DialogueRows:
         """Those of the file that is read."""
 
     def rest(self, fields: RecordFields, said: Sequence[Said]) -> bytes:
-        """Hash what a dialogue's rows hold beside its words.
+        """Hash what a dialogue's rows hold beside its words."""
+        shapes = [self.shape_key(turn.shape) for turn in said]
+        changed = [None if shape == before else shape for before, shape in pairwise(shapes)]
+        rows = (line(self._rest(turn, shape)) for turn, shape in zip(said, [None, *changed], strict=False))
+        return digest_of_lines(line((*(_text(getattr(fields, name)) for name in FACTS), *shapes[:1])), rows)
 
-        All shapes of its rows count as used: a file that only repeats a dialogue is written with them too, so another
+    def _rest(self, turn: Said, shape: str | None) -> Iterator[str | None]:
+        """Yield what a turn's rows hold, by ``REST``; ``shape`` is None where it is that of the turn before."""
+        yield None if turn.kind == "message" else turn.kind
+        yield from (_text(getattr(turn, name)) for name in REST[1:-3])
+        yield self._extra(turn)
+        yield self.parts_text(turn.parts)
+        yield shape
+
+    def shape_key(self, shape: Mapping[str, Any] | None) -> str | None:
+        """Return what stands for the shape of a turn, and its number in the file.
+
+        All shapes of a dialogue's rows count as used: a file that only repeats it is written with them too, so another
         file's rows say the same only where their shapes have the same numbers.
         """
-        numbered = [self._numbered("message", turn.shape) for turn in said]
-        columns: dict[str, list[Any]] = {name: [getattr(turn, name) for turn in said] for name in _REST}
-        columns |= self.part_columns([turn.parts for turn in said])
-        columns["kind"] = [None if turn.kind == "message" else turn.kind for turn in said]
-        columns["said_at"] = [None if turn.said_at is None else microseconds(turn.said_at) for turn in said]
-        shapes = list(dict.fromkeys(numbered))
-        if len(shapes) > 1:
-            columns["shape"] = [shapes.index(shape) for shape in numbered]
-        return rest_of(fields, shapes, columns)
+        return None if shape is None else digest_of(self._numbered("message", shape)).hex()
 
-    def part_columns(self, parts: Sequence[Sequence[Piece] | None]) -> dict[str, list[Any]]:
-        """Return the parts of turns, and their shapes, as ``rest_of`` takes them."""
-        shapes = [[self._numbered("part", piece.shape) for piece in pieces] if pieces else None for pieces in parts]
-        return {"parts": list(parts), "part_shapes": shapes}
+    def parts_text(self, pieces: Sequence[Piece] | None) -> str | None:
+        """Write the parts of a turn, with their shapes, to be hashed."""
+        if not pieces:
+            return None
+        shapes = [None if piece.shape is None else Raw(self._numbered("part", piece.shape)) for piece in pieces]
+        return msgspec.json.encode((pieces, shapes)).decode()
 
-    def _numbered(self, level: str, shape: Mapping[str, Any] | None) -> bytes:
+    def _numbered(self, level: str, shape: Mapping[str, Any]) -> bytes:
         """Write a shape with its number."""
-        return b"null" if shape is None else msgspec.json.encode((self.shapes.number(level, shape), shape))
+        return msgspec.json.encode((self.shapes.number(level, shape), shape))
+
+    def _extra(self, turn: Said) -> str | None:
+        return shaped(self.shapes.number("message", turn.shape) if turn.shape else 0, turn.extra)
 
     def add(self, dialogue_id: str, fields: RecordFields, said: Sequence[Said], gathered: Gathered) -> None:
         """Add a dialogue."""
-        gathered.dialogues.append(self.dialogue(dialogue_id, fields))
+        gathered.dialogues.append(
+            Dialogue(
+                dialogue_id,
+                self._corpus_id,
+                fields.native_id,
+                fields.domain,
+                fields.title,
+                fields.language,
+                fields.started_at,
+            )
+        )
         for index, turn in enumerate(said):
             gathered.rows += self.parts(dialogue_id, index, turn.parts or ())
         ids: dict[str, str] = {}
@@ -93,7 +125,7 @@ class DialogueRows:
                 turn.text,
                 turn.native_id,
                 turn.said_at,
-                shaped(self.shapes.number("message", turn.shape) if turn.shape else 0, turn.extra),
+                self._extra(turn),
                 turn.reply_to,
                 turn.start_ms,
                 turn.end_ms,
@@ -119,25 +151,18 @@ class DialogueRows:
                 )
             )
 
-    def dialogue(self, dialogue_id: str, fields: RecordFields) -> Dialogue:
-        """Make the row of a dialogue itself."""
-        return Dialogue(
-            dialogue_id,
-            self._corpus_id,
-            fields.native_id,
-            fields.domain,
-            fields.title,
-            fields.language,
-            fields.started_at,
-        )
-
     def add_speaker(self, dialogue_id: str, said: Said, gathered: Gathered) -> str:
         """Add the speaker of a turn, who has said nothing before in the dialogue, and return their key."""
+        speaker_id = self.speaker(dialogue_id, said, gathered)
+        gathered.rows.append(Participant(dialogue_id, speaker_id, said.role))
+        return speaker_id
+
+    def speaker(self, dialogue_id: str, said: Said, gathered: Gathered) -> str:
+        """Return the key of the speaker of a turn, and add their row where they are new."""
         known = self._speakers.of(
             dialogue_id, said.speaker or "", said.role, is_bot=said.is_bot, shown_name=said.speaker_name
         )
         gathered.rows += [known.row] if known.is_new else []
-        gathered.rows.append(Participant(dialogue_id, known.row.speaker_id, said.role))
         return known.row.speaker_id
 
     def parts(self, dialogue_id: str, turn_index: int, pieces: Iterable[Piece]) -> Iterator[Part]:
@@ -168,3 +193,16 @@ def shaped(number: int | Mapping[str, Any], rest: Mapping[str, Raw] | None) -> s
     if not number:
         return dump(rest)
     return dump({"shape": number} | dict(rest or {}))
+
+
+def record_extra(
+    number: int | Mapping[str, Any], cells: Mapping[str, str] | None, rest: Mapping[str, Raw]
+) -> str | None:
+    """Write ``extra`` of a record: as ``shaped``, and which cells of a CSV are written otherwise."""
+    own = ({"shape": number} if number else {}) | ({"cells": cells} if cells else {})
+    return dump(own | dict(rest))
+
+
+def _text(value: object) -> str | None:
+    """Write a value of a row as a column of texts has it."""
+    return None if value is None else str(microseconds(value)) if isinstance(value, datetime) else str(value)

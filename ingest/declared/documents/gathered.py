@@ -1,5 +1,6 @@
 """Rows of many records, gathered until they are worth a batch."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import astuple
@@ -23,22 +24,29 @@ class Gathered:
         """All other rows."""
         self.findings: list[ReaderFinding] = []
         self.turns: list[Turn] = []
-        self.columns: list[ColumnBatch] = []
-        """Rows that are columns already."""
-        self._size = 0
+        self._columns: list[ColumnBatch] = []
+        self._count = self._size = 0
 
     def add(self, record: Record, size: int) -> None:
         """Add a record of so many bytes, when its other rows have been added."""
         self.records.append(record)
+        self._count += 1
+        self._size += size
+
+    def add_columns(self, batches: Iterable[ColumnBatch], size: int) -> None:
+        """Add the rows of records of so many bytes in all."""
+        for batch in batches:
+            self._columns.append(batch)
+            self._count += len(batch) if batch.kind is Record else 0
         self._size += size
 
     def batch(self) -> LoadedBatch | None:
         """Return what was gathered, and begin anew; None where that is nothing."""
-        if not self.records:
+        if not self._count:
             return None
         batches = (_columns(Record, self.records), _columns(Dialogue, self.dialogues), _columns(Turn, self.turns))
-        column_batches = [batch for batch in batches if batch is not None] + self.columns
-        batch = LoadedBatch(self._file, len(self.records), self._size, self.rows, column_batches, self.findings)
+        column_batches = [batch for batch in batches if batch is not None] + self._columns
+        batch = LoadedBatch(self._file, self._count, self._size, self.rows, column_batches, self.findings)
         self._begin()
         return batch
 

@@ -1,17 +1,18 @@
 """Reads files whose records hold a dialogue each, whatever the format."""
 
 import os
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
-from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, words_of
+from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, record_extra, words_of
 from talkhouse.ingest.declared.documents.gathered import Gathered
 from talkhouse.ingest.declared.documents.labels import Given, labels_of
 from talkhouse.ingest.declared.documents.record_fields import (
@@ -26,11 +27,11 @@ from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords,
 from talkhouse.ingest.declared.documents.typed_rows import TypedRows
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files.read import open_records
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
+from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, RecordFile
 from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, wanted
 from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.declared.values import kind_of
-from talkhouse.ingest.decode import BadRecord, check, dump
+from talkhouse.ingest.decode import BadRecord, check
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.rows import Record
 from talkhouse.ingest.sources import SourceFile
@@ -65,6 +66,7 @@ class _Place(NamedTuple):
 class _Read(NamedTuple):
     """What one record was read as, when nothing can be wrong any more."""
 
+    raw: RawRecord
     split: Split
     fields: RecordFields
     talk: Talk
@@ -98,14 +100,10 @@ class _Reader:
         try:
             records = open_records(file, self._declaration)
             for block, typed in self._decoded(_blocks(records.texts())):
-                forms = [TypedRows(one, self._declaration, self._rows, self._labels) for one in typed]
-                for number, raw in enumerate(block):
-                    if self._take_typed(number, raw, forms, place, gathered):
-                        continue
-                    if (rejected := self._record(records.check(raw), place, gathered)) is not None:
-                        yield rejected
-                for form in forms:
-                    form.add_turns(gathered)
+                forms = [
+                    TypedRows(one, block, place.path, self._declaration, self._rows, self._labels) for one in typed
+                ]
+                yield from self._block(block, forms, records, place, gathered)
                 if batch := gathered.batch():
                     yield batch
                 count += len(block)
@@ -128,28 +126,54 @@ class _Reader:
                     yield done, typed.result()
             yield from ((done, typed.result()) for done, typed in ahead)
 
-    def _take_typed(
-        self, number: int, raw: RawRecord, forms: Iterable[TypedRows], place: _Place, gathered: Gathered
-    ) -> bool:
-        """Gather the rows of a record that was decoded with others; False where it is to be read by itself."""
+    def _block(
+        self,
+        block: Sequence[RawRecord],
+        forms: Sequence[TypedRows],
+        file: RecordFile,
+        place: _Place,
+        gathered: Gathered,
+    ) -> Iterator[Rejected]:
+        """Gather the rows of a block: of records that were decoded together, and of the others, one by one."""
+        decoded = {n for form in forms for n in form.records["n"]}
+        reads = (self._checked(file, raw, place) for n, raw in enumerate(block) if n not in decoded)
+        if not forms:
+            for read in reads:
+                yield from self._gather(read, place, gathered)
+            return
+        others = dict(zip((n for n in range(len(block)) if n not in decoded), reads, strict=True))
+        for n in self._leave_taken(forms, others):
+            others[n] = self._checked(file, block[n], place)
+        firsts = deque(sorted((first for form in forms for first in form.firsts(gathered)), key=itemgetter(0, 1)))
+        for n in [*sorted(others), len(block)]:
+            while firsts and firsts[0][0] < n:
+                *_, add = firsts.popleft()
+                add()
+            if n in others:
+                yield from self._gather(others[n], place, gathered)
         for form in forms:
-            record = form.read(number, raw)
-            if record is None:
-                continue
-            if record.fields.native_id is None:
-                dialogue_id = self._identity.dialogue_without_id(place.path, raw.record_index)
-            elif self._identity.is_taken(record.fields.native_id):
-                return False
-            else:
-                key = self._identity.dialogue(record.fields.native_id, form.words(record), form.rest(record))
-                dialogue_id = key.dialogue_id
-            row = self._record_row(raw, place, dialogue_id, record.fields, form.layout.shape, record.extra)
-            gathered.dialogues.append(self._rows.dialogue(dialogue_id, record.fields))
-            form.take(record, dialogue_id, gathered)
-            gathered.rows += [given.row(row) for given in record.labels]
-            gathered.add(row, len(raw.raw))
-            return True
-        return False
+            form.add(self._identity, self._splits, place.location, gathered)
+
+    def _leave_taken(self, forms: Sequence[TypedRows], others: Mapping[int, _Read | Rejected]) -> set[int]:
+        """Leave records to the reader whose ids may be those of others; return their places.
+
+        Only there it is decided what dialogues of one id share.
+        """
+        ids = [form.records["native_id"].to_list() for form in forms]
+        ids.append([read.fields.native_id for read in others.values() if isinstance(read, _Read)])
+        counts = Counter(chain.from_iterable(ids))
+        taken = {
+            name
+            for name, count in counts.items()
+            if name is not None and (count > 1 or self._identity.may_be_taken(name))
+        }
+        left = set[int]()
+        for form in forms if taken else ():
+            is_taken = form.records["native_id"].is_in(list(taken))
+            places = set(form.records["n"].filter(is_taken))
+            form.leave(places)
+            left |= places
+        return left
 
     def _see(self, raw: RawRecord) -> Seen | None:
         """Read a record for a look at how it is written."""
@@ -162,16 +186,16 @@ class _Reader:
             return None
         return Seen(read.split.shape(read.taken, {}), read.talk.said)
 
-    def _record(self, raw: RawRecord | BadRawRecord, place: _Place, gathered: Gathered) -> Rejected | None:
-        """Gather the rows of one record; return it where it can't be loaded."""
+    def _checked(self, file: RecordFile, raw: RawRecord, place: _Place) -> _Read | Rejected:
+        """Read one record; return it where it can't be loaded."""
+        checked = file.check(raw)
         try:
-            if isinstance(raw, BadRawRecord):
-                raise raw.problem
-            self._gather(raw, self._read(raw), place, gathered)
+            if isinstance(checked, BadRawRecord):
+                raise checked.problem
+            return self._read(checked)
         except BadRecord as problem:
-            verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
-            return reject(_location(raw, place, None), problem, verbatim)
-        return None
+            verbatim = checked.raw if isinstance(checked, BadRawRecord) else checked.quarantined
+            return reject(_location(checked, place, None), problem, verbatim)
 
     def _read(self, raw: RawRecord) -> _Read:
         """Read one record; raises BadRecord."""
@@ -191,17 +215,19 @@ class _Reader:
         findings += talk.findings
         if not talk.said:
             findings.append(ReaderFinding("GF-02", "the record has no turns"))
-        return _Read(split, fields, talk, taken, labels, findings)
+        return _Read(raw, split, fields, talk, taken, labels, findings)
 
-    def _gather(self, raw: RawRecord, read: _Read, place: _Place, gathered: Gathered) -> None:
-        """Gather the rows of a record."""
-        fields, talk = read.fields, read.talk
+    def _gather(self, read: _Read | Rejected, place: _Place, gathered: Gathered) -> Iterator[Rejected]:
+        """Gather the rows of a record; yield it where it can't be loaded."""
+        if isinstance(read, Rejected):
+            yield read
+            return
+        raw, fields, talk = read.raw, read.fields, read.talk
         is_new = is_same = True
         if fields.native_id is None:
             dialogue_id = self._identity.dialogue_without_id(place.path, raw.record_index)
         else:
-            columns = ([getattr(turn, name) for turn in talk.said] for name in ("role", "speaker", "text"))
-            key = self._identity.dialogue(fields.native_id, words_of(*columns), self._rows.rest(fields, talk.said))
+            key = self._identity.dialogue(fields.native_id, words_of(talk.said), self._rows.rest(fields, talk.said))
             dialogue_id, is_new, is_same = key.dialogue_id, key.is_new, key.is_same
             if key.is_taken:
                 read.findings.append(ReaderFinding("GF-04", f"the id {fields.native_id!r:.100} has other words too"))
@@ -211,7 +237,7 @@ class _Reader:
         record = self._record_row(raw, place, dialogue_id, fields, shape, extra)
         if is_new:
             self._rows.add(dialogue_id, fields, talk.said, gathered)
-        gathered.rows += [given.row(record) for given in read.labels]
+        gathered.rows += [given.row(record.record_id, dialogue_id) for given in read.labels]
         if talk.offered:
             self._rows.candidates(record, talk, gathered)
         if read.findings:
@@ -229,10 +255,6 @@ class _Reader:
         extra: dict[str, Raw],
     ) -> Record:
         of_file = place.location
-        number = self._rows.shapes.number("record", shape)
-        if number or raw.cells:
-            own = ({"shape": number} if number else {}) | ({"cells": raw.cells} if raw.cells else {})
-            extra = {name: Raw(msgspec.json.encode(value)) for name, value in own.items()} | extra
         split = of_file.split if fields.split is None else fields.split
         return Record(
             record_id=self._identity.record_id(place.path, raw.record_index),
@@ -247,7 +269,7 @@ class _Reader:
             record_index=raw.record_index,
             source_file_id=of_file.file.id,
             source_pointer=raw.pointer,
-            extra=dump(extra),
+            extra=record_extra(self._rows.shapes.number("record", shape), raw.cells, extra),
         )
 
 
