@@ -71,7 +71,7 @@ class DialogueRows:
         yield None if turn.kind == "message" else turn.kind
         yield from (_text(getattr(turn, name)) for name in REST[1:-3])
         yield self._extra(turn)
-        yield self.parts_text(turn.parts)
+        yield self.parts_text(turn.parts) if turn.parts else None
         yield shape
 
     def shape_key(self, shape: Mapping[str, Any] | None) -> str | None:
@@ -82,10 +82,8 @@ class DialogueRows:
         """
         return None if shape is None else digest_of(self._numbered("message", shape)).hex()
 
-    def parts_text(self, pieces: Sequence[Piece] | None) -> str | None:
+    def parts_text(self, pieces: Sequence[Piece]) -> str:
         """Write the parts of a turn, with their shapes, to be hashed."""
-        if not pieces:
-            return None
         shapes = [None if piece.shape is None else Raw(self._numbered("part", piece.shape)) for piece in pieces]
         return msgspec.json.encode((pieces, shapes)).decode()
 

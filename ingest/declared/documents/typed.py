@@ -297,17 +297,15 @@ def _is_of(form: Form, types: Mapping[str, str]) -> str:
 
 def _written(layout: Layout, list_key: str, layouts: Sequence[Layout], types: Mapping[str, str]) -> str:
     """Write how records of messages of several forms are written."""
-    objects = [_object([(key, _json(f"m.{quoted(key)}", kind)) for key, kind in one.form]) for one in layouts]
-    cases = " ".join(f"when {_is_of(one.form, types)} then {text}" for one, text in zip(layouts, objects, strict=True))
-    each = f"array_to_string(list_transform(d.{quoted(list_key)}, lambda m: case {cases} end), ',')"
-    listed = f"'[' || {each} || ']'"
-    return _object([(key, listed if key == list_key else _json(f"d.{quoted(key)}", kind)) for key, kind in layout.form])
+    cases = " ".join(f"when {_is_of(one.form, types)} then {_json(_members(one.form, 'm'))}" for one in layouts)
+    record = _members(layout.form, "d")
+    record[list_key] = f"list_transform({record[list_key]}, lambda m: case {cases} end)"
+    return f"{_json(record)}::varchar"
 
 
-def _json(sql: str, kind: str) -> str:
-    return "'null'" if kind == _NULL else f"coalesce(to_json({sql})::varchar, 'null')"
+def _members(form: Form, name: str) -> dict[str, str]:
+    return {key: "null" if kind == _NULL else f"{name}.{quoted(key)}" for key, kind in form}
 
 
-def _object(members: Sequence[tuple[str, str]]) -> str:
-    pieces = [f"{literal(msgspec.json.encode(key).decode() + ':')} || {sql}" for key, sql in members]
-    return "'{' || " + " || ',' || ".join(pieces) + " || '}'"
+def _json(members: Mapping[str, str]) -> str:
+    return f"to_json({{{', '.join(f'{literal(key)}: {sql}' for key, sql in members.items())}}})"

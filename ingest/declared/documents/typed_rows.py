@@ -1,9 +1,11 @@
 """Rows of records that were decoded many at a time (``typed``): the same as the reader makes one by one."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
 import polars as pl
 from msgspec import Raw
 
@@ -62,7 +64,8 @@ class TypedRows:
         self._block, self._path, self._declaration, self._rows, self._labels = block, path, declaration, rows, labels
         self._more: dict[int, _More] = {}
         self._parts_texts: dict[int, list[str | None]] = {}
-        self._has_turns_to_read = bool(labels or any(one.rest or one.parts for one in self._layouts))
+        self._rest = [one.rest for one in self._layouts]
+        self._has_turns_to_read = bool(labels or any(self._rest) or any(one.parts for one in self._layouts))
         if self._has_turns_to_read or self._layout.rest:
             self._read_more()
         self._add_keys()
@@ -95,29 +98,47 @@ class TypedRows:
             self._turns = self._turns.filter(~self._turns["n"].is_in(left))
 
     def _read_more(self) -> None:
+        """Read what is not in columns, and leave the records to the reader in which that can't be kept."""
         by_record = self._turns.group_by("n", maintain_order=True).agg(
             "layout", *(name for name in ("text", "native_id") if name in self._turns.columns)
         )
+        kept: dict[int, list[Raw]] = {}
         for n, forms, *said in by_record.iter_rows():
+            kept[n] = []
             try:
-                self._more[n] = self._more_of(self._block[n].raw, forms, *said)
-            except BadRecord:
+                self._more[n] = self._more_of(self._block[n].raw, kept[n], forms, *said)
+            except (BadRecord, msgspec.DecodeError):
                 continue
+        if not _may_be_kept(chain.from_iterable(kept.values())):
+            self._more = {n: more for n, more in self._more.items() if _may_be_kept(kept[n])}
         self.leave(set(self.records["n"]) - self._more.keys())
 
     def _more_of(
-        self, raw: bytes, forms: Sequence[int], texts: Sequence[str], native_ids: Sequence[str | None] = ()
+        self,
+        raw: bytes,
+        kept: list[Raw],
+        forms: Sequence[int],
+        texts: Sequence[str],
+        native_ids: Sequence[str | None] = (),
     ) -> _More:
-        """Read what is not in columns; BadRecord where that can't be kept, or there is something to find in it."""
+        """Read what is not in columns, and add it to ``kept``; BadRecord where there is something to find in it."""
         check_depth(raw)
         members = members_of(raw)
-        extra = {name: _checked(members[key]) for name, key in self._layout.rest}
+        extra = {name: members[key] for name, key in self._layout.rest}
+        kept += extra.values()
         if not self._has_turns_to_read:
             return _More(extra, (), (), ())
         messages: list[Members] = _OBJECTS.decode(members[self._list_key])
-        both = [(one, self._layouts[form]) for one, form in zip(messages, forms, strict=True)]
-        rest = [{name: _checked(one[key]) for name, key in form.rest} or None for one, form in both]
-        parts = [[piece for key in form.parts for piece in _pieces(key, one[key])] or None for one, form in both]
+        rest = [
+            {name: one[key] for name, key in self._rest[form]} or None
+            for one, form in zip(messages, forms, strict=True)
+        ]
+        parts = [
+            [piece for key in self._layouts[form].parts for piece in _pieces(key, one[key])] or None
+            for one, form in zip(messages, forms, strict=True)
+        ]
+        kept += [raw for one in rest if one for raw in one.values()]
+        kept += [one[key] for one, form in zip(messages, forms, strict=True) for key in self._layouts[form].parts]
         if next(results_without_calls([Said("", "", "", parts=one) for one in parts if one]), None):
             raise BadRecord("GF-16", "a result of no call")
         labels = self._given(members, messages, texts, native_ids) if self._labels else []
@@ -154,9 +175,11 @@ class TypedRows:
                 yield n, i, partial(self._rows.speaker, "", Said(role, "", "", speaker=name), gathered)
 
     def _add_parts(self, n: int, dialogue_id: str, gathered: Gathered) -> None:
-        self._parts_texts[n] = [self._rows.parts_text(pieces) for pieces in self._more[n].parts]
-        for turn_index, pieces in enumerate(self._more[n].parts):
-            gathered.rows += self._rows.parts(dialogue_id, turn_index, pieces or ())
+        parts = self._more[n].parts
+        self._parts_texts[n] = [self._rows.parts_text(pieces) if pieces else None for pieces in parts]
+        for turn_index, pieces in enumerate(parts):
+            if pieces:
+                gathered.rows += self._rows.parts(dialogue_id, turn_index, pieces)
 
     def add(self, identity: Identity, splits: Splits, location: SourceLocation, gathered: Gathered) -> None:
         """Add the rows of all records; what they number has been numbered."""
@@ -278,14 +301,16 @@ def _texts(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _pieces(key: str, raw: Raw) -> list[Piece]:
-    pieces = read_member(key, _checked(raw))
+    pieces = read_member(key, raw)
     if pieces is None:
         raise BadRecord("GF-01", "no parts")
     return pieces
 
 
-def _checked(raw: Raw) -> Raw:
-    """Return what goes to ``extra``; BadRecord where an object in it has a key twice."""
-    if bytes(raw)[:1] in (b"{", b"["):
-        check(bytes(raw))
-    return raw
+def _may_be_kept(raws: Iterable[Raw]) -> bool:
+    """Whether no object in any of the texts has a key twice, and all else is as ``check`` wants it."""
+    try:
+        check(b"[" + b",".join(map(bytes, raws)) + b"]")
+    except BadRecord:
+        return False
+    return True
