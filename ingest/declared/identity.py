@@ -1,6 +1,5 @@
 """Keys of records and dialogues: the same id and words are one dialogue; other words under it get a hash."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import polars as pl
@@ -41,10 +40,6 @@ class Identity:
         """Return the key of a record of a file, ``corpus/path/number``."""
         return f"{self._corpus_id}/{path}/{number}"
 
-    def may_be_taken(self, native_id: str) -> bool:
-        """Whether a dialogue has this id, or a key that looks like those of ids that several dialogues have."""
-        return "~" in native_id or self._words.has(f"{self._corpus_id}:{native_id}")
-
     def dialogue(self, native_id: str, words: bytes, rest: bytes) -> DialogueKey:
         """Return the key of a dialogue by its id, the hash of what is said by whom, and the hash of everything else."""
         natural = f"{self._corpus_id}:{native_id}"
@@ -60,14 +55,11 @@ class Identity:
         return f"{self._corpus_id}:{path}/{number}"
 
 
-def line(values: Iterable[str | None]) -> str:
-    """Write the values of a row to be hashed, nothing for a row of nothing; the lengths tell where each ends."""
-    there = ["-" if value is None else f"{len(value.encode())}:{value}" for value in values]
-    return "".join(there) if set(there) != {"-"} else ""
-
-
 def lines(columns: pl.DataFrame) -> pl.Series:
-    """Write the values of each row of texts, as ``line`` does."""
+    """Write the values of each row of texts to be hashed, nothing for a row of nothing.
+
+    The lengths tell where each ends.
+    """
     pieces: list[pl.Expr] = []
     for name in columns.columns:
         written = (pl.col(name).str.len_bytes().cast(pl.String), pl.lit(":"), pl.col(name))
@@ -84,16 +76,15 @@ def lines(columns: pl.DataFrame) -> pl.Series:
     return columns.with_columns(line=text)["line"]
 
 
-def digest_of_lines(begin: str, rows: Iterable[str]) -> bytes:
-    """Hash the lines of one owner, behind what is said of the owner; how many there are is known otherwise."""
-    return digest_of((begin + "\n".join(rows).rstrip("\n")).encode())
+def digests(keys: pl.Series, owners: pl.Series, rows: pl.Series, begins: pl.Series | None = None) -> list[bytes]:
+    """Hash the lines of each key, which follow one another, behind what ``begins`` says of it.
 
-
-def digests(begins: pl.Series | str, owners: pl.Series, rows: pl.Series) -> list[bytes]:
-    """Hash the lines of each owner, whose rows follow one another, as ``digest_of_lines`` does."""
-    if isinstance(begins, pl.Series) and not (rows != "").any():
-        texts = begins
-    else:
-        by_owner = pl.DataFrame({"owner": owners, "text": rows}).group_by("owner", maintain_order=True)
-        texts = begins + by_owner.agg("text")["text"].list.join("\n").str.strip_chars_end("\n")
+    Lines at the end that are empty do not count.
+    """
+    by_row = pl.DataFrame({"key": owners, "text": rows})
+    by_row = by_row if (rows != "").any() else by_row.clear()
+    joined = by_row.group_by("key", maintain_order=True).agg("text")
+    joined = joined.select("key", text=pl.col("text").list.join("\n").str.strip_chars_end("\n"))
+    texts = pl.DataFrame({"key": keys}).join(joined, on="key", how="left", maintain_order="left")["text"].fill_null("")
+    texts = texts if begins is None else begins + texts
     return [digest_of(text) for text in texts.cast(pl.Binary)]

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -20,9 +20,13 @@ from talkhouse.ingest.declared.declaration.model import (
     TurnFields,
 )
 from talkhouse.ingest.declared.documents import read as read_module
+from talkhouse.ingest.declared.documents.dialogue_rows import Dialogues
+from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.messages import CHAT
 from talkhouse.ingest.declared.documents.read import CAREFULLY
-from talkhouse.ingest.declared.documents.typed_rows import TypedRows
+from talkhouse.ingest.declared.documents.typed import Typed
+from talkhouse.ingest.declared.documents.typed_rows import typed_dialogues
+from talkhouse.ingest.declared.record_files.record import RawRecord
 from talkhouse.ingest.rows import ROWS, Turn
 from tests.conftest import ONCE_BROKEN, invented_examples
 from tests.declared.rows_loaded import Read, declared, read, restored
@@ -239,18 +243,18 @@ def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
     lines = [line for number, other in enumerate(_AMONG) for line in (_PLAIN % number, other)]
     files = {"a.jsonl": "\n".join([*lines, _PLAIN % 3, *(_PLAIN % number for number in range(20, 40))]).encode()}
     declaration = next(iter(_declarations()))
-    taken: list[str] = []
+    taken: list[bytes] = []
 
-    def spy(rows: TypedRows, *arguments: Any) -> None:
-        taken.extend(rows.records["dialogue_id"])
-        add(rows, *arguments)
+    def spy(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> Dialogues:
+        made = typed_dialogues(typed, block, labels)
+        taken.extend(block[n].raw for n in made.of_records)
+        return made
 
-    add = TypedRows.add
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TypedRows, "add", spy)
+        patch.setattr(read_module, "typed_dialogues", spy)
         quickly = outcome(declaration, files, carefully=False)
-    assert {f"quay:{number}" for number in (*range(len(_AMONG)), *range(20, 40)) if number not in (1, 3)} <= set(taken)
-    assert not {f"quay:{name}" for name in "13abdhij"} & set(taken)
+    assert {(_PLAIN % number).encode() for number in (*range(len(_AMONG)), *range(20, 40))} <= set(taken)
+    assert not [raw for raw in taken for name in "abdhij" if f'"id": "{name}"'.encode() in raw]
     assert quickly == outcome(declaration, files, carefully=True)
     _, findings, rejected, _ = quickly
     assert [rule for rule, *_ in findings] == ["GF-02", "GF-05", "GF-04"]

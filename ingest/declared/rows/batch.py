@@ -185,8 +185,9 @@ class FileRows:
         identity = self._build.identity
         if ID in rows.columns and self._build.has_several_files:
             said = [OURS, *([SPEAKER] if SPEAKER in rows.columns else []), TEXT]
-            words = digests("", rows[NUMBER], lines(rows.select(said)))
-            rest = digests(self._shapes, rows[NUMBER], _all(rows))
+            words = digests(dialogues[NUMBER], rows[NUMBER], lines(rows.select(said)))
+            shapes = pl.repeat(self._shapes, len(dialogues), eager=True)
+            rest = digests(dialogues[NUMBER], rows[NUMBER], _all(rows), shapes)
             keys = [identity.dialogue(*content) for content in zip(dialogues["native_id"], words, rest, strict=True)]
             kinds = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
             return pl.DataFrame(keys, kinds, orient="row")
