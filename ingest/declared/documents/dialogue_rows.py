@@ -175,8 +175,9 @@ class DialogueRows:
                 rows += self._candidates(record_id, key.dialogue_id, one.talk)
                 if key.is_taken:
                     found.append(ReaderFinding("GF-04", f"the id {native_id!r:.100} has other words too"))
-                place = replace(location, pointer=raw.pointer, record_index=raw.record_index, native_id=native_id)
-                findings += [place.finding(finding, record_id) for finding in found]
+                if found:
+                    place = replace(location, pointer=raw.pointer, record_index=raw.record_index, native_id=native_id)
+                    findings += [place.finding(finding, record_id) for finding in found]
             is_as_before = of_record is last and not raw.cells
             extra.append(extra[-1] if is_as_before else self._record_extra(of_record, raw))
             last = None if raw.cells else of_record
@@ -223,6 +224,7 @@ class DialogueRows:
         return turns.with_columns(
             extra=pl.coalesce(both, "number", "rest") if "rest" in turns.columns else pl.col("number"),
             kind=pl.col("kind").fill_null("message"),
+            key=pl.col("key").fill_null(""),
         )
 
     def _numbered(self, level: str, shape: Mapping[str, object]) -> bytes:
@@ -235,7 +237,20 @@ class DialogueRows:
         return msgspec.json.encode((pieces, shapes)).decode()
 
     def _keys(self, records: pl.DataFrame, turns: pl.DataFrame, path: str) -> list[DialogueKey]:
-        """Return the keys of dialogues, by hashes of who says what, and of what else their rows hold.
+        """Return the keys of dialogues; those without an id are named by their place."""
+        named = records.filter(records["native_id"].is_not_null())
+        if len(named) < len(records):
+            turns = turns.filter(turns["n"].is_in(named["n"].implode()))
+        hashes = self._hashes(named, turns) if len(named) else iter(())
+        return [
+            DialogueKey(self._identity.dialogue_without_id(path, index), is_new=True, is_same=True, is_taken=False)
+            if native_id is None
+            else self._identity.dialogue(native_id, *next(hashes))
+            for native_id, index in records.select("native_id", "record_index").iter_rows()
+        ]
+
+    def _hashes(self, records: pl.DataFrame, turns: pl.DataFrame) -> Iterator[tuple[bytes, bytes]]:
+        """Hash who says what in each dialogue, and what else its rows hold.
 
         All shapes of a dialogue's rows count as used: a file that only repeats it is written with them too, so another
         file's rows say the same only where their shapes have the same numbers.
@@ -250,14 +265,7 @@ class DialogueRows:
         )
         words = digests(records["n"], owners, lines(turns.select(_WORDS)))
         others = digests(records["n"], owners, lines(_texts(rest, _REST)), lines(_texts(records, (*_FACTS, "key"))))
-        keys = []
-        for native_id, index, *both in zip(records["native_id"], records["record_index"], words, others, strict=True):
-            if native_id is None:
-                key_of_place = self._identity.dialogue_without_id(path, index)
-                keys.append(DialogueKey(key_of_place, is_new=True, is_same=True, is_taken=False))
-            else:
-                keys.append(self._identity.dialogue(native_id, *both))
-        return keys
+        return zip(words, others, strict=True)
 
     def _record_extra(self, of_record: OfRecord, raw: RawRecord) -> str | None:
         number = self.shapes.number("record", of_record.shape)
