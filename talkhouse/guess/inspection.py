@@ -11,8 +11,8 @@ from talkhouse.guess.profile import FieldProfile, described, fields_of
 from talkhouse.guess.record_values import at
 from talkhouse.guess.sample import Sample, is_read, sample
 from talkhouse.ingest.declared.declaration.model import JsonPath
-from talkhouse.ingest.declared.documents.markers import Markers
-from talkhouse.ingest.declared.roles import NO_ROLE
+from talkhouse.ingest.declared.documents.transcript import Markers
+from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.files.archives import is_archive
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION

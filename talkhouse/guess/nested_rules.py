@@ -10,7 +10,7 @@ from talkhouse.guess.guess import Guess
 from talkhouse.guess.record_values import MOST, Record, are_texts, as_words, at, lists, objects, path_words, pick
 from talkhouse.guess.sample import Sample
 from talkhouse.ingest.declared.declaration.model import NO_PATH, JsonPath, TurnFields
-from talkhouse.ingest.declared.roles import KNOWN
+from talkhouse.ingest.declared.speakers import KNOWN
 
 _LISTS = (
     "messages",

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import DialogueFields, Files, TurnFields
-from talkhouse.ingest.declared.rows import sorted_rows, spool
+from talkhouse.ingest.declared.rows import spool
 from talkhouse.ingest.declared.rows.columns import ID
 from talkhouse.ingest.declared.rows.stored_row import StoredRow
+from talkhouse.ingest.declared.rows.write import in_order_of_lines
 from talkhouse.ingest.rows import Record, Turn
 from tests.declared.rows_loaded import declared, read, restored, stored
 
@@ -78,4 +79,4 @@ def test_rows_that_do_not_fit_in_memory_come_by_dialogue(parts: list[list[str]],
 
 def test_rows_on_their_way_back_are_sorted_by_line() -> None:
     rows = [StoredRow(line, {"n": str(number).encode()}) for number, line in enumerate([3, 1, 1, 2])]
-    assert [row.cells["n"] for row in sorted_rows.in_order_of_lines(rows)] == [b"1", b"2", b"3", b"0"]
+    assert [row.cells["n"] for row in in_order_of_lines(rows)] == [b"1", b"2", b"3", b"0"]

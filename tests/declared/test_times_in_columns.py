@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.times import read_time
-from talkhouse.ingest.declared.times_in_columns import read_times
+from talkhouse.ingest.declared.times import read_time, read_times
 
 FORMS = ("iso", "%Y-%m-%d %H:%M", "%d.%m.%Y", "%Y%m%d%H%M%S", "%b %d %Y", "unix")
 TIMES = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31))  # noqa: DTZ001 - wall clock times

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import DialogueFields
-from talkhouse.ingest.declared.documents.markers import MOST_TURNS, Markers
-from talkhouse.ingest.declared.documents.transcript import Transcript
+from talkhouse.ingest.declared.documents.transcript import MOST_TURNS, Markers, Transcript
 from talkhouse.ingest.decode import BadRecord
 from tests.declared.json_texts import with_others
 from tests.declared.round_trip import comes_back, declared, is_named_or_comes_back, read, stored, with_mutation

@@ -8,11 +8,11 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
-from talkhouse.ingest.declared.documents.markers import Markers
 from talkhouse.ingest.declared.documents.message_fields import Message
 from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.talk import Offered, Said
+from talkhouse.ingest.declared.documents.transcript import Markers
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of, wanted
 from talkhouse.ingest.declared.values import kind_of, string_of
 from talkhouse.ingest.decode import BadRecord, decoder, literals

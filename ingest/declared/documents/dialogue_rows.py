@@ -14,9 +14,8 @@ from talkhouse.ingest.declared.documents.record_fields import RecordFields, give
 from talkhouse.ingest.declared.documents.talk import Piece, Talk
 from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
 from talkhouse.ingest.declared.record_files.record import RawRecord
-from talkhouse.ingest.declared.roles import speaker_kind
 from talkhouse.ingest.declared.shapes import Shapes, Split
-from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
 from talkhouse.ingest.declared.splits import Splits
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import digest_of

@@ -8,8 +8,8 @@ from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.documents.talk import Said
 from talkhouse.ingest.declared.shapes import Split
 from talkhouse.ingest.declared.times import read_time
-from talkhouse.ingest.declared.values import LITERAL, is_null, text_of
-from talkhouse.ingest.decode import BadRecord, pointer
+from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, text_of
+from talkhouse.ingest.decode import BadRecord, decoder, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 
 _LARGEST = 2**63 - 1
@@ -93,3 +93,22 @@ def missing(split: Split, path: JsonPath, at: str = "") -> BadRecord:
 def list_path(path: JsonPath | None) -> JsonPath:
     """Return the path of a list, which may be named with its items (``turns[*]``) or without."""
     return path[:-1] if path and path[-1] is None else path or ()
+
+
+_ITEMS = decoder(list[Raw])
+
+
+def required(record: Split, path: JsonPath, at: str = "") -> Raw:
+    """Return the JSON text at a path inside an object, which is at ``at`` itself; BadRecord GF-01 without it."""
+    raw = record.find(path)
+    if raw is None:
+        raise missing(record, path, at)
+    return raw
+
+
+def items_of(raw: Raw, at: str, what: str) -> list[Raw]:
+    """Return the items of a list; BadRecord GF-01 where it is none; ``what`` is called so there."""
+    if bytes(raw)[:1] != b"[":
+        raise BadRecord("GF-01", f"{what} is {kind_of(raw)}, not a list", at)
+    items: list[Raw] = _ITEMS.decode(raw)
+    return items

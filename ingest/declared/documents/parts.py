@@ -4,17 +4,92 @@ The names are those of OpenAI's and Anthropic's interfaces, and of chat template
 that is not known here gets the kind that is nearest, and what no column takes stays with the part.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.documents.part_types import ADDRESS, COLUMNS, KIND_OF_TYPE, Hole
 from talkhouse.ingest.declared.documents.talk import Piece
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, join, members_of
 from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
 from talkhouse.ingest.decode import BadRecord, check_depth, decoder, literals
 from talkhouse.ingest.rows import Part
+
+KIND_OF_TYPE: Mapping[str, str] = {
+    "text": "text",
+    "input_text": "text",
+    "output_text": "text",
+    "image": "uri",
+    "image_url": "uri",
+    "input_image": "uri",
+    "video": "uri",
+    "video_url": "uri",
+    "audio": "uri",
+    "audio_url": "uri",
+    "input_audio": "blob",
+    "file": "file",
+    "input_file": "file",
+    "document": "file",
+    "refusal": "refusal",
+    "reasoning": "reasoning",
+    "thinking": "reasoning",
+    "redacted_thinking": "reasoning",
+    "function": "tool_call",
+    "tool_call": "tool_call",
+    "tool_use": "tool_call",
+    "tool_call_response": "tool_call_response",
+    "tool_result": "tool_call_response",
+}
+"""Type of a part -> kind."""
+
+Hole: TypeAlias = "str | Mapping[str, str]"
+
+ADDRESS = {"url": "uri"}
+"""What a column takes of an object with an address; the file may also have the address itself there."""
+
+COLUMNS: Mapping[str, Mapping[str, Hole]] = {
+    "text": {"text": "text", "value": "text", "content": "text"},
+    "refusal": {"refusal": "text", "text": "text"},
+    "reasoning": {"reasoning": "text", "thinking": "text", "text": "text", "content": "text"},
+    "tool_call": {
+        "function": {"name": "name", "arguments": "arguments"},
+        "custom": {"name": "name", "input": "text"},
+        "id": "call_id",
+        "name": "name",
+        "arguments": "arguments",
+        "input": "arguments",
+    },
+    "tool_call_response": {
+        "tool_use_id": "call_id",
+        "id": "call_id",
+        "name": "name",
+        "content": "text",
+        "response": "text",
+    },
+    "uri": {
+        "image_url": ADDRESS,
+        "video_url": ADDRESS,
+        "audio_url": ADDRESS,
+        "image": ADDRESS,
+        "video": ADDRESS,
+        "audio": ADDRESS,
+        "url": "uri",
+        "uri": "uri",
+        "source": {"url": "uri", "media_type": "mime_type"},
+        "mime_type": "mime_type",
+    },
+    "blob": {"mime_type": "mime_type", "transcript": "text"},
+    "file": {
+        "file": {"filename": "name"},
+        "filename": "name",
+        "file_url": "uri",
+        "source": {"url": "uri", "media_type": "mime_type"},
+        "mime_type": "mime_type",
+    },
+}
+"""Kind -> which columns take which members; of two members for one column the one that is named first."""
+
 
 BARE = {"": "text"}
 """The shape of a text that stands in a list of parts without an object around it."""

@@ -17,7 +17,7 @@ from talkhouse.ingest.declared.documents.answers import (
     is_written_the_same,
     open_prompt,
 )
-from talkhouse.ingest.declared.documents.required import required
+from talkhouse.ingest.declared.documents.message_fields import required
 from talkhouse.ingest.declared.documents.talk import Offered, Said, Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, wanted
 from talkhouse.ingest.declared.values import EMPTY, is_null

@@ -9,7 +9,6 @@ import polars as pl
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.identity import Identity, digests, lines
-from talkhouse.ingest.declared.roles import NO_ROLE, Roles
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
     END_MS,
@@ -31,21 +30,17 @@ from talkhouse.ingest.declared.rows.columns import (
     TURN_ID,
     RowColumns,
 )
-from talkhouse.ingest.declared.rows.conversation_facts import ConversationFacts
-from talkhouse.ingest.declared.rows.facts import OWNER, differing, facts_of
+from talkhouse.ingest.declared.rows.convokit_files import ConversationFacts
+from talkhouse.ingest.declared.rows.facts import OWNER, Kept, differing, facts_of, record_extra
 from talkhouse.ingest.declared.rows.findings import RowFindings
 from talkhouse.ingest.declared.rows.frames import BAD_TIME
-from talkhouse.ingest.declared.rows.kept import Kept
 from talkhouse.ingest.declared.rows.known_dialogues import KnownRows
 from talkhouse.ingest.declared.rows.labels_in_rows import labels_inside, labels_of
-from talkhouse.ingest.declared.rows.order import VALUE, WHOLE
 from talkhouse.ingest.declared.rows.people import OURS, People
-from talkhouse.ingest.declared.rows.record_extra import record_extra
-from talkhouse.ingest.declared.rows.replies import TURN_INDEX, replies
-from talkhouse.ingest.declared.rows.reply_order import by_time, places_by_replies
+from talkhouse.ingest.declared.rows.replies import TURN_INDEX, VALUE, WHOLE, by_time, places_by_replies, replies
 from talkhouse.ingest.declared.rows.spool import NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
-from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.declared.speakers import NO_ROLE, Roles, Speakers
 from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.outcomes import LoadedBatch
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn

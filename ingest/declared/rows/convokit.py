@@ -12,13 +12,19 @@ from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files.by_ending import open_records
 from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.roles import NO_ROLE
 from talkhouse.ingest.declared.rows.batch import Build
-from talkhouse.ingest.declared.rows.conversation_facts import ConversationFacts
-from talkhouse.ingest.declared.rows.convokit_files import Kind, check_utterances, kind_of, utterance_columns
-from talkhouse.ingest.declared.rows.members_back import LEVEL, with_meta
+from talkhouse.ingest.declared.rows.convokit_files import (
+    LEVEL,
+    ConversationFacts,
+    Kind,
+    check_utterances,
+    kind_of,
+    utterance_columns,
+    with_meta,
+)
 from talkhouse.ingest.declared.rows.read_file import read_file
 from talkhouse.ingest.declared.shapes import Shapes, Split, members_of
+from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.declared.values import kind_of as kind_of_value
 from talkhouse.ingest.decode import BadRecord, dump
 from talkhouse.ingest.outcomes import (

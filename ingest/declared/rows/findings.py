@@ -6,10 +6,9 @@ import polars as pl
 
 from talkhouse.ingest.common_rules import Severity
 from talkhouse.ingest.declared.rows.columns import ID, REPLY_TO, TURN_ID, Hole
-from talkhouse.ingest.declared.rows.default_ids import HAS_DEFAULT
-from talkhouse.ingest.declared.rows.facts import OWNER, Differing
-from talkhouse.ingest.declared.rows.kept import Kept
+from talkhouse.ingest.declared.rows.facts import OWNER, Differing, Kept
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX, Replies
+from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.sources import SourceFile

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 import polars as pl
 
-from talkhouse.ingest.declared.times_in_columns import read_times
+from talkhouse.ingest.declared.times import read_times
 from talkhouse.ingest.outcomes import ReaderFinding
 
 HOW = ".how"

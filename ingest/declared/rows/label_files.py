@@ -12,9 +12,8 @@ from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files.record import Envelope
 from talkhouse.ingest.declared.rows.columns import ID
 from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogue, KnownDialogues
-from talkhouse.ingest.declared.rows.label_columns import LabelFileColumns, label_file_columns
-from talkhouse.ingest.declared.rows.label_rows import LabelRows
-from talkhouse.ingest.declared.rows.opening import open_frames
+from talkhouse.ingest.declared.rows.label_rows import LabelFileColumns, LabelRows, label_file_columns
+from talkhouse.ingest.declared.rows.row_files import open_frames
 from talkhouse.ingest.declared.rows.spool import NUMBER, SCATTERED, Spool
 from talkhouse.ingest.declared.rows.stored_row import StoredRow
 from talkhouse.ingest.declared.shapes import Shapes

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -9,17 +11,70 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
-from talkhouse.ingest.declared.offsets import Offsets
-from talkhouse.ingest.declared.rows.columns import ID, Hole
+from talkhouse.ingest.declared.declaration.patterns import matches
+from talkhouse.ingest.declared.documents.labels import Offsets
+from talkhouse.ingest.declared.rows.columns import ID, Hole, RowColumns
 from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogue
-from talkhouse.ingest.declared.rows.label_columns import LabelFileColumns, hole_of
-from talkhouse.ingest.declared.rows.label_values import number_text, offset_text, to_number
 from talkhouse.ingest.declared.rows.spool import POSITION
 from talkhouse.ingest.declared.shapes import alias
 from talkhouse.ingest.declared.values import rounded
 from talkhouse.ingest.decode import BadRecord, dump, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation, Record
+
+FIELDS = ("turn", "label", "value", "annotator", "start", "end")
+
+
+@dataclass(frozen=True)
+class LabelFileColumns:
+    """The columns of one file of labels."""
+
+    columns: RowColumns
+    specs: tuple[Annotations, ...]
+    """The schemes that have labels there."""
+
+
+def label_file_columns(declaration: Declaration, path: str, pattern: str) -> LabelFileColumns:
+    """Return what the columns of a file of labels are, by the ``[[annotations]]`` that take labels from it."""
+    specs = tuple(
+        spec
+        for spec in declaration.annotations
+        if spec.from_file is not None and (spec.from_file == pattern or matches(spec.from_file, path))
+    )
+    holes: dict[Hole, tuple[str, ...]] = {}
+    for spec in specs:
+        if spec.dialogue:
+            holes.setdefault(ID, (str(spec.dialogue[0]),))
+    for spec in specs:
+        for field in FIELDS:
+            column = getattr(spec, field)
+            if column:
+                holes[hole_of(spec, field)] = (str(column[0]),)
+    return LabelFileColumns(RowColumns(holes), specs)
+
+
+def hole_of(spec: Annotations, field: str) -> Hole:
+    """Return the hole of a field of a scheme's labels."""
+    return f"{field}:{spec.scheme}"
+
+
+def to_number(text: str) -> float | None:
+    """Read a number; None where there is none, or one that JSON does not have."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def number_text(value: float) -> str:
+    """Write a number in the one way that a column gives back: without the ``.0`` of a whole one."""
+    return repr(value).removesuffix(".0")
+
+
+def offset_text(index: int, text: str, *, is_utf16: bool) -> str:
+    """Write a place in a text, in code points or in units of UTF-16."""
+    return str(len(text[:index].encode("utf-16-le")) // 2 if is_utf16 else index)
 
 
 class LabelRows:

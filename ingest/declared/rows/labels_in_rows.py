@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import msgspec
 import polars as pl
 
-from talkhouse.ingest.declared.documents.labels import Given
-from talkhouse.ingest.declared.offsets import Offsets
+from talkhouse.ingest.declared.documents.labels import Given, Offsets
 from talkhouse.ingest.declared.rows.columns import TEXT, Hole, LabelColumn, RowColumns
+from talkhouse.ingest.declared.rows.facts import Kept
 from talkhouse.ingest.declared.rows.frames import GIVEN
-from talkhouse.ingest.declared.rows.kept import Kept
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
 from talkhouse.ingest.declared.values import rounded
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Row

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.roles import speaker_kind
 from talkhouse.ingest.declared.rows.columns import IS_BOT, NAME, READ, SPEAKER
 from talkhouse.ingest.declared.rows.spool import NUMBER
-from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
 from talkhouse.ingest.rows import ColumnBatch, Participant, Row, Speaker
 
 OURS = "role.ours"

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from talkhouse.ingest.declared.declaration.model import Files
 from talkhouse.ingest.declared.rows.batch import Build, FileRows
-from talkhouse.ingest.declared.rows.opening import open_frames
-from talkhouse.ingest.declared.rows.order import with_order
+from talkhouse.ingest.declared.rows.replies import with_order
+from talkhouse.ingest.declared.rows.row_files import open_frames
 from talkhouse.ingest.declared.rows.spool import SCATTERED, Spool
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.splits import ALL

@@ -1,12 +1,15 @@
-"""Replies by the ids of turns: which turn of the dialogue is meant."""
+"""Replies by the ids of turns, and the order of turns: by their column, or what is answered before its answers."""
 
+from collections import defaultdict
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 import polars as pl
 
-from talkhouse.ingest.declared.rows.columns import REPLY_TO, TURN_ID
+from talkhouse.ingest.declared.rows.columns import ORDER, REPLY_TO, SAID_AT, TURN_ID, RowColumns
 from talkhouse.ingest.declared.rows.spool import NUMBER
+from talkhouse.ingest.decode import BadRecord, pointer
 
 TURN_INDEX = "turn_index"
 
@@ -73,3 +76,60 @@ def _in_loops(targets: list[int | None]) -> list[bool]:
                 in_loop[turn] = True
                 turn = targets[turn]
     return in_loop
+
+
+def by_time(rows: pl.DataFrame) -> pl.DataFrame:
+    """Sort the turns of each dialogue in which all have a time."""
+    time = f"{SAID_AT}.value"
+    if time not in rows.columns:
+        return rows
+    is_known = pl.col(time).is_not_null().all().over(NUMBER)
+    return rows.sort(NUMBER, pl.when(is_known).then(time), maintain_order=True)
+
+
+def places_by_replies(rows: pl.DataFrame) -> pl.Series | None:
+    """Return the places of numbered turns in which each is behind what it replies to; None where all are so."""
+    targets = replies(rows).targets
+    is_forward = targets > rows[TURN_INDEX]
+    if not is_forward.any():
+        return None
+    turned = set(rows[NUMBER].filter(is_forward))
+    places: list[int] = []
+    for (number,), group in rows.select(NUMBER, target=targets).group_by(NUMBER, maintain_order=True):
+        places += _places(group["target"].to_list()) if number in turned else range(len(group))
+    return pl.Series("place", places, pl.Int32)
+
+
+def _places(targets: list[int | None]) -> list[int]:
+    """Return the place of each turn; they stay in their order but for those that have to wait."""
+    answers = defaultdict[int | None, list[int]](list)
+    for turn, target in enumerate(targets):
+        answers[target].append(turn)
+    free = answers[None]
+    places: dict[int, int] = {}
+    while free:
+        turn = heappop(free)
+        places[turn] = len(places)
+        for answer in answers[turn]:
+            heappush(free, answer)
+    return [places[turn] for turn in range(len(targets))]
+
+
+VALUE, WHOLE = f"{ORDER}.value", f"{ORDER}.whole"
+"""Columns of the places as numbers, and as whole numbers, which alone tell those above 2^53 apart."""
+
+
+def with_order(frames: Iterator[pl.DataFrame], columns: RowColumns) -> Iterator[pl.DataFrame]:
+    """Read the places, where there are some; BadRecord GF-01 for one that is no number."""
+    for frame in frames:
+        if ORDER not in columns.holes:
+            yield frame
+            continue
+        places = frame[ORDER].cast(pl.Float64, strict=False)
+        is_number = places.is_finite().fill_null(value=False)
+        for row in (~is_number).arg_true().head(1):
+            found = frame[ORDER][row]
+            detail = "the place of a turn is missing" if found is None else f"{found!r:.100} is no number"
+            raise BadRecord("GF-01", detail, pointer(frame["line"][row], *columns.path(ORDER)))
+        whole = frame[ORDER].cast(pl.Int64, strict=False)
+        yield frame.with_columns(places.alias(VALUE), whole.alias(WHOLE))

@@ -7,13 +7,66 @@ Only at its end it is known that a file can be read, and whether a dialogue goes
 
 from collections.abc import Iterator
 from itertools import chain
+from tempfile import TemporaryFile
 from typing import Self
 
 import polars as pl
 
-from talkhouse.ingest.declared.rows.columns import ID
-from talkhouse.ingest.declared.rows.default_ids import HAS_DEFAULT, SAID, with_defaults
-from talkhouse.ingest.declared.rows.set_aside import SetAside
+from talkhouse.ingest.declared.rows.columns import ID, REPLY_TO, TURN_ID
+
+HAS_DEFAULT = "has_default_id"
+"""Column of rows: whether the file doesn't say of which dialogue a turn is."""
+
+SAID = (ID, TURN_ID, REPLY_TO)
+
+_BEGIN = "__default_conversation__"
+"""Of the ids that ConvoKit gives."""
+
+
+def with_defaults(said: pl.DataFrame) -> pl.Series:
+    """Return the dialogue of each turn: its own, else that of what it replies to, in the end of the first turn."""
+    ids, turns, replied = (said[name].to_list() for name in SAID)
+    first: dict[str | None, int] = {}
+    for row, turn in enumerate(turns):
+        first.setdefault(turn, row)
+    for start in said[ID].is_null().arg_true():
+        path: dict[int, None] = {}
+        row, above = start, start
+        while above is not None and above not in path:
+            row = above
+            if ids[row] is not None:
+                break
+            path[row] = None
+            above = first.get(replied[row]) if replied[row] is not None else None
+        found = ids[row] if ids[row] is not None else f"{_BEGIN}{turns[row]}"
+        for below in path:
+            ids[below] = found
+    return pl.Series(ID, ids, pl.String)
+
+
+class SetAside:
+    """Frames on disk, by their numbers; close it."""
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - closed by close
+        self._places: list[tuple[int, int]] = []
+        self.close = self._file.close
+
+    def add(self, frame: pl.DataFrame) -> int:
+        """Write a frame, and return its number."""
+        raw = frame.write_ipc(None).getbuffer()
+        begin = sum(self._places[-1]) if self._places else 0
+        self._file.seek(begin)
+        self._file.write(raw)
+        self._places.append((begin, len(raw)))
+        return len(self._places) - 1
+
+    def read(self, number: int) -> pl.DataFrame:
+        """Read a frame again."""
+        begin, size = self._places[number]
+        self._file.seek(begin)
+        return pl.read_ipc(self._file.read(size))
+
 
 SCATTERED = "scattered"
 """In a file's envelope: some record's rows don't stand together, in order."""

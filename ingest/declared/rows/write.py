@@ -1,8 +1,10 @@
 """Files of rows, written again from the tables."""
 
+from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import PurePosixPath
+from tempfile import SpooledTemporaryFile
 from typing import Protocol
 
 import msgspec
@@ -13,19 +15,35 @@ from talkhouse.ingest.declared.declaration.patterns import which
 from talkhouse.ingest.declared.record_files.by_ending import write_records, write_rows
 from talkhouse.ingest.declared.record_files.record import Envelope, WrittenRecord, WrittenRow
 from talkhouse.ingest.declared.rows.columns import columns_of
-from talkhouse.ingest.declared.rows.convokit_files import kind_of, utterance_columns
-from talkhouse.ingest.declared.rows.label_columns import label_file_columns
+from talkhouse.ingest.declared.rows.convokit_files import kind_of, member_back, utterance_columns
 from talkhouse.ingest.declared.rows.label_files import refused_rows
-from talkhouse.ingest.declared.rows.labels_back import LabelsBack
-from talkhouse.ingest.declared.rows.members_back import member_back
-from talkhouse.ingest.declared.rows.opening import is_csv
-from talkhouse.ingest.declared.rows.sorted_rows import in_order_of_lines
+from talkhouse.ingest.declared.rows.label_rows import label_file_columns
+from talkhouse.ingest.declared.rows.row_files import is_csv
 from talkhouse.ingest.declared.rows.spool import SCATTERED
 from talkhouse.ingest.declared.rows.stored_row import LEVEL, StoredRow
-from talkhouse.ingest.declared.rows.turns_back import RowsBack
+from talkhouse.ingest.declared.rows.turns_back import LabelsBack, RowsBack
 from talkhouse.ingest.declared.shapes import KnownShapes
 from talkhouse.ingest.decode import literals
 from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
+
+_IN_MEMORY = 16_000_000
+
+
+def in_order_of_lines(rows: Iterable[StoredRow]) -> Iterator[StoredRow]:
+    """Yield rows by their lines, those of one line as they come; memory: 100 bytes for each row."""
+    lines, places = array("q"), array("q")
+    with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
+        end = 0
+        for row in rows:
+            lines.append(row.line)
+            places.append(end)
+            raw = msgspec.msgpack.encode(row)
+            file.write(len(raw).to_bytes(8) + raw)
+            end += 8 + len(raw)
+        for number in sorted(range(len(lines)), key=lines.__getitem__):
+            file.seek(places[number])
+            size = int.from_bytes(file.read(8))
+            yield msgspec.msgpack.decode(file.read(size), type=StoredRow)
 
 
 class _Back(Protocol):
