@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterator
 
 import polars as pl
 
-from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from talkhouse.ingest.corpora.mantis.conversations.warnings import ID
+from talkhouse.ingest.corpora.mantis.conversations.dialogue import ID, PublishedDialogue
 from talkhouse.ingest.corpora.mantis.files import SITES
 from talkhouse.ingest.corpora.mantis.format import DIALOGUE_FIELDS, NAN, PLACEHOLDER, SPOKEN
 

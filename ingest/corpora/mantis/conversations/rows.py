@@ -1,16 +1,127 @@
-"""A dialogue of any kind to its rows, once however many files have it; ``extra`` has what no column gives back."""
+"""A dialogue of any kind to its rows and its record: who speaks, and what other files state of it otherwise."""
 
 from collections import defaultdict
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
 
-from msgspec import UNSET, UnsetType
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
 
 from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from talkhouse.ingest.corpora.mantis.conversations.people import People, Person
-from talkhouse.ingest.corpora.mantis.files import CORPUS
-from talkhouse.ingest.corpora.mantis.format import keep, literal, text_of
-from talkhouse.ingest.decode import dump_extra
-from talkhouse.ingest.rows import Dialogue, Participant, Row
+from talkhouse.ingest.corpora.mantis.files import CORPUS, SPLITS
+from talkhouse.ingest.corpora.mantis.format import (
+    DIALOGUE_FACTS,
+    FACTS,
+    KNOWN_FIELDS,
+    NAN,
+    Value,
+    keep,
+    literal,
+    text_of,
+)
+from talkhouse.ingest.corpora.mantis.intent_table import annotations, not_first, spaces
+from talkhouse.ingest.decode import dump_extra, pointer
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.outcomes import ReaderFinding, SourceLocation
+from talkhouse.ingest.restatements import Restatements
+from talkhouse.ingest.rows import Dialogue, Participant, Record, Row, Speaker
+
+
+class Person(NamedTuple):
+    """Somebody in a dialogue: the key, and the fields whose JSON the speaker's row does not give back."""
+
+    speaker_id: str
+    literals: dict[str, str]
+
+
+class People:
+    """Everybody who was named so far; adds the row of each once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Value, Value]] = {}
+        """By key: the user id (a number's literal) and user name that the row gives back."""
+
+    def person(self, user: Value, name: Value, domain: str, anonymous_id: str, rows: list[Row]) -> Person:
+        """Find somebody by user id, user name and domain; adds the row where it is the first time."""
+        is_anonymous = user is None or user is UNSET or user == NAN
+        speaker_id = anonymous_id if is_anonymous else f"{CORPUS}:{domain}:{_token(user)}"
+        known = self._known.get(speaker_id)
+        if known is None:
+            native_id = None if is_anonymous else user if isinstance(user, str) else literal(user)
+            shown = name if isinstance(name, str) else None
+            rows.append(Speaker(speaker_id, CORPUS, native_id, shown, "human", is_anonymous))
+            known = self._known[speaker_id] = (b"null" if native_id is None else native_id.encode(), shown)
+        return Person(speaker_id, {} if known == (user, name) else _literals(known, user, name))
+
+
+def _literals(known: tuple[Value, Value], user: Value, name: Value) -> dict[str, str]:
+    """Return the JSON of the fields that somebody's row does not give back."""
+    said = {"user_id": (user, known[0]), "user_name": (name, known[1])}
+    texts = {field: (literal(value), literal(given)) for field, (value, given) in said.items() if value is not UNSET}
+    return {field: text for field, (text, given) in texts.items() if text != given}
+
+
+def _token(user: Value) -> str:
+    """Return a user id as keys have it: 4376 for 4376.0."""
+    if not isinstance(user, bytes):
+        return user if isinstance(user, str) else literal(user)
+    text, number = user.decode(), float(user)
+    is_whole = number.is_integer() and abs(number) < _EXACT and not text.endswith(".0")
+    return str(int(number)) if is_whole else text.removesuffix(".0")
+
+
+_EXACT = 2.0**53
+"""Whole numbers below are exact as floats."""
+
+
+class Known(NamedTuple):
+    """What those that were read before have to do with a dialogue."""
+
+    dialogue_id: str
+    is_new: bool
+    is_first: bool
+    """Whether no record of this split and key came before."""
+    differs: dict[str, str]
+    """JSON by pointer, what this file states otherwise than an earlier one."""
+
+
+class KnownDialogues:
+    """All dialogues of a build: the plain and the intent file of a split have the same ones."""
+
+    def __init__(self) -> None:
+        self._keys = Keys()
+        self._restatements = Restatements()
+
+    def find(self, split: str, key: str, dialogue: PublishedDialogue | None) -> Known:
+        """Assign a dialogue's id, and remember its words and facts; None where no other file may have it."""
+        natural = f"{CORPUS}:{split}:{key}"
+        if dialogue is None:
+            return Known(natural, is_new=True, is_first=True, differs={})
+        spoken = dialogue.spoken
+        words = digest(*(part for said in zip(spoken["actor_type"], spoken["utterance"], strict=True) for part in said))
+        dialogue_id, is_new = self._keys.assign(natural, words)
+        return Known(dialogue_id, is_new, is_new and dialogue_id == natural, self._differs(dialogue_id, dialogue))
+
+    def _differs(self, dialogue_id: str, dialogue: PublishedDialogue) -> dict[str, str]:
+        """Return every fact that a record states otherwise than the first of its dialogue."""
+        own = {name: dialogue.facts.get(name, UNSET) for name in DIALOGUE_FACTS}
+        unknown = {index: fields for index in dialogue.others if (fields := dialogue.unknown(index))}
+        facts = own | {name: dialogue.spoken[name] for name in FACTS} | {_UNKNOWN: unknown}
+        stated = {name: repr(fact) for name, fact in facts.items()}
+        wrong = self._restatements.differing_names(dialogue_id, stated)
+        if not wrong:
+            return {}
+        found = {pointer(name): own[name] for name in own if name in wrong}
+        for index in range(len(dialogue.orders)):
+            said = {name: dialogue.spoken[name][index] for name in FACTS if name in wrong}
+            said |= unknown.get(index, {}) if _UNKNOWN in wrong else {}
+            found |= {pointer("utterances", index, name): value for name, value in said.items()}
+        return {at: literal(value) for at, value in found.items() if value is not UNSET}
+
+
+_UNKNOWN = ""
+"""Stands for the fields that no documentation names."""
+
 
 TurnColumns: TypeAlias = defaultdict[str, list[Any]]
 """Turns of many dialogues, a list for each column that differs."""
@@ -28,7 +139,7 @@ def add_dialogue(
     """Add the rows of a dialogue that is published for the first time, and its turns."""
     title, domain = dialogue.facts.get("title"), dialogue.facts["category"]
     shown = title if isinstance(title, str) else None
-    rows.append(Dialogue(dialogue_id, CORPUS, key, domain, shown, "en", dialogue.started_at, _extra(dialogue)))
+    rows.append(Dialogue(dialogue_id, CORPUS, key, domain, shown, "en", dialogue.started_at, _dialogue_extra(dialogue)))
     spoken, roles = dialogue.spoken, dialogue.spoken["actor_type"]
     facts = zip(roles, spoken["user_id"], spoken["user_name"], strict=True)
     cast = [people.person(user, name, domain, f"{dialogue_id}:{role}", rows) for role, user, name in facts]
@@ -45,7 +156,7 @@ def add_dialogue(
     turns["extra"] += [_turn_extra(dialogue, index, person) for index, person in enumerate(cast)]
 
 
-def _extra(dialogue: PublishedDialogue) -> str | None:
+def _dialogue_extra(dialogue: PublishedDialogue) -> str | None:
     facts = dialogue.facts
     extra: dict[str, Any] = {}
     literals: dict[str, str] = {}
@@ -76,3 +187,84 @@ def _turn_extra(dialogue: PublishedDialogue, index: int, person: Person) -> str 
     for name, value in dialogue.unknown(index).items():
         keep(name, value, unknown, literals)
     return dump_extra(extra | {"literals": literals, "fields": dialogue.orders[index], "unknown": unknown})
+
+
+TASK = "intent_prediction"
+_SHOWN = 3
+_UTTERANCES = pointer("utterances")
+
+
+def record(
+    location: SourceLocation, known: Known, dialogue: PublishedDialogue, rows: list[Row]
+) -> tuple[Record, list[ReaderFinding]]:
+    """Add the record of a dialogue and its intents; returns it with what is wrong with them."""
+    subset, split = location.subset or "", location.split or ""
+    site = "".join((location.native_id or "").rpartition("/")[:2])
+    key = record_id(subset, split, f"{site}{location.record_index or 0}")
+    row = location.record(key, known.dialogue_id, standard_split=SPLITS.get(split))
+    is_labelled = "has_intent_labels" in dialogue.facts
+    intents: list[Value] = []
+    if is_labelled or dialogue.others:
+        intents = [dialogue.others.get(index, {}).get("intent", UNSET) for index in range(len(dialogue.orders))]
+    row.extra = _extra(dialogue, known, intents if is_labelled else [], intents)
+    rows.append(row)
+    for index, said in enumerate(intents):
+        rows += annotations(row, index, said or [])
+    return row, [*_intent_findings(intents, is_labelled=is_labelled), *_disagreements(known)]
+
+
+def record_id(subset: str, split: str, index: str) -> str:
+    """Return the key of a record by its subset, its split and its position among the records of the file."""
+    return f"{CORPUS}/{subset}/{split}/{index}"
+
+
+def _intent_pointer(index: int) -> str:
+    return pointer("utterances", index, "intent")
+
+
+def _intent_findings(intents: list[Value], *, is_labelled: bool) -> Iterator[ReaderFinding]:
+    """MA-08: utterances of a labelled dialogue that have no intents; and unusual ones, as a warning."""
+    unusual: list[str] = []
+    if is_labelled:
+        for index, said in enumerate(intents):
+            if said is UNSET or said is None:
+                detail = "no intents in a labelled dialogue"
+                yield ReaderFinding("MA-08", detail, pointer=_intent_pointer(index), task=TASK, turn_index=index)
+        if intents[0] is not UNSET and intents[0] is not None:
+            unusual += not_first(intents[0])
+    unusual += spaces([intent for said in intents for intent in said or []])
+    if unusual:
+        yield ReaderFinding("MA-08", "; ".join(unusual), pointer="", severity="warn")
+
+
+def _disagreements(known: Known) -> Iterator[ReaderFinding]:
+    """MA-09 and MA-10: what another file says of the dialogue."""
+    if known.is_new and not known.is_first:
+        detail = f"other words than an earlier file has under this key; kept as {known.dialogue_id}"
+        yield ReaderFinding("MA-09", detail, pointer="")
+    if known.differs:
+        # Of utterances, a field is compared as a whole, so that no single one of them can be named.
+        first = next(iter(known.differs))
+        at = _UTTERANCES if first.startswith(f"{_UTTERANCES}/") else first
+        names = list(dict.fromkeys(at.rpartition("/")[2] for at in known.differs))
+        shown = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
+        yield ReaderFinding("MA-10", f"an earlier file states otherwise: {shown}", pointer=at)
+
+
+def _extra(dialogue: PublishedDialogue, known: Known, labelled: list[Value], intents: list[Value]) -> str | None:
+    """Return ``extra``: the keys in published order, and what no row gives back."""
+    orders = dialogue.orders[0] if len(set(dialogue.orders)) == 1 else dialogue.orders
+    own: dict[str, Any] = {
+        "fields": list(dialogue.facts),
+        "lists": {_intent_pointer(index): said for index, said in enumerate(intents) if said in ([], None)},
+        "absent": [_intent_pointer(index) for index, said in enumerate(labelled) if said is UNSET],
+        "differs": known.differs,
+        "orders": None if known.is_new else Raw(msgspec.json.encode(orders)),
+    }
+    unknown: dict[str, Any] = {}
+    literals: dict[str, str] = {}
+    for name, value in dialogue.facts.items():
+        if name not in KNOWN_FIELDS:
+            keep(pointer(name), value, unknown, literals)
+    keep("has_intent_labels", dialogue.facts.get("has_intent_labels", UNSET), own, literals)
+    return dump_extra(own | {"unknown": unknown, "literals": literals})
