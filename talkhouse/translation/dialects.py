@@ -124,7 +124,7 @@ def check_parts(node: exp.Expr) -> None:
     if isinstance(node, exp.Join) and (others := {node.method, node.kind} - _JOINS):
         what = [f"a {others.pop().lower()} join"]
     if what:
-        raise NotPortable(node, f"nobody has made sure that {what[0]} is the same in Spark")
+        raise NotPortable(node, f"{what[0]} is not in the portable set, which is the same in Spark")
 
 
 def called(node: exp.Expr) -> str:

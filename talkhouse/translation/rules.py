@@ -105,6 +105,6 @@ def _rule(node: exp.Expr) -> Rule:
 def _same(node: exp.Expr) -> exp.Expr:
     """Return a construct that means the same in Spark as it is; NotPortable for any other."""
     if not (type(node) in SAME or (isinstance(node, exp.Anonymous) and node.name.lower() in SAME_FUNCTIONS)):
-        raise NotPortable(node, f"nobody has made sure that {called(node)} is the same in Spark")
+        raise NotPortable(node, f"{called(node)} is not in the portable set, which is the same in Spark")
     check_parts(node)
     return node

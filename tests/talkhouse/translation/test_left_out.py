@@ -38,10 +38,10 @@ REASONS = {
     "mapped": "no table or view of a lake has a column of the type MAP(VARCHAR, INTEGER): pairs",
     "member": "take a text with ->>, or cast the value to a list or a map: extra -> '$.values'",
     "clock": "no table or view of a lake has a column of the type TIME: hour",
-    "anyone": "nobody has made sure that any_value is the same in Spark: ANY_VALUE(text)",
+    "anyone": "any_value is not in the portable set, which is the same in Spark: ANY_VALUE(text)",
     "cut": "sqlglot can't read it: it stops in line 1: select dialogue_id, text[:",
-    "macro_called": "nobody has made sure that strip_accents is the same in Spark: STRIP_ACCENTS((text))",
-    "mood": "nobody has made sure that any_value is the same in Spark: ANY_VALUE(annotations.label)",
+    "macro_called": "strip_accents is not in the portable set, which is the same in Spark: STRIP_ACCENTS((text))",
+    "mood": "any_value is not in the portable set, which is the same in Spark: ANY_VALUE(annotations.label)",
 }
 READERS = {"over_anyone", "over_that", "mood_test", "mood_train"}
 
@@ -101,8 +101,8 @@ def test_the_build_warns_of_each_view(tea: Tea) -> None:
         (note,) = (note for note in tea.notes if note.startswith(f"a lake leaves out teatime.{name}: "))
         assert f"can't be translated: {words}" in note
     assert [note for note in tea.notes if "over_" in note] == [
-        "a lake leaves out teatime.anyone: can't be translated: nobody has made sure that any_value is the same in "
-        "Spark: ANY_VALUE(text); and with it what reads it: teatime.over_anyone, teatime.over_that"
+        "a lake leaves out teatime.anyone: can't be translated: any_value is not in the portable set, which is "
+        "the same in Spark: ANY_VALUE(text); and with it what reads it: teatime.over_anyone, teatime.over_that"
     ]
     assert "a lake leaves out bi.example_labels: the labels of teatime.mood, which is left out" in tea.notes
 
