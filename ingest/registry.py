@@ -87,7 +87,7 @@ class Registry(Mapping[str, Corpus]):
         return {"corpus_id": corpus_id, "origin": origin, "title": title, "problem": problem}
 
     def is_installed(self, corpus_id: str) -> bool:
-        """Tell whether a corpus comes from installed packages alone: nobody has named it."""
+        """Whether a corpus comes from installed packages alone: nobody has named it."""
         return all(isinstance(origin, Package) for origin in self.origins[corpus_id])
 
     def _check_rules(self, corpus: Corpus, origin: Origin) -> None:

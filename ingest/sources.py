@@ -241,12 +241,12 @@ def _check_names(files: list[SourceFile]) -> None:
 
 
 def _reason(file: SourceFile) -> str | None:
-    """Say why a file is not read: by name, or because it points outside of its archive."""
+    """Return why a file is not read: by name, or because it points outside of its archive."""
     return OUTSIDE if points_outside(file.member or "") else skip_reason(str(file.path))
 
 
 def duplicate_part(first: SourceFile, other: SourceFile) -> SourceError:
-    """Say that two files are the same part of a corpus, of which a reader can take only one."""
+    """Return the error where two files are the same part of a corpus, of which a reader can take only one."""
     return SourceError(
         "one part of the corpus is there twice",
         where=other.disk.location,

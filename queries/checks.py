@@ -79,7 +79,7 @@ def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Out
 
 
 def _without_rows(con: duckdb.DuckDBPyConnection, tables: set[str]) -> set[str]:
-    """Tell which tables are empty, by one statement: each takes longer than to look into another table."""
+    """Return which tables are empty, by one statement: each takes longer than to look into another table."""
     looks = " union all ".join(f"(select {literal(table)} from {table} limit 1)" for table in sorted(tables))
     return tables - {name for (name,) in con.execute(looks).fetchall()} if tables else set()
 

@@ -256,7 +256,7 @@ def parse(file: QueryFile, kind: type[Kind]) -> Kind:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a file or folder may be named so."""
+    """Whether a file or folder may be named so."""
     return ID.fullmatch(text) is not None
 
 
@@ -344,7 +344,7 @@ def _value(path: Path, line: int, key: str, text: str, wanted: Any) -> Any:
 
 
 def _described(wanted: Any) -> str:
-    """Say what a key has."""
+    """Return what a key has."""
     if wanted is Doubt:
         return "metric > number: reason"
     return str(next(meta.description for meta in get_args(wanted)[1:] if isinstance(meta, Meta)))

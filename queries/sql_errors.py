@@ -17,7 +17,7 @@ _LINE = re.compile(r"^LINE (\d+): ", re.MULTILINE)
 _CANDIDATES = re.compile(r"(?:Candidate bindings|Did you mean)[: ]+(.*)")
 
 
-class Said(NamedTuple):
+class SqlError(NamedTuple):
     """What DuckDB says of a statement."""
 
     found: str
@@ -27,11 +27,11 @@ class Said(NamedTuple):
     """Of the statement, from 1; 1 where DuckDB names none."""
 
 
-def said(error: Exception) -> Said:
+def read_error(error: Exception) -> SqlError:
     """Take an error of DuckDB apart."""
     message = str(error)
     line, names = _LINE.search(message), _CANDIDATES.search(message)
-    return Said(
+    return SqlError(
         found=_KIND.sub("", message).partition("\n")[0].rstrip("!"),
         expected=f"one of: {names[1].rstrip('?').replace(chr(34), '')}" if names else None,
         line=int(line[1]) if line else 1,
@@ -47,5 +47,5 @@ def sql_of(query: Query) -> Iterator[None]:
     try:
         yield
     except OF_THE_SQL as error:
-        found, expected, line = said(error)
+        found, expected, line = read_error(error)
         raise broken(query.path, found, query.sql_line + line - 1, expected) from error

@@ -54,7 +54,7 @@ def guard(con: duckdb.DuckDBPyConnection, settings: Settings = NO_SETTINGS) -> N
 
 
 def is_guarded(con: duckdb.DuckDBPyConnection) -> bool:
-    """Tell whether a connection is guarded; asked so that no macro in the file can answer for DuckDB."""
+    """Whether a connection is guarded; asked so that no macro in the file can answer for DuckDB."""
     names = ("lock_configuration", "enable_external_access")
     asked = ", ".join(f"system.main.current_setting({literal(name)})" for name in names)
     ((is_locked, reaches_files),) = con.execute(f"select {asked}").fetchall()

@@ -10,7 +10,7 @@ _REFUSALS = (EACCES, EPERM, EROFS, ELOOP, ENAMETOOLONG)
 """Of these no code of ours can be the cause, but the path alone."""
 
 
-class Said(TypedDict):
+class ErrorText(TypedDict):
     """The parts of an error that say how a path can be used."""
 
     expected: str | None
@@ -23,11 +23,11 @@ def refused(error: OSError) -> UsageError | None:
     if error.errno not in _REFUSALS or not isinstance(error.filename, str):
         return None
     what = "permission denied" if isinstance(error, PermissionError) else "this path can't be used"
-    return UsageError(what, where=error.filename, **said(error, Path(error.filename)))
+    return UsageError(what, where=error.filename, **error_text(error, Path(error.filename)))
 
 
-def said(error: OSError, path: Path, *, another: str = "name another") -> Said:
-    """Say what was refused, which on the way to a path is the folder that may not be entered, and what to do.
+def error_text(error: OSError, path: Path, *, another: str = "name another") -> ErrorText:
+    """Return what was refused, which on the way to a path is the folder that may not be entered, and what to do.
 
     ``another`` says how another path is named.
     """

@@ -104,7 +104,7 @@ def connect(
     except duckdb.Error as error:
         raise _explained(error, shown) from error
     except OSError as error:
-        said = refusals.said(error, path, another="name another with --db FILE")
+        said = refusals.error_text(error, path, another="name another with --db FILE")
         raise NotAWarehouse("the file can't be opened", where=shown, **said) from error
     try:
         _check_log(path, shown)  # again: it may have come meanwhile

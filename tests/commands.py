@@ -20,7 +20,7 @@ COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 
 _processes = multiprocessing.get_context("forkserver")
 _OURS = [
-    *("talkhouse.cli.commands", "talkhouse.cli.terminal.summary", "talkhouse.cli.terminal.finding_list"),
+    *("talkhouse.cli.commands", "talkhouse.cli.terminal.summary"),
     *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.explore.show", "talkhouse.explore.views"),
     *("talkhouse.query.cited", "talkhouse.query.export", "talkhouse.query.run_query", "talkhouse.restore.verify"),
     *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write", "talkhouse.guess.inspection"),

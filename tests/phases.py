@@ -21,7 +21,7 @@ _BUILD = {
     "examples": "talkhouse.build.staging:fill_examples",
     "check": "talkhouse.build.staging:run_checks",
     "record": "talkhouse.build.staging:record_load",
-    "sync": "talkhouse.build.publish:sync",
+    "sync": "talkhouse.build.workspace:sync",
 }
 _RESTORE = {
     "open": "talkhouse.schema.warehouse:connect",

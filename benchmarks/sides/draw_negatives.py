@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.shapes.negatives import SHARES
-from talkhouse.ingest.corpora.mantis.make.ranking.conversation import Conversation
+from talkhouse.ingest.corpora.mantis.make.ranking.documents import Conversation
 from talkhouse.ingest.corpora.mantis.make.ranking.write import write_rankings
 
 

@@ -6,7 +6,7 @@ python -m benchmarks.sides.xml_columns FOLDER
 import sys
 from pathlib import Path
 
-from talkhouse.ingest.corpora.mantis.make.xml_rows import Row, XmlRows
+from talkhouse.ingest.corpora.mantis.make.site import Row, XmlRows
 
 _PIECE = 1_000_000
 _COLUMNS = ("Id", "PostTypeId", "ParentId", "OwnerUserId", "CreationDate", "Score", "Title", "Body")

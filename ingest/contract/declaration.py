@@ -65,7 +65,7 @@ def problems(corpus: Corpus) -> Iterator[str]:
 
 
 def id_problem(corpus_id: Any) -> str | None:
-    """Say what an id is where this can be none."""
+    """Return what an id is where this can be none."""
     if isinstance(corpus_id, str) and corpus_id not in RESERVED and ID.fullmatch(corpus_id):
         return None
     return "an id is lower case letters, digits and '_', and none of: " + ", ".join(RESERVED)

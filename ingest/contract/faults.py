@@ -106,7 +106,7 @@ def _frames(traceback: TracebackType | None) -> Iterator[Any]:
 
 
 def _code(corpus: Corpus, part: str, *, is_named: bool) -> str:
-    """Say where the code lies, unless it has been said, or is Talkhouse's own since a page of TOML declares it."""
+    """Return where the code lies, unless it has been said, or is Talkhouse's own since a page of TOML declares it."""
     if is_named or corpus.declaration is not None:
         return ""
     return f" ({_defined(corpus, getattr(corpus, part))})"

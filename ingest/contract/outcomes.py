@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from talkhouse.ingest.contract.faults import ContractBroken
-from talkhouse.ingest.contract.fields import check_fields
+from talkhouse.ingest.contract.values import check_fields
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.outcomes import Loaded, LoadedBatch, SourceLocation
 from talkhouse.ingest.rows import (

@@ -81,7 +81,7 @@ def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome
 
 
 def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: Files | None) -> list[Outcome]:
-    """Say why a file is not read; nothing for one with dialogues or labels."""
+    """Return why a file is not read; nothing for one with dialogues or labels."""
     if path.startswith(_QUERIES):
         return [Unrecognised(file, "SQL beside data is never run: keep the declaration and it under --corpora")]
     if entry is not None and entry.skip is not None:

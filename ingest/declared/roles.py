@@ -49,11 +49,11 @@ class Roles:
         return self._theirs.get(role, role)
 
     def gives_back(self, word: str) -> bool:
-        """Tell whether the role of a word is enough to write the word again."""
+        """Whether the role of a word is enough to write the word again."""
         return self.theirs(self.ours(word)) == word
 
     def is_known(self, word: str) -> bool:
-        """Tell whether the format knows a word, or ``[roles]`` does; formats that know no list know any."""
+        """Whether the format knows a word, or ``[roles]`` does; formats that know no list know any."""
         return self._known is None or word in self._known or word in self._ours
 
 

@@ -24,7 +24,7 @@ def rounded(text: str, value: float) -> str | None:
 
 
 def is_null(raw: Raw) -> bool:
-    """Tell whether a JSON text is null."""
+    """Whether a JSON text is null."""
     return bytes(raw) == b"null"
 
 

@@ -187,7 +187,7 @@ def _walk(root: Path, boundary: Boundary, most: int) -> Iterator[Path]:
 
 
 def _loop(folder: Path) -> SourceError:
-    """Say that a folder is, by a link, one of those that it is in."""
+    """Return the error for a folder that is, by a link, one of those that it is in."""
     return SourceError(
         "a loop: this link leads to a folder that it is in",
         where=folder,

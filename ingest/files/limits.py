@@ -42,7 +42,7 @@ class Limits:
             raise self.exceeded(name, amount, where, found)
 
     def exceeded(self, name: str, amount: int, where: object, found: str = "") -> BeyondLimit:
-        """Say that there is more of something than its limit."""
+        """Return the error where there is more of something than its limit."""
         limit = getattr(self, name)
         return BeyondLimit(
             f"too much to read: {_MEANINGS[name]}",

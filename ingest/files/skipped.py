@@ -28,7 +28,7 @@ _ANY = re.compile("|".join(translate(pattern) for patterns, _ in _SKIPPED for pa
 
 
 def skip_reason(path: str) -> str | None:
-    """Say why a path is never data, judged by the names of its parts alone; None where it may be.
+    """Return why a path is never data, judged by the names of its parts alone; None where it may be.
 
     A declaration lies in the folder of its corpus; deeper, or in an archive, a file of this name may be anything.
     """

@@ -59,7 +59,7 @@ def readable(path: Path, size: int) -> Iterator[None]:
 
 
 def forbidden(path: Path) -> SourceError:
-    """Say that a file or folder may not be read."""
+    """Return the error for a file or folder that may not be read."""
     return SourceError(
         "permission denied",
         where=path,

@@ -103,5 +103,5 @@ def declared_in(data: Path) -> Iterator[DeclaredFolder]:
 
 
 def is_declared(folder: Path) -> bool:
-    """Tell whether a folder has a declaration."""
+    """Whether a folder has a declaration."""
     return (folder / DECLARATION).is_file()

@@ -134,7 +134,7 @@ class _Alias(MetaPathFinder, Loader):
 
 
 def _has_another() -> bool:
-    """Tell whether there is an ``ingest`` that is not Talkhouse's: in its repository, that is the folder itself."""
+    """Whether there is an ``ingest`` that is not Talkhouse's: in its repository, that is the folder itself."""
     spec = PathFinder.find_spec("ingest")
     if spec is None:
         return False

@@ -165,7 +165,9 @@ def folders_in(root: Path) -> list[Folder | DeclaredFolder]:
             return [itself]
         found = [corpus for one in sorted(path.iterdir()) if (corpus := _corpus_at(one)) is not None]
     except PermissionError as error:
-        said = refusals.said(error, Path(error.filename), another="name another with --corpora or TALKHOUSE_CORPORA")
+        said = refusals.error_text(
+            error, Path(error.filename), another="name another with --corpora or TALKHOUSE_CORPORA"
+        )
         raise UsageError("this folder of corpora can't be read", where=root, **said) from error
     except OSError as error:
         is_there = os.path.exists(root)  # noqa: PTH110 - never an error of its own, as Path.exists has them
@@ -244,7 +246,7 @@ def _blamed(
 
 
 def _may_be_of_another(error: BaseException | None) -> bool:
-    """Tell whether an import failed for a name that this Talkhouse does not have."""
+    """Whether an import failed for a name that this Talkhouse does not have."""
     of_import = isinstance(error, ImportError) and (error.name or "").startswith(("talkhouse", "ingest"))
     return of_import or (isinstance(error, TypeError) and "unexpected keyword argument" in str(error))
 

@@ -10,9 +10,8 @@ from typing import TypeAlias, get_args
 import duckdb
 
 from talkhouse.ingest.contract.faults import ContractBroken, failed, is_machines, place_in_hand, place_of
-from talkhouse.ingest.contract.fields import check_fields
 from talkhouse.ingest.contract.outcomes import Validator
-from talkhouse.ingest.contract.values import check_columns, check_rows
+from talkhouse.ingest.contract.values import check_columns, check_fields, check_rows
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import DiskFile

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from talkhouse.build.plan import Plan, PublishedState
+from talkhouse.build.request import Request
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import Registry, corpora
 from talkhouse.queries.catalogue import Catalogue, catalogue_of
 from talkhouse.queries.files import Files, files_in, own_files
 from talkhouse.schema import warehouse
-from talkhouse.schema.errors import RegistryError
-from talkhouse.warehouse.brought_files import brought_files
+from talkhouse.schema.errors import RegistryError, UsageError
+from talkhouse.warehouse.query_files import brought_files
+from talkhouse.warehouse.readers import no_reader
 from talkhouse.warehouse.split_views import common_splits, split_views
 
 
@@ -68,3 +70,24 @@ def _splits_of(old: Path, gone: Iterable[str]) -> Mapping[str, Iterable[str]]:
         ((database,),) = con.execute("select current_database()").fetchall()
         found = common_splits(split_views(con, database).values())
     return {name: found.get(name, frozenset()) for name in gone}
+
+
+def check_no_code(data: Path, corpus_roots: Iterable[Path]) -> None:
+    """Raise UsageError where corpora would be imported from the data folder, where only data lies."""
+    for root in corpus_roots:
+        if root.resolve().is_relative_to(data.resolve()):
+            raise UsageError(
+                "this folder of corpora lies in the data folder, from which nothing is ever imported",
+                where=root,
+                found=f"--data {data}",
+                next_step="keep the code of corpora in a folder of its own: --corpora DIR",
+            )
+
+
+def check_readers(request: Request, plan: Plan, published: PublishedState | None) -> None:
+    """Raise RegistryError for a corpus that would go only because it can't be read here, though its files are there."""
+    unread = {name for name, _ in (*request.ignored, *request.left_out)}
+    for name in plan.remove:
+        if published and name in unread:
+            step = "or, to remove the corpus, take its folder out of the data"
+            raise no_reader(name, published.origins.get(name), step)

@@ -11,13 +11,11 @@ from typing import Any
 import duckdb
 
 from talkhouse.build.plan import Plan, PublishedState, plan, read_published
-from talkhouse.build.present import Present, present
+from talkhouse.build.present import Present, check_no_code, check_readers, present
 from talkhouse.build.progress import Progress
-from talkhouse.build.publish import publish
 from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.readers import check_no_code, check_readers
 from talkhouse.build.request import Request, from_data, from_paths, from_samples
-from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old
+from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.explore.findings import Inventory
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.known.origins import Origin
@@ -183,7 +181,7 @@ class _Job:
 
 
 def _has_views(published: PublishedState, known: Present) -> bool:
-    """Tell whether the published warehouse has the SQL that the new one would have."""
+    """Whether the published warehouse has the SQL that the new one would have."""
     has_files = query_files.to_keep(published.brought) == query_files.to_keep(known.files)
     return has_files and published.catalogue_hash == known.catalogue.hash
 

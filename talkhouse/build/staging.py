@@ -8,8 +8,14 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from talkhouse.build.declared_sources import record_sources
-from talkhouse.build.metadata import copy_file_facts, copy_kept, record_findings, record_load, record_rules
+from talkhouse.build.metadata import (
+    copy_file_facts,
+    copy_kept,
+    record_findings,
+    record_load,
+    record_rules,
+    record_sources,
+)
 from talkhouse.build.plan import Plan
 from talkhouse.build.present import Present
 from talkhouse.build.progress import Progress

@@ -11,7 +11,7 @@ from talkhouse.charts.declared import Chart, Filter, Headline
 from talkhouse.charts.metric import Metric, metric
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, own_files
-from talkhouse.queries.sql_errors import OF_THE_SQL, said
+from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import quoted
 
@@ -110,7 +110,7 @@ def _fails(run: Run, sql: str) -> Exception | None:
 
 def _error(error: Exception, what: str, path: Path | None, text: str, files: Files | None) -> CatalogueError:
     """Return the error of a declaration; ``text`` stands in the line to name."""
-    found, expected, _ = said(error)
+    found, expected, _ = read_error(error)
     where = _place(path, text, files)
     return CatalogueError(f"{what} can't be computed", where=where, expected=expected, found=found, next_step=_NEXT)
 

@@ -10,7 +10,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import styled
-from talkhouse.cli.terminal.show_text import put
+from talkhouse.cli.terminal.show_text import print_hanging
 from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible, visible_json
 
@@ -47,7 +47,7 @@ def command(corpus_id: str, folders: tuple[Path, ...], tests: Path | None, regen
         talkhouse conform tea_talks --corpora ~/corpora --regen
     """
     from talkhouse.ingest.registry import folder_of
-    from talkhouse.system.temporary_folder import temporary_folder
+    from talkhouse.system.folders import temporary_folder
     from talkhouse.testing.contract import results
     from talkhouse.testing.subject import folder_of_tests, subject_of
 
@@ -75,12 +75,12 @@ def _put(check: str, runs: "list[Result]") -> None:
     outcomes = {run.outcome for run in runs}
     worst = next(outcome for outcome in reversed(_COLOURS) if outcome in outcomes)
     cases = f" (cases: {len(runs):,})" if runs[0].name != check else ""
-    put(styled(f"{worst:<{_WIDTH}}", _COLOURS[worst]), styled(check.replace("_", " ") + cases))
+    print_hanging(styled(f"{worst:<{_WIDTH}}", _COLOURS[worst]), styled(check.replace("_", " ") + cases))
     for run in runs:
         if run.detail:
             case = run.name.removeprefix(check).strip("[]")
             for line in (f"{case}: {run.detail}" if case else run.detail).splitlines():
-                put(styled(" " * _WIDTH), styled(visible(line), "dim" if run.outcome == "can't tell" else ""))
+                print_hanging(styled(" " * _WIDTH), styled(visible(line), "dim" if run.outcome == "can't tell" else ""))
 
 
 def _put_summary(corpus_id: str, done: "list[Result]") -> None:
@@ -88,4 +88,4 @@ def _put_summary(corpus_id: str, done: "list[Result]") -> None:
     words = {"holds": "hold", "fails": "fail", "can't tell": "can't be told"}
     parts = [f"{counts[outcome]:,} {word}" for outcome, word in words.items() if counts[outcome]]
     seconds = sum(result.seconds for result in done)
-    put(styled(f"{len(done):,} checks of {corpus_id} in {seconds:.0f} s: {', '.join(parts)}"))
+    print_hanging(styled(f"{len(done):,} checks of {corpus_id} in {seconds:.0f} s: {', '.join(parts)}"))

@@ -99,7 +99,7 @@ def _declaration(
     corpus: str, paths: list[Path], roots: tuple[Path, ...], format_name: str | None, maps: list[str], split: str | None
 ) -> "Origin | None":
     """Find what declares the corpus, where no code does; a known format without a declaration is only guessed at."""
-    from talkhouse.build.own_files import declared_beside, declared_by_options, no_declaration
+    from talkhouse.build.request import declared_beside, declared_by_options, no_declaration
     from talkhouse.ingest.registry import all_corpora
 
     if format_name is not None:

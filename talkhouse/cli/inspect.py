@@ -8,7 +8,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import output, styled
-from talkhouse.cli.terminal.show_text import around, put
+from talkhouse.cli.terminal.show_text import around, print_hanging
 from talkhouse.visible import visible, visible_json
 
 _WIDEST_NAME = 24
@@ -54,7 +54,7 @@ def command(file: Path, as_json: bool) -> None:
         for who, text in seen.first:
             _line(f"  {set_cell_size(visible(who), width)}  {visible(text)}")
     if seen.next_folder:
-        put(styled("next: "), styled(visible(f"talkhouse new {shlex.quote(seen.next_folder)}")))
+        print_hanging(styled("next: "), styled(visible(f"talkhouse new {shlex.quote(seen.next_folder)}")))
 
 
 def _put_fields(lines: list[tuple[str, ...]]) -> None:

@@ -8,7 +8,7 @@ import click
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.command import Command, Group
 from talkhouse.cli.terminal.console import styled
-from talkhouse.cli.terminal.show_text import put
+from talkhouse.cli.terminal.show_text import print_hanging
 from talkhouse.scaffold.templates import Like
 from talkhouse.visible import visible
 
@@ -89,23 +89,25 @@ def of_folder(folder: Path) -> None:
     files = _shortened([f"{file.path} ({file.split})" if file.split else file.path for file in look.files])
     head = f"{folder / DECLARATION}: "
     if guess is None:
-        put(styled("wrote "), styled(visible(f"{head}a skeleton, since this looks like no format that is known")))
+        print_hanging(
+            styled("wrote "), styled(visible(f"{head}a skeleton, since this looks like no format that is known"))
+        )
     else:
         an_id = guess.dialogue.id
         about = [guess.format, *files, *([f'id = "{".".join(map(str, an_id))}"'] if an_id else [])]
-        put(styled("wrote "), styled(visible(head + ", ".join(about))))
+        print_hanging(styled("wrote "), styled(visible(head + ", ".join(about))))
         if guess.extra:
-            put(styled("  kept in extra: "), styled(visible(", ".join(_shortened(guess.extra)))))
+            print_hanging(styled("  kept in extra: "), styled(visible(", ".join(_shortened(guess.extra)))))
     if look.labels:
-        put(styled("  labels, perhaps: "), styled(visible(", ".join(taken.path for taken in look.labels))))
+        print_hanging(styled("  labels, perhaps: "), styled(visible(", ".join(taken.path for taken in look.labels))))
     for path, problem in look.problems.items():
-        put(styled("  problem: "), styled(visible(f"{path}: {problem}")))
+        print_hanging(styled("  problem: "), styled(visible(f"{path}: {problem}")))
     if look.left:
         left = [f"{path} ({reason})" for path, reason in look.left.items()]
-        put(styled("  left: "), styled(visible(", ".join(_shortened(left)))))
-    put(styled("  to do: "), styled(", ".join(TO_DO if guess else ("format", *TO_DO))))
+        print_hanging(styled("  left: "), styled(visible(", ".join(_shortened(left)))))
+    print_hanging(styled("  to do: "), styled(", ".join(TO_DO if guess else ("format", *TO_DO))))
     where = visible(shlex.quote(str(folder.resolve().parent if folder.name in ("", "..") else folder.parent)))
-    put(styled("next: "), styled(f"talkhouse build --data {where} --dry-run"))
+    print_hanging(styled("next: "), styled(f"talkhouse build --data {where} --dry-run"))
 
 
 def _shortened(names: Sequence[str]) -> list[str]:
@@ -140,12 +142,12 @@ def corpus(corpus_id: str, parent: Path, like: Like, package: bool) -> None:
     from talkhouse.scaffold.new_corpus import new_corpus
 
     folder = new_corpus(corpus_id, like, parent, is_package=package)
-    put(styled("wrote "), styled(f"{visible(str(folder))}: a corpus of invented data, like {like}"))
+    print_hanging(styled("wrote "), styled(f"{visible(str(folder))}: a corpus of invented data, like {like}"))
     width = _WIDTH + (len(f"talkhouse_{corpus_id}/") if package else 0)
     for path in sorted(folder.rglob("*")):
         if path.name in _PARTS and len(path.relative_to(folder).parts) <= 1 + package:
             name = path.relative_to(folder).as_posix() + "/" * path.is_dir()
-            put(styled(f"  {name:<{width}}"), styled(_PARTS[path.name]))
+            print_hanging(styled(f"  {name:<{width}}"), styled(_PARTS[path.name]))
     where = visible(str(folder))
     steps = f"pip install --editable {where}, then: talkhouse conform {corpus_id}"
-    put(styled("next: "), styled(steps if package else f"talkhouse conform {corpus_id} --corpora {where}"))
+    print_hanging(styled("next: "), styled(steps if package else f"talkhouse conform {corpus_id} --corpora {where}"))

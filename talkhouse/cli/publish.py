@@ -136,8 +136,8 @@ def command(
 @contextmanager
 def _working(db: Path | None, memory_limit: str) -> "Iterator[tuple[Warehouse, ProgressBar]]":
     """Open the warehouse, show progress, and end at Ctrl-C with what is in the database."""
+    from talkhouse.system.folders import temporary_folder
     from talkhouse.system.memory import MemoryLimit
-    from talkhouse.system.temporary_folder import temporary_folder
     from talkhouse.warehouse.opened import opened
 
     memory = MemoryLimit(memory_limit)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from talkhouse.cli.terminal import options, show_runs
+from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import output
+from talkhouse.cli.terminal.show_scores import comparison_as_data, show_comparison, show_runs
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
@@ -45,7 +46,7 @@ def command(name: str | None, compare: tuple[str, str] | None, db: Path | None, 
     if not runs:
         output.print("No saved runs. Save one with: talkhouse score TASK PREDICTIONS --save RUN", soft_wrap=True)
     for _, same in groupby(runs, key=comparable):
-        show_runs.show(list(same))
+        show_runs(list(same))
 
 
 def _compare(names: tuple[str, str], *, db: Path | None, as_json: bool) -> None:
@@ -55,6 +56,6 @@ def _compare(names: tuple[str, str], *, db: Path | None, as_json: bool) -> None:
     with opened(database(db)) as warehouse:
         found = compare(warehouse.con, database(db), names)
     if as_json:
-        print(visible_json(show_runs.comparison_as_data(found)))
+        print(visible_json(comparison_as_data(found)))
     else:
-        show_runs.show_comparison(found)
+        show_comparison(found)

@@ -9,7 +9,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import output, styled
-from talkhouse.cli.terminal.show_text import around, highlighted, put, rows_as_json, who
+from talkhouse.cli.terminal.show_text import around, highlighted, print_hanging, rows_as_json, who
 from talkhouse.settings import database
 from talkhouse.visible import visible
 
@@ -100,11 +100,11 @@ def _show(found: "Found") -> None:
     for dialogue_id, hits in groupby(found.hits, key=lambda hit: hit.dialogue_id):
         lines = with_neighbours(hits)
         splits = ", ".join(lines[0][0].splits)
-        put(styled(), styled().append(visible(dialogue_id), "bold").append(f"  {visible(splits)}", "dim"))
+        print_hanging(styled(), styled().append(visible(dialogue_id), "bold").append(f"  {visible(splits)}", "dim"))
         previous = None
         for hit, turn in lines:
             if previous is not None and turn.turn_index > previous + 1:
-                put(styled("     ..."))
+                print_hanging(styled("     ..."))
             previous = turn.turn_index
             _put_turn(turn, is_hit=hit is turn)
         output.print()
@@ -123,7 +123,7 @@ def _put_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
     if not is_hit:
         head.stylize("dim")
         body.stylize("dim")
-    put(head, body)
+    print_hanging(head, body)
 
 
 def _list(found: "Found") -> None:

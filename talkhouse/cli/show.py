@@ -1,21 +1,89 @@
 """``talkhouse show``: one dialogue or record, readable, with all that belongs to it."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import output, styled
-from talkhouse.cli.terminal.show_items import lines, part_line
-from talkhouse.cli.terminal.show_text import highlighted, put, rows_as_json, who
-from talkhouse.explore.items import ItemList, Votes, by_turn, facts, spans_of
-from talkhouse.explore.turn_parts import in_recording, parts_by_turn
+from talkhouse.cli.terminal.show_text import highlighted, print_hanging, rows_as_json, who
+from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes, by_turn, facts, spans_of
+from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart, in_recording, parts_by_turn
 from talkhouse.made import not_published
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+Line: TypeAlias = "tuple[str, Text]"
+"""The head of a line, which is its indent or a position, and the text beside it."""
+
+
+def lines(shown: Votes | ItemList, *, show_all: bool) -> Iterator[Line]:
+    """Yield the lines of what belongs to a turn: of a list the first items and the gold ones, or all."""
+    if isinstance(shown, Votes) and shown.detailed:
+        yield "", styled(visible(f"{shown.name}:"), "cyan")
+        yield from (("  ", _detailed(one)) for one in shown.detailed)
+        return
+    if isinstance(shown, Votes):
+        yield "", styled().append(visible(f"{shown.name}: "), "cyan").append(visible(_given(shown)))
+        return
+    owner = f" of {shown.owner}" if shown.owner else ""
+    yield "", styled(visible(f"{shown.kind} {shown.name}{owner}: {shown.summary}"), "cyan")
+    items = shown.items if show_all else shown.shown
+    yield from map(_listed, items)
+    if left := len(shown.items) - len(items):
+        yield "       ", styled(f"... {left:,} more (--all)", "dim")
+
+
+def part_line(part: TurnPart) -> "Text":
+    """Return a part of a turn in one line: ``tool_call clock({"zone": "UTC"}) -> turn 2: 12:00``."""
+    text = styled(visible(part.kind), "cyan")
+    text.append(visible("".join(f" {fact}" for fact in (part.name, part.address) if fact)))
+    content = f"({part.content})" if part.kind == CALL else f": {part.content}" if part.content else ""
+    text.append(visible(content))
+    if part.other_turn is not None:
+        arrow = "from" if part.kind == RESPONSE else "->"
+        text.append(visible(f" {arrow} turn {part.other_turn}"), "dim")
+        text.append(visible(f": {part.response}" if part.response is not None else ""))
+    return text
+
+
+def _detailed(labelled: Labelled) -> "Text":
+    """Return a label with what hangs on it: the words of its span and their place, what the corpus has, by whom."""
+    text = styled(visible(labelled.label))
+    if labelled.span:
+        begin, end = labelled.span
+        text.append(visible(f' "{labelled.words}"'), "underline").append(f" [{begin}:{end}]", "dim")
+    for name, value in labelled.facts:
+        text.append(visible(f"  {name}: "), "dim").append(visible(value))
+    return text.append(visible(f" ({labelled.annotator})") if labelled.annotator else "", "dim")
+
+
+def _listed(item: Item) -> Line:
+    """Return an item in one line: its position, a star if it is gold, and its parts."""
+    head = f"{'*' if item.is_gold else ' '}{item.position:>4}  "
+    return head, styled(" / ".join(map(_named, item.parts)), "green" if item.is_gold else "")
+
+
+def _named(part: Part) -> str:
+    """Return a persona or candidate in one line: its text, its picture, and who made it if that is known."""
+    facts = [fact for fact in (part.image_file, part.source) if fact]
+    return visible(" ".join([part.text, *(f"[{fact}]" for fact in facts)]))
+
+
+def _given(votes: Votes) -> str:
+    if votes.named:
+        return "; ".join(", ".join(labels) + (f" ({name})" if name else "") for name, labels in votes.named)
+    counts = "  ".join(f"{label} {count}" for label, count in votes.counts)
+    total = sum(count for _, count in votes.counts)
+    number = f"{total:,} labels, " if total != votes.annotators else ""
+    return f"{counts} ({number}{votes.annotators:,} annotators)"
 
 
 @options.command
@@ -91,10 +159,10 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
         belonging = items.pop(turn["turn_index"], [])
         _put_turn(turn, spans_of(belonging, turn["text"]))
         for part in parts.get(turn["turn_index"], []):
-            put(styled(" " * 7), part_line(part))
+            print_hanging(styled(" " * 7), part_line(part))
         _put_items(belonging, 7, show_all=show_all)
     for turn_index, shown in items.items():
-        put(styled(f"{turn_index:>5}  ", "dim"), styled("(no turn)", "dim"))
+        print_hanging(styled(f"{turn_index:>5}  ", "dim"), styled("(no turn)", "dim"))
         _put_items(shown, 7, show_all=show_all)
     if found["turns"] or items:
         output.print()
@@ -104,7 +172,7 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
 def _put_header(shown: dict[str, Any]) -> None:
     """Print id, corpus, the columns of the dialogue itself, its participants, and its records."""
     corpus, dialogue = shown["corpus"], shown["dialogue"] or {}
-    put(styled(), styled(visible(shown["id"]), "bold"))
+    print_hanging(styled(), styled(visible(shown["id"]), "bold"))
     note = not_published(corpus)
     tag = f", {note}" if note else ""
     _put_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{tag})")
@@ -127,7 +195,7 @@ def _put_header(shown: dict[str, Any]) -> None:
 
 def _put_fact(name: str, value: object) -> None:
     if value not in (None, ""):
-        put(styled(f"  {visible(name)}: ", "dim"), styled(visible(str(value).rstrip("\n"), lines=True)))
+        print_hanging(styled(f"  {visible(name)}: ", "dim"), styled(visible(str(value).rstrip("\n"), lines=True)))
 
 
 def _describe(record: dict[str, Any]) -> str:
@@ -150,7 +218,7 @@ def _put_turn(turn: dict[str, Any], spans: list[tuple[int, int, str]]) -> None:
         body.append(f" {turn['said_at']:%Y-%m-%d %H:%M:%S}", "dim")
     body.append(in_recording(turn["start_ms"], turn["end_ms"]), "dim").append(": ")
     said = highlighted(turn["text"], [(begin, end) for begin, end, _ in spans], "underline", lines=True)
-    put(styled(f"{turn['turn_index']:>5}  ", "dim"), body.append_text(said))
+    print_hanging(styled(f"{turn['turn_index']:>5}  ", "dim"), body.append_text(said))
 
 
 def _put_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_all: bool) -> None:
@@ -158,14 +226,14 @@ def _put_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_a
     for record, shown in items:
         for head, body in lines(shown, show_all=show_all):
             named = styled().append(f"{visible(record)} ", "dim").append_text(body) if record and not head else body
-            put(styled(" " * indent + head), named)
+            print_hanging(styled(" " * indent + head), named)
 
 
 def _put_sources(records: list[dict[str, Any]]) -> None:
     """Print where each record was read: file, hash, and pointer."""
     for record in records:
         source = record["source"]
-        put(styled("source of ", "dim"), styled(visible(record["record_id"])))
+        print_hanging(styled("source of ", "dim"), styled(visible(record["record_id"])))
         _put_fact("file", source["source_file_id"])
         _put_fact("sha256", source["sha256"])
         _put_fact("pointer", source["pointer"] or "(the whole file)")

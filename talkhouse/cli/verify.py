@@ -11,7 +11,7 @@ import click
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import decimal, styled
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.cli.terminal.show_text import put
+from talkhouse.cli.terminal.show_text import print_hanging
 from talkhouse.schema.errors import OutputFailed, TalkhouseError, joined
 from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible, visible_json
@@ -131,12 +131,12 @@ def _verdicts(
 def _put(verdict: "Verdict") -> None:
     """Print what was found about one file."""
     head = styled(f"{verdict.status:<{_WIDTH}}", _COLOURS.get(verdict.status, "bold red"))
-    put(head, styled(visible(verdict.file)))
+    print_hanging(head, styled(visible(verdict.file)))
     reason = _REASONS.get(verdict.status, verdict.reason)
     if verdict.difference:
         _put_difference(verdict.difference)
     elif reason:
-        put(styled(" " * _WIDTH), styled(visible(reason), "dim"))
+        print_hanging(styled(" " * _WIDTH), styled(visible(reason), "dim"))
 
 
 def _put_difference(difference: "Difference") -> None:
@@ -145,9 +145,9 @@ def _put_difference(difference: "Difference") -> None:
     else:
         location = difference.pointer or "(the whole file)"
     indent = " " * _WIDTH
-    put(styled(indent), styled(visible(f"{location}: {difference.what}")))
-    put(styled(f"{indent}published: ", "dim"), styled(visible(difference.expected or "")))
-    put(styled(f"{indent}restored:  ", "dim"), styled(visible(difference.found or "")))
+    print_hanging(styled(indent), styled(visible(f"{location}: {difference.what}")))
+    print_hanging(styled(f"{indent}published: ", "dim"), styled(visible(difference.expected or "")))
+    print_hanging(styled(f"{indent}restored:  ", "dim"), styled(visible(difference.found or "")))
 
 
 def _put_summary(verdicts: "list[Verdict]") -> None:
@@ -159,4 +159,4 @@ def _put_summary(verdicts: "list[Verdict]") -> None:
     parts = [f"{counts['equal']:,} equal ({by['bytes']:,} to the byte, {by['values']:,} in every value)"]
     others = ("different", "changed", "new", "gone", "failed", "not data")
     parts += [f"{counts[name]:,} {name}" for name in others if counts[name]]
-    put(styled(f"{compared:,} files compared ({decimal(size)}): "), styled(", ".join(parts)))
+    print_hanging(styled(f"{compared:,} files compared ({decimal(size)}): "), styled(", ".join(parts)))

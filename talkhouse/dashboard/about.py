@@ -16,7 +16,7 @@ from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.query.terms import ASKED, parts_of_corpus
 from talkhouse.visible import visible
-from talkhouse.warehouse.datasheets import NOT_PUBLISHED, QUESTIONS, datasheets
+from talkhouse.warehouse.build_facts import NOT_PUBLISHED, QUESTIONS, datasheets
 from talkhouse.warehouse.opened import Warehouse as Opened
 
 _RELEASES = """
@@ -63,7 +63,7 @@ Corpus = Mapping[str, Any]
 """A row of ``main.corpora``."""
 
 
-def put_datasheet(opened: Warehouse, corpus: Corpus) -> None:
+def draw_datasheet(opened: Warehouse, corpus: Corpus) -> None:
     """Draw what a user should know of a corpus before using it, and what its labels mean."""
     with opened.connection() as con:
         said = datasheets(con, Opened(con).database).get(corpus["corpus_id"], {})
@@ -75,11 +75,11 @@ def put_datasheet(opened: Warehouse, corpus: Corpus) -> None:
         st.subheader(question, anchor=False)
         answer = said.get(name) or f"{NOT_PUBLISHED.capitalize()}."
         st.markdown(_items(answer) if isinstance(answer, list) else plain(answer))
-    _put_releases(opened, corpus)
-    _put_labels(opened, corpus)
+    _draw_releases(opened, corpus)
+    _draw_labels(opened, corpus)
 
 
-def _put_releases(opened: Warehouse, corpus: Corpus) -> None:
+def _draw_releases(opened: Warehouse, corpus: Corpus) -> None:
     rows = opened.rows(_RELEASES, {"corpus": corpus["corpus_id"]})
     if rows.is_empty():
         return
@@ -100,7 +100,7 @@ def _put_releases(opened: Warehouse, corpus: Corpus) -> None:
     )
 
 
-def _put_labels(opened: Warehouse, corpus: Corpus) -> None:
+def _draw_labels(opened: Warehouse, corpus: Corpus) -> None:
     rows = opened.rows(_LABELS, {"corpus": corpus["corpus_id"]}).to_dicts()
     if rows:
         st.subheader("What do its labels mean?", anchor=False)
@@ -116,7 +116,7 @@ def _put_labels(opened: Warehouse, corpus: Corpus) -> None:
             st.table(shown, border="horizontal", hide_index=True)
 
 
-def put_licence(opened: Warehouse, corpus: Corpus) -> None:
+def draw_licence(opened: Warehouse, corpus: Corpus) -> None:
     """Draw under which terms a corpus is, part by part, and how it is cited."""
     st.subheader("Licence and terms", anchor=False)
     if corpus["is_sample"]:
@@ -145,7 +145,7 @@ def put_licence(opened: Warehouse, corpus: Corpus) -> None:
     st.markdown(linked("Home page of the corpus", corpus["homepage"]))
 
 
-def put_tasks(opened: Warehouse, corpus: Corpus) -> None:
+def draw_tasks(opened: Warehouse, corpus: Corpus) -> None:
     """Draw the tasks of a corpus with the examples of each split, from which one gets to them."""
     rows = opened.rows(_SPLITS, {"corpus": corpus["corpus_id"]})
     if rows.is_empty():
@@ -168,7 +168,7 @@ def _splits(task: str, splits: pl.DataFrame) -> dict[str, list[str]]:
     return cells if any(cells["Release"]) else {name: cells[name] for name in cells if name != "Release"}
 
 
-def put_findings(opened: Warehouse, corpus: Corpus) -> None:
+def draw_findings(opened: Warehouse, corpus: Corpus) -> None:
     """Draw which rules the files of a corpus break, with the way to each place."""
     rules = opened.rows(queries.of_command("findings_by_rule"))
     rules = rules.filter(pl.col("corpus_id") == corpus["corpus_id"])

@@ -1,5 +1,9 @@
 """One declared chart on a page: its title, what is drawn or said in its place, its numbers and its receipt."""
 
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Any
+
 import polars as pl
 import streamlit as st
 
@@ -10,20 +14,107 @@ from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.draw import draw
 from talkhouse.charts.errors import sql_of_chart
 from talkhouse.charts.fields import Field, fields
-from talkhouse.charts.formats import number
+from talkhouse.charts.formats import NOTHING, NUMBERS, number
 from talkhouse.charts.marks import with_units
 from talkhouse.charts.missing import missing_files
 from talkhouse.charts.palette import palette
 from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed
 from talkhouse.charts.rows import Rows
-from talkhouse.dashboard import chart_table, receipt
+from talkhouse.dashboard import receipt
 from talkhouse.dashboard.leads import leads
+from talkhouse.dashboard.tables import OPEN, counted, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
 
+MOST_WHOLE = 30
+"""Rows of a table that is drawn whole, as text; one of more can be scrolled, sorted and searched."""
 
-def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows) -> None:
+_HEIGHT = 420
+"""Pixels of a table that is scrolled."""
+
+_ROW, _LINE, _MOST_LINES, _LETTERS = 35, 20, 4, 48
+"""Pixels of a row and of each further line of its texts, how many lines are shown, and about how long one is."""
+
+_NAMING = ("scheme", "dialogue_id", "record_id", "turn_index")
+"""Columns that say which turn or dialogue a row is about."""
+
+_LEADS = "_leads"
+
+
+def draw_table(
+    title: str,
+    rows: pl.DataFrame,
+    columns: Sequence[Field],
+    *,
+    of: int | None = None,
+    leads: Sequence[str] | None = None,
+) -> None:
+    """Draw rows as a table, and say how many there are; ``of`` is how many there would be without a limit."""
+    columns = long_last(columns, rows)
+    rows = rows[[column.name for column in columns]]
+    if rows.height <= MOST_WHOLE:
+        st.html(table_html(title, rows, columns, leads))
+    else:
+        config = {column.name: _column(column, rows) for column in columns}
+        linked = [pl.Series(_LEADS, leads, pl.String)] if leads is not None else []
+        draw_rows(rows.select(*linked, pl.all()), config | {_LEADS: LINK})
+    if of is not None and of > rows.height:
+        st.caption(f"{rows.height:,} of {counted(of)}")
+    elif rows.height > MOST_WHOLE:
+        st.caption(counted(rows.height))
+
+
+def draw_rows(rows: pl.DataFrame, config: Mapping[str, Any]) -> None:
+    """Draw rows, of whatever number, with columns as configured: as high as their texts need, up to some lines."""
+    height = _row_height(rows)
+    # By Arrow: of a Polars frame Streamlit makes a Pandas one.
+    st.dataframe(
+        rows.to_arrow(),
+        column_config=dict(config),
+        hide_index=True,
+        placeholder=NOTHING,
+        row_height=height,
+        height=min(_ROW + 3 + height * rows.height, _HEIGHT),
+    )
+
+
+def _column(column: Field, rows: pl.DataFrame) -> Any:
+    if column.format:
+        return st.column_config.NumberColumn(column.title, format=NUMBERS[column.format].streamlit)
+    return st.column_config.Column(column.title, width="large" if _longest(rows[column.name]) > _LETTERS else None)
+
+
+def ranking_first(chart: Chart, columns: Sequence[Field]) -> list[Field]:
+    """Return the columns of a table with what its rows are ranked by right behind what names them."""
+    if not chart.largest_first:
+        return list(columns)
+    (by,) = [column for column in columns if column.name == chart.metrics[0]]
+    others = [column for column in columns if column is not by]
+    named = next((at for at, column in enumerate(others) if column.name not in _NAMING), len(others)) or 1
+    return [*others[:named], by, *others[named:]]
+
+
+def long_last(columns: Sequence[Field], rows: pl.DataFrame) -> list[Field]:
+    """Return the columns with those of long texts behind the others, or numbers would be out of sight on a phone."""
+    return sorted(columns, key=lambda column: _longest(rows[column.name]) > _LETTERS)
+
+
+def _longest(values: pl.Series) -> int:
+    length = values.str.len_chars().max() if values.dtype == pl.String else 0
+    return length if isinstance(length, int) else 0
+
+
+def _row_height(rows: pl.DataFrame) -> int:
+    longest = max((_longest(rows[name]) for name in rows.columns if name != _LEADS), default=0)
+    return _ROW + _LINE * (min(_MOST_LINES, max(1, ceil(longest / _LETTERS))) - 1)
+
+
+LINK = st.column_config.LinkColumn("Open", display_text=OPEN, width=60)
+"""A column of addresses."""
+
+
+def draw_on_page(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows) -> None:
     """Draw a chart, whose query is given to ``run``, below a heading of a level.
 
     CatalogueError where it can't be computed.
@@ -37,7 +128,7 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows
     rows = rows.drop(TOTAL, TIED, strict=False)
     columns = fields(chart, of_view)
     if chart.kind is Kind.NUMBER:
-        receipt.put(opened, chart.title, sql, number=_put_number(chart, columns[0], rows))
+        receipt.draw(opened, chart.title, sql, number=_draw_number(chart, columns[0], rows))
         return
     heading(chart.title, chart.description, level)
     if rows.is_empty():
@@ -47,41 +138,41 @@ def put(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows
     if left_out and left_out.note:
         st.caption(plain(left_out.note))
     if chart.kind is Kind.TABLE:
-        ranked = chart_table.ranking_first(chart, columns)
-        chart_table.put(chart.title, rows, ranked, of=left_out.total if left_out else None, leads=lead)
-        receipt.put(opened, chart.title, sql)
+        ranked = ranking_first(chart, columns)
+        draw_table(chart.title, rows, ranked, of=left_out.total if left_out else None, leads=lead)
+        receipt.draw(opened, chart.title, sql)
     elif sentence := words.single(chart, columns, rows):
         st.markdown(plain(sentence))
-        receipt.put(opened, chart.title, sql)
+        receipt.draw(opened, chart.title, sql)
     elif sentence := words.only_zero(chart, columns, rows):
         st.markdown(plain(sentence))
-        _put_what_it_shows(opened, chart, columns, rows, lead, sql)
+        _draw_what_it_shows(opened, chart, columns, rows, lead, sql)
     else:
         colours = palette(run, chart, of_view, opened.query_files)
         # Below a chart Streamlit leaves room for another line.
         drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 0})
         st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
-        _put_what_it_shows(opened, chart, columns, rows, lead, sql)
+        _draw_what_it_shows(opened, chart, columns, rows, lead, sql)
 
 
-def _put_what_it_shows(
+def _draw_what_it_shows(
     opened: Warehouse, chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None, sql: str
 ) -> None:
     """Draw, side by side, what opens the numbers of a chart and its receipt."""
     with st.container(horizontal=True):
         with st.container(width="content"):
-            _put_numbers(chart, columns, rows, lead)
+            _draw_numbers(chart, columns, rows, lead)
         with st.container(width="content"):
-            receipt.put(opened, chart.title, sql)
+            receipt.draw(opened, chart.title, sql)
 
 
 def heading(title: str, description: str, level: int) -> None:
     """Draw a heading of level 2 or 3, with what is to be known beside it."""
-    put_heading = st.header if level == 2 else st.subheader
-    put_heading(plain(title), anchor=False, help=plain(description, lines=True) or None)
+    draw_heading = st.header if level == 2 else st.subheader
+    draw_heading(plain(title), anchor=False, help=plain(description, lines=True) or None)
 
 
-def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
+def _draw_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
     """Draw a number, and return it as it is written."""
     assert column.metric  # noqa: S101 - a number has a metric and nothing else
     value = number(rows.item(), column.metric.format)
@@ -93,7 +184,7 @@ def _put_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
 
 
 @st.fragment
-def _put_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None) -> None:
+def _draw_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None) -> None:
     """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there.
 
     They are made when they are asked for, and the rest of the page stays as it is.
@@ -103,11 +194,11 @@ def _put_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: l
     )
     if popover.open:
         with popover:
-            chart_table.put(chart.title, with_units(chart, rows), columns, leads=lead)
+            draw_table(chart.title, with_units(chart, rows), columns, leads=lead)
 
 
 def _why_empty(opened: Warehouse, chart: Chart, choices: Choices) -> str:
-    """Say why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
+    """Return why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
     if any(choices.values()):
         return "Nothing fits what was chosen."
     view = next((one for one in opened.catalogue.written_views if one.full_name == f"{BI}.{chart.view}"), None)

@@ -94,7 +94,7 @@ def _wait(process: "subprocess.Popen[bytes]", folder: Path, seconds: float, wait
 
 
 def before(first: int) -> str:
-    """Say how many commands come before one that waits."""
+    """Return how many commands come before one that waits."""
     return f"Waiting: {AT_ONCE} queries or files are being made at a time, and this one is number {first} of those next"
 
 

@@ -85,7 +85,7 @@ class _Prepared:
 
 
 @st.fragment
-def put(*choices: Rows) -> None:
+def draw(*choices: Rows) -> None:
     """Draw the formats, the command line, and the button that makes the file, then one that downloads it."""
     with st.expander("Download", icon=":material/download:"):
         rows = _chosen(choices)

@@ -52,7 +52,7 @@ def quality(rule: str) -> str:
 
 
 def is_free(name: str) -> bool:
-    """Tell whether a corpus or a dashboard may have this name as its address."""
+    """Whether a corpus or a dashboard may have this name as its address."""
     return name not in _PAGES
 
 

@@ -1,19 +1,73 @@
 """Serves the pages on this machine alone: Streamlit, behind the guard."""
 
 import os
+import re
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from secrets import token_urlsafe
+from tempfile import TemporaryDirectory
 
 import msgspec
 
-from talkhouse.dashboard.streamlit_options import ADDRESS
+from talkhouse.content_policy import source
+from talkhouse.dashboard.reading.arrival import SCRIPT
+from talkhouse.dashboard.streamlit_options import ADDRESS, NAMES
 from talkhouse.schema.errors import TalkhouseError, UsageError
+
+_PAGE = """<!DOCTYPE html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={address}">
+<title>Talkhouse</title>
+<p><a href="{address}">Talkhouse</a></p>
+"""
+
+
+@contextmanager
+def opened(address: str) -> Iterator[None]:
+    """Open an address in the browser; the file is there until the end, for a browser that is slow."""
+    from streamlit import cli_util
+
+    # Both the folder and the file are for this user alone.
+    with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
+        page = Path(folder, "open.html")
+        page.touch(mode=0o600)
+        page.write_text(_PAGE.format(address=escape(address)), encoding="utf-8")
+        cli_util.open_browser(page.as_uri())
+        yield
+
+
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def pages_policy(port: int) -> str:
+    """Return the policy for the pages that Streamlit draws; its own inline scripts are allowed by their hashes.
+
+    So is ours, which scrolls to a turn.
+    Styles may be inline: Streamlit sets them so. A browser that does not take websockets for a part of 'self' finds
+    them named.
+    """
+    from streamlit import file_util
+
+    page = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
+    scripts = " ".join(source(script) for script in (*_INLINE.findall(page), SCRIPT))
+    sockets = " ".join(f"ws://{name}:{port}" for name in NAMES)
+    return (
+        "default-src 'none'; "
+        f"script-src 'self' {scripts}; "
+        "style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; "
+        "font-src 'self' data:; "
+        f"connect-src 'self' {sockets}; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    )
+
 
 FIRST_PORT = 8501
 _PORTS = 20
@@ -77,7 +131,7 @@ def serve(warehouse: Path, taken: socket.socket, token: str | None, *, browser: 
     # Before anything of Streamlit's is set up.
     streamlit_options.impose(port)
     _make_shared()
-    from talkhouse.dashboard.opening import opened
+    from talkhouse.dashboard.server import opened
 
     # The server ends by itself and then sends itself the signal that it was ended by: let that be Ctrl-C's, with which
     # Python cleans up, also where it was another's.
@@ -116,7 +170,7 @@ def _run(taken: socket.socket, port: int, token: str | None) -> None:
     from streamlit.starlette import App
 
     from talkhouse.dashboard.guard import Guard
-    from talkhouse.dashboard.policy import pages_policy
+    from talkhouse.dashboard.server import pages_policy
 
     config = uvicorn.Config(
         Guard(App(APP), port, token, pages_policy(port)),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from talkhouse.ingest.files.skipped import FETCH_FOLDER
 from talkhouse.schema.errors import UsageError
-from talkhouse.system.output_links import target_of
+from talkhouse.system.folders import target_of
 
 
 @dataclass(frozen=True)

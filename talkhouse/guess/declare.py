@@ -10,7 +10,7 @@ from talkhouse.guess.sample import Sample
 from talkhouse.ingest.declared.declaration.forms import FORMS
 from talkhouse.ingest.declared.declaration.paths import path_text
 from talkhouse.ingest.declared.declaration.patterns import matches
-from talkhouse.ingest.declared.declaration.writing import toml_key, toml_string
+from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
 
 TO_DO = ("licence", "citation")
 """What no file says."""

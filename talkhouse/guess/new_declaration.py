@@ -9,7 +9,7 @@ from talkhouse.ingest.contract.declaration import id_problem
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.schema.errors import SourceError, UsageError
-from talkhouse.schema.refusals import said
+from talkhouse.schema.refusals import error_text
 from talkhouse.system.atomic_output import clear_private_folder, private_folder
 
 
@@ -44,7 +44,7 @@ def new_declaration(folder: Path) -> Look:
         raise UsageError("it is there already; nothing is overwritten", where=target) from error
     except OSError as error:
         another = "copy the files to a folder of that name, in which you may write"
-        raise UsageError("it can't be written", where=target, **said(error, folder, another=another)) from error
+        raise UsageError("it can't be written", where=target, **error_text(error, folder, another=another)) from error
     return seen
 
 

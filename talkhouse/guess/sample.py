@@ -12,8 +12,8 @@ import msgspec
 from talkhouse.guess.json_start import start_of
 from talkhouse.guess.rows_start import Rows, rows_of
 from talkhouse.ingest.declared.declaration.model import Dialect
+from talkhouse.ingest.declared.record_files.by_ending import ENDINGS, JSON
 from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
-from talkhouse.ingest.declared.record_files.read import ENDINGS, JSON
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import BeyondLimit
 from talkhouse.ingest.sources import BOM, SourceFile

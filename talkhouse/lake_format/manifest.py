@@ -161,7 +161,7 @@ def read(lake: Path) -> Manifest:
             next_step="write one with: talkhouse lake DIR",
         ) from None
     except OSError as error:
-        raise NotALake("the lake can't be read", where=path, **refusals.said(error, path)) from error
+        raise NotALake("the lake can't be read", where=path, **refusals.error_text(error, path)) from error
     except (ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         raise LakeDamaged(
             "the lake's manifest is damaged, and was left as it is",

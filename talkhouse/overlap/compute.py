@@ -43,7 +43,7 @@ from talkhouse.schema.sql import identifier, insert, literal, quoted
 from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
 from talkhouse.settings import version
 from talkhouse.system.atomic_output import move_into_place, output_errors, private_folder
-from talkhouse.system.output_links import target_of
+from talkhouse.system.folders import target_of
 from talkhouse.warehouse.opened import Warehouse, opened
 
 _WORK, _RESULT = "talkhouse_overlap_work", "talkhouse_overlap_result"

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from talkhouse.schema.sql import dicts, literal, quoted
-from talkhouse.warehouse.datasheets import datasheets
+from talkhouse.warehouse.build_facts import datasheets
 from talkhouse.warehouse.opened import Warehouse
 
 _CORPORA = """

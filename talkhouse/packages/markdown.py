@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from talkhouse.query.text_tables import markdown_head, markdown_line
+from talkhouse.query.writers import markdown_head, markdown_line
 from talkhouse.visible import address, markdown, visible
 
 _TICKS = re.compile("`+")

@@ -13,7 +13,7 @@ from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
 
 from talkhouse.packages.content import Config, DataFile, Package, SplitRows, has_splits
 from talkhouse.query.expressions import Column
-from talkhouse.query.file_metadata import described
+from talkhouse.query.manifest import described
 from talkhouse.query.row_stream import OnRows, Rows, row_groups
 from talkhouse.query.selection import Selection
 from talkhouse.query.writers import arrow_errors

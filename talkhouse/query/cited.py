@@ -88,7 +88,7 @@ def _no_such_file(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         problem = "it can't be read" if isinstance(error, PermissionError) else "there is no such file or folder"
-        said = refusals.said(error, Path(name), another="name what talkhouse export wrote, or a corpus or view")
+        said = refusals.error_text(error, Path(name), another="name what talkhouse export wrote, or a corpus or view")
         raise UsageError(problem, where=name[:_SHOWN], **said) from error
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.query import composition, file_metadata, manifest, sandbox
+from talkhouse.query import composition, manifest, sandbox
 from talkhouse.query.formats import ExportFormat
-from talkhouse.query.manifest import Contents
+from talkhouse.query.manifest import Contents, described
 from talkhouse.query.pseudonyms import pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
@@ -20,8 +20,8 @@ from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder, private_folder_path
+from talkhouse.system.folders import target_of
 from talkhouse.system.memory import in_little_memory
-from talkhouse.system.output_links import target_of
 from talkhouse.warehouse.opened import Warehouse
 
 MEMORY = 1_000_000_000
@@ -93,13 +93,13 @@ def export(
             parts = in_little_memory(con, MEMORY, lambda: _terms(warehouse, selection, is_accepted=is_accepted))
             sources = corpora_of(warehouse, selection)
             counts, warned = in_little_memory(con, MEMORY, lambda: _composed(warehouse, selection))
-            of_file = partial(file_metadata.described, selection=selection, sources=sources, parts=parts)
+            of_file = partial(described, selection=selection, sources=sources, parts=parts)
             write_to = partial(write, file_format=file_format, escape_formulas=escape_formulas)
             rows = in_little_memory(con, MEMORY, lambda: _write(con, selection, of_file, write_to, part, on_rows))
             about = hidden.about(corpus["corpus_id"] for corpus in sources) if hidden else None
             contents = Contents(sources, parts, counts, rows, about, formulas_escaped=escape_formulas)
-            described = manifest.describe(warehouse, selection, contents, file_format, part)
-            text.write_text(described, encoding="utf-8")
+            content = manifest.describe(warehouse, selection, contents, file_format, part)
+            text.write_text(content, encoding="utf-8")
             size = part.stat().st_size
             warehouse.check_complete()
             # In this order no manifest ever stands beside rows that it is not about, whenever the process is killed.

@@ -1,19 +1,21 @@
-"""The manifest of an exported file: what it holds, from which build, and under whose licence."""
+"""What an exported file says of itself: a manifest beside it, and the metadata of Parquet and Arrow."""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from talkhouse.citation import formats
+from talkhouse.citation.work import Citation
 from talkhouse.query.composition import Composition
 from talkhouse.query.pseudonyms import AboutPseudonyms
 from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part, with_terms
 from talkhouse.settings import version
-from talkhouse.warehouse.fingerprint import splits
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.row_sets import splits
 
 ENDING = ".manifest.json"
 """What the name of a file's manifest has behind that of the file."""
@@ -105,3 +107,36 @@ def of_build(warehouse: Warehouse) -> dict[str, Any]:
 def as_json(content: Mapping[str, Any]) -> str:
     """Write a manifest."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def described(schema: Any, selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[Part]) -> Any:
+    """Return an Arrow schema that also says what ``file_keys`` has, and of each column what it means (description)."""
+    meanings = {column["name"]: column["meaning"] for column in selection.columns if column["meaning"]}
+    for index, field in enumerate(schema):
+        if field.name in meanings:
+            # Types that Arrow does not know have their names there.
+            own = {**(field.metadata or {}), b"description": meanings[field.name].encode()}
+            schema = schema.set(index, field.with_metadata(own))
+    return schema.with_metadata({**(schema.metadata or {}), **file_keys(selection, sources, parts)})
+
+
+def file_keys(selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[Part]) -> dict[str, str]:
+    """Return the keys of a file, each a text: name, licence, licence_terms (JSON), citation (BibTeX), columns (JSON).
+
+    Nothing is of a build: a file of equal rows stays equal to the byte.
+    """
+    return {
+        "name": selection.full_name,
+        "licence": "\n".join(_licence(corpus) for corpus in sources),
+        "licence_terms": json.dumps([part.described for part in parts], ensure_ascii=False),
+        "citation": formats.bibtex([Citation.of(corpus) for corpus in sources]),
+        "columns": json.dumps({column["name"]: column["meaning"] for column in selection.columns}, ensure_ascii=False),
+    }
+
+
+def _licence(corpus: Mapping[str, Any]) -> str:
+    """Return the licence of a corpus as its publisher names it, its address, and what else there is to know."""
+    address = f" ({corpus['licence_url']})" if corpus["licence_url"] else ""
+    sample = " (invented sample)" if corpus["is_sample"] else ""
+    terms = f" {corpus['terms']}" if corpus["terms"] else ""
+    return f"{corpus['corpus_id']}{sample}: {corpus['licence']}{address}.{terms}"

@@ -10,8 +10,7 @@ import duckdb
 from talkhouse.ingest.corpus import People
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.query.identifying import IF_PUBLIC, Kind, kinds_of, owner_of, without_members
-from talkhouse.query.pseudonym_key import PseudonymKey, read_key
-from talkhouse.query.pseudonym_table import KEYS, PseudonymTable, is_text, looked_up
+from talkhouse.query.pseudonym_table import KEYS, PseudonymKey, PseudonymTable, is_text, looked_up, read_key
 from talkhouse.query.selection import Selection
 from talkhouse.query.sources import owner
 from talkhouse.schema.errors import RegistryError

@@ -8,7 +8,7 @@ from talkhouse.query.export import format_of
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import check_formulas, write
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder
-from talkhouse.system.output_links import target_of
+from talkhouse.system.folders import target_of
 
 
 def check_output(

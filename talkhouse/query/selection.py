@@ -6,8 +6,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.query.condition import check_rows, condition_of
-from talkhouse.query.filters import Relation, chosen, equals, split_column, where_clause
+from talkhouse.query.filters import Relation, check_rows, chosen, condition_of, equals, split_column, where_clause
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import quoted

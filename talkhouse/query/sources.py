@@ -1,7 +1,10 @@
-"""Which corpora the rows of a selection are from, by the column that names the corpus."""
+"""Which corpora the rows of a selection are from, and the rows that the numbers of a query are made of."""
 
+import json
 from collections.abc import Collection
 from typing import Any
+
+import duckdb
 
 from talkhouse.query.selection import Selection
 from talkhouse.schema.sql import literal, quoted
@@ -39,3 +42,31 @@ def is_of(key: str, corpus_id: str) -> str:
     if key == "corpus_id":
         return f"{key} = {literal(corpus_id)}"
     return f"starts_with({key}, {literal(corpus_id + _BEHIND_THE_ID.get(key, ':'))})"
+
+
+_AS_TREE = "select json_serialize_sql($sql::varchar)"
+_AS_SQL = "select json_deserialize_sql($tree::json)"
+_ALL_COLUMNS = "select *"
+
+
+def rows_behind(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
+    """Return a query of the rows behind another one; None for what is no single SELECT from somewhere."""
+    tree = _tree(con, sql)
+    statements = tree.get("statements") or []
+    if len(statements) != 1 or statements[0]["node"]["type"] != "SELECT_NODE":
+        return None
+    node = statements[0]["node"]
+    if node["from_table"]["type"] == "EMPTY":
+        return None
+    # What is selected, and all that follows WHERE, are those of a query that has nothing else.
+    whole = _tree(con, _ALL_COLUMNS + " from main.corpora")["statements"][0]["node"]
+    kept = {key: node[key] for key in ("cte_map", "from_table", "where_clause", "sample")}
+    statements[0]["node"] = {**whole, **kept}
+    ((rows,),) = con.execute(_AS_SQL, {"tree": json.dumps(tree)}).fetchall()
+    return str(rows)
+
+
+def _tree(con: duckdb.DuckDBPyConnection, sql: str) -> dict[str, Any]:
+    ((tree,),) = con.execute(_AS_TREE, {"sql": sql}).fetchall()
+    found: dict[str, Any] = json.loads(tree)
+    return found

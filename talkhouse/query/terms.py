@@ -2,21 +2,99 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from talkhouse.query.part_rows import PartRows
 from talkhouse.query.selection import Selection, select
-from talkhouse.query.sources import corpora_of, is_of, key_of
+from talkhouse.query.sources import corpora_of, is_of, key_of, owner
 from talkhouse.schema.errors import TermsNotAccepted
-from talkhouse.schema.sql import dicts, quoted
+from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.tables import metadata, qualified
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
+
+_TURNS = "main.turns"
+_DIALOGUE = "dialogue_id"
+_FROM_ELSEWHERE = {"candidate", "candidates", "candidate_set", "text_id"}
+"""Columns of views whose rows have texts of other dialogues than their own."""
+
+
+@dataclass(frozen=True)
+class PartRows:
+    """The rows of one corpus in a selection."""
+
+    warehouse: Warehouse
+    selection: Selection
+    corpus_id: str
+
+    def have_any_of(self, columns: Iterable[str]) -> bool:
+        """Whether a row has a value, other than null, in one of these columns: ``schema.view.column[.member]``."""
+        for name in columns:
+            schema, view, column, *member = name.split(".")
+            # Of a view that somebody else has made, nobody knows where its columns are from, but by their names.
+            if column in self._selected and self._view in (f"{schema}.{view}", None):
+                value = f"({quoted(column)} ->> {literal(member[0])})" if member else quoted(column)
+                if self._any(f"{value} is not null", column):
+                    return True
+        return False
+
+    def have_more_than(self, columns: Collection[str]) -> bool:
+        """Whether there are rows, and columns of them other than these."""
+        return any(f"{self._view}.{column}" not in columns for column in self._selected) and self._any("true")
+
+    def were_said(self, said_from: date | None, said_before: date | None) -> bool:
+        """Whether anything of the rows was said within this time, or may have been: not all turns have a time.
+
+        By the turns of the dialogues that the rows are about; by all turns of the corpus where a row may have a text of
+        another dialogue.
+        """
+        if said_from is None and said_before is None:
+            return True
+        since = "" if said_from is None else f" and said_at >= date '{said_from}'"
+        before = "" if said_before is None else f" and said_at < date '{said_before}'"
+        condition = f"(said_at is null or (true{since}{before}))"
+        if self.selection.full_name == _TURNS:
+            return self._any(condition, "said_at")
+        of_corpus = f"starts_with({_DIALOGUE}, {literal(self.corpus_id + ':')})"
+        known = {*self.selection.known}
+        if _DIALOGUE in known and not known & _FROM_ELSEWHERE and not self._any(f"{_DIALOGUE} is null", _DIALOGUE):
+            of_corpus += f" and {_DIALOGUE} in (select {_DIALOGUE} from ({self._sql(_DIALOGUE)}))"
+        turns = f"{quoted(self.warehouse.database)}.{_TURNS}"
+        query = f"select coalesce(bool_or({condition}), true) from {turns} where {of_corpus}"
+        ((is_said,),) = self.warehouse.con.execute(query).fetchall()
+        return bool(is_said)
+
+    @cached_property
+    def _selected(self) -> list[str]:
+        return [column["name"] for column in self.selection.columns]
+
+    @cached_property
+    def _view(self) -> str | None:
+        """The view that has the columns, of a view of one split its task's; None if it is not of the catalogue."""
+        name, catalogue = self.selection.full_name, self.warehouse.catalogue
+        if split_view := self.warehouse.split_views.get(name):
+            return split_view.task
+        known = {*(view.full_name for view in catalogue.views), *map(qualified, metadata.sorted_tables)}
+        return name if name in known else None
+
+    def _any(self, condition: str, column: str | None = None) -> bool:
+        query = f"select 1 from ({self._sql(column)}) where {condition} limit 1"
+        return bool(self.warehouse.con.execute(query).fetchall())
+
+    def _sql(self, column: str | None) -> str:
+        """Return the query of the rows with this column, as it is published."""
+        rows, key = self.selection, key_of(self.selection.known)
+        if key is None or self.selection.schema == self.corpus_id:
+            return rows.rows([column or self.selection.known[0]])
+        columns = [key, *([column] if column and column != key else [])]
+        return f"select * from ({rows.rows(columns)}) where {owner(key)} = {literal(self.corpus_id)}"
+
 
 _FACTS = {"main.corpora", "main.corpus_terms", "main.releases", "main.schemes", "main.labels"}
 """Tables whose rows are declarations, to which no licence of the corpora applies."""
@@ -148,7 +226,7 @@ def _declared(warehouse: Warehouse) -> list[Part]:
 
 
 def _is_licensed(warehouse: Warehouse, selection: Selection) -> bool:
-    """Tell whether the rows are more than facts about the corpora, such as counts."""
+    """Whether the rows are more than facts about the corpora, such as counts."""
     if selection.schema == HOUSEKEEPING:
         return selection.full_name == _RAW
     facts = {view.full_name for view in warehouse.catalogue.views if view.terms == "none"}
@@ -171,7 +249,7 @@ def _parts_in(warehouse: Warehouse, selection: Selection, declared: Iterable[Par
 
 
 def _exclude(one: Part, other: Part) -> bool:
-    """Tell whether what is made of one part must be free for what the terms of the other forbid."""
+    """Whether what is made of one part must be free for what the terms of the other forbid."""
     pairs = ((one, other), (other, one)) if one.corpus_id != other.corpus_id else ()
     return any(
         alike.is_share_alike and not alike.is_non_commercial and closed.is_non_commercial for alike, closed in pairs
@@ -179,7 +257,7 @@ def _exclude(one: Part, other: Part) -> bool:
 
 
 def _described(parts: Sequence[Part]) -> str:
-    """Say what is asked of each part, and why."""
+    """Return what is asked of each part, and why."""
     lines = list[str]()
     for note, alike in groupby(parts, attrgetter("note")):
         lines += [", ".join(filter(None, (f"{part.corpus_id}, {part.summary}", part.licence_url))) for part in alike]
@@ -188,7 +266,7 @@ def _described(parts: Sequence[Part]) -> str:
 
 
 def _asked(parts: Sequence[Part]) -> list[str]:
-    """Say what their flags mean."""
+    """Return what their flags mean."""
     flags = [flag for flag in ASKED if any(flag in part.flags for part in parts)]
     return [f"{flag.replace('_', '-')}: {ASKED[flag]}" for flag in flags]
 
@@ -198,7 +276,7 @@ def _joined(names: Iterable[str]) -> str:
 
 
 def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
-    """Say how the corpora are exported one by one."""
+    """Return how the corpora are exported one by one."""
     key = "corpus_id" if selection is None else key_of(selection.known)
     if key is None:
         return "from the views of each corpus"
@@ -208,7 +286,7 @@ def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
 
 
 def _narrower(parts: Sequence[Part], columns: Iterable[str]) -> str:
-    """Say which columns to leave out so that there is nothing to accept, if there are any such."""
+    """Return which columns to leave out so that there is nothing to accept, if there are any such."""
     asking = {name.split(".")[2] for part in parts for name in part.columns}
     named = _joined(column for column in columns if column in asking)
     if not named or not all(part.columns for part in parts):

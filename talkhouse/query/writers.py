@@ -6,18 +6,22 @@ faster on 900,000, and sorts more rows in a gigabyte. In the sandbox COPY could 
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, BinaryIO, TextIO
 
 import duckdb
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from talkhouse.query.expressions import Column, csv_head, csv_line, json_object
 from talkhouse.query.formats import CSV, TEXTS
 from talkhouse.query.row_stream import Rows, row_groups
-from talkhouse.query.text_tables import write_markdown, write_table
 from talkhouse.schema.errors import QueryFailed, UsageError
+from talkhouse.visible import markdown, visible
 
 _NUMBERS = b"talkhouse_numbers"
 
@@ -122,9 +126,6 @@ _LINE_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
     "json": _write_json,
 }
 
-_TEXT_WRITERS = {"table": write_table, "markdown": write_markdown}
-
-
 _CAST = "cast the column, for instance to varchar, or choose another --format"
 _TOO_LARGE = re.compile(r"Could not cast value (\S+) to DECIMAL\(38,0\) when casting from source column column_")
 """What DuckDB says of a whole number of 39 digits that ``Column.as_stored`` makes a decimal of."""
@@ -159,3 +160,42 @@ def _told(error: duckdb.Error, file_format: str) -> Exception:
         expected = "whole numbers of at most 38 digits"
         return QueryFailed(f"{file_format} can't hold these rows", expected=expected, found=found[1], next_step=_CAST)
     return error
+
+
+def write_table(rows: Rows, stream: TextIO) -> None:
+    """Draw a table that fits the terminal; elsewhere nothing is cut off."""
+    console = Console(file=stream, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console = Console(file=stream, highlight=False, emoji=False, width=10_000)
+    table = Table(box=box.ROUNDED if console.is_terminal else box.ASCII, header_style="bold")
+    for column in rows.columns:
+        table.add_column(Text(visible(column.title)), justify="right" if column.is_number else "left", overflow="fold")
+    for cells in _cells(rows):
+        table.add_row(*map(Text, cells))
+    console.print(table)
+
+
+def write_markdown(rows: Rows, stream: TextIO) -> None:
+    """Write a Markdown table."""
+    stream.write(markdown_head([column.title for column in rows.columns]))
+    stream.writelines(map(markdown_line, _cells(rows)))
+
+
+def markdown_head(titles: Sequence[str]) -> str:
+    """Return the first two lines of a Markdown table."""
+    return f"{markdown_line(titles)}|{' --- |' * len(titles)}\n"
+
+
+def markdown_line(cells: Sequence[str]) -> str:
+    """Return a row of a Markdown table, with its line end; nothing in a cell is taken for markup."""
+    shown = (markdown(cell, lines=True).replace("\n", "<br>") for cell in cells)
+    return "| " + " | ".join(shown) + " |\n"
+
+
+def _cells(rows: Rows) -> Iterator[list[str]]:
+    """Yield every row as texts, empty where there is no value."""
+    for texts in rows.texts():
+        yield ["" if text is None else visible(text, lines=True) for text in texts]
+
+
+_TEXT_WRITERS = {"table": write_table, "markdown": write_markdown}

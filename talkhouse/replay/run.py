@@ -11,13 +11,12 @@ import duckdb
 from talkhouse.build.plan import Plan, PublishedState, read_published
 from talkhouse.build.present import present
 from talkhouse.build.progress import Progress
-from talkhouse.build.publish import publish
 from talkhouse.build.quality_gate import check_quarantine
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.request import Input, Request
 from talkhouse.build.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
 from talkhouse.build.staging import Stage
-from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old
+from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits

@@ -18,9 +18,8 @@ from talkhouse.query.terms import parts_of_corpus
 from talkhouse.report import content, votes
 from talkhouse.report.examples import examples, places
 from talkhouse.report.figures import Figure, figures
-from talkhouse.warehouse.datasheets import QUESTIONS, datasheets
-from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.own_views import fits_views
+from talkhouse.warehouse.build_facts import QUESTIONS, datasheets
+from talkhouse.warehouse.opened import Warehouse, fits_views
 
 _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
-from talkhouse.ingest.declared.record_files.json_lines import lines
+from talkhouse.ingest.declared.record_files.json_files import lines
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.sources import BOM, SourceFile

@@ -16,7 +16,7 @@ from talkhouse.restore.diff_values import content_difference
 from talkhouse.restore.output_paths import OutputPaths, Source, sources
 from talkhouse.restore.write_back import OnProgress, Restored, write_files
 from talkhouse.schema.errors import CorpusFailed
-from talkhouse.system.temporary_folder import no_room, temporary_folder
+from talkhouse.system.folders import no_room, temporary_folder
 
 
 class Status(StrEnum):

@@ -7,8 +7,8 @@ from talkhouse.ingest.registry import all_corpora
 from talkhouse.scaffold.templates import CACHES, Like, as_package, check_id, copy
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_folder
-from talkhouse.system.temporary_folder import temporary_folder
-from talkhouse.testing.checks.golden import a_golden_case_gives_its_rows
+from talkhouse.system.folders import temporary_folder
+from talkhouse.testing.checks.sample import a_golden_case_gives_its_rows
 from talkhouse.testing.subject import subject_of
 
 

@@ -24,7 +24,7 @@ from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
 from talkhouse.spark.compare import Column, Relation, compare
 from talkhouse.spark.read_back import warehouse_of
 from talkhouse.spark.sessions import check_installed, session
-from talkhouse.system.temporary_folder import temporary_folder
+from talkhouse.system.folders import temporary_folder
 from talkhouse.translation.spark_types import spark_type
 from talkhouse.translation.translated import LeftOut, Translation
 from talkhouse.warehouse.opened import Warehouse

@@ -12,9 +12,8 @@ import duckdb
 
 from talkhouse.schema import refusals
 from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.system.folders import new_folder, target_of
 from talkhouse.system.locks import Taken, locked
-from talkhouse.system.output_links import target_of
-from talkhouse.system.private_folders import new_folder
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -184,7 +183,7 @@ def output_errors(output: Path, messages: Messages = _FILE) -> Iterator[None]:
         # A relative name is one in a folder that is open, of which nothing is known here.
         refused = Path(error.filename) if isinstance(error.filename, str) else output
         place = refused.parent if refused.is_absolute() and not os.path.isdir(refused) else output  # noqa: PTH112
-        raise UsageError(messages.other, where=output, **refusals.said(error, place)) from error
+        raise UsageError(messages.other, where=output, **refusals.error_text(error, place)) from error
 
 
 def _target(output: Path) -> Path:

@@ -103,7 +103,7 @@ def code_of(*packages: ModuleType) -> bytes:
 
 
 def _is_private(folder: Path) -> bool:
-    """Make the cache folder where it is missing; tell whether nobody else can have put a file there.
+    """Make the cache folder where it is missing; whether nobody else can have put a file there.
 
     It may be another user's, as under sudo. One in which others may write is closed and emptied.
     """

@@ -39,7 +39,7 @@ def raises() -> Iterator[None]:
 
 
 def came() -> bool:
-    """Tell whether Ctrl-C has raised KeyboardInterrupt: what is raised after that is its consequence."""
+    """Whether Ctrl-C has raised KeyboardInterrupt: what is raised after that is its consequence."""
     return _came.is_set()
 
 

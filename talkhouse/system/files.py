@@ -41,5 +41,5 @@ def link_or_copy(path: Path, second: Path) -> None:
 
 
 def has_no_links(error: OSError) -> bool:
-    """Tell whether a file can't have a second name in that place, where ``os.link`` has failed."""
+    """Whether a file can't have a second name in that place, where ``os.link`` has failed."""
     return error.errno in _NO_SECOND_NAME

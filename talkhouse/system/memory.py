@@ -60,7 +60,7 @@ Kind = TypeVar("Kind", bound=TalkhouseError)
 
 
 def has_run_out(error: BaseException) -> bool:
-    """Tell whether there was too little memory; DuckDB says the same where its temporary folder is full."""
+    """Whether there was too little memory; DuckDB says the same where its temporary folder is full."""
     return isinstance(error, MemoryError | duckdb.OutOfMemoryException) or _NO_MEMORY in str(error)
 
 

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.testing.checks import broken, clauses, common, declaration, golden, reader, sample, tables, views
+from talkhouse.testing.checks import broken, declaration, sample, views
+from talkhouse.testing.checks.broken import (
+    a_clause_is_told_at_its_place,
+    a_common_rule_is_told_and_kept,
+    rules_to_break,
+)
+from talkhouse.testing.checks.declaration import the_reader_imports_no_database, the_reader_opens_no_socket
+from talkhouse.testing.checks.sample import a_golden_case_gives_its_rows, references_are_kept, rows_are_told_apart
 from talkhouse.testing.failure import CannotCheck
 from talkhouse.testing.subject import Subject
 
@@ -50,18 +57,18 @@ CHECKS = (
     Check(declaration.it_is_declared_with_its_licence),
     *map(Check, (declaration.its_terms_are_of_columns_that_there_are, declaration.its_readme_has_the_headings)),
     *map(Check, (declaration.every_rule_has_its_broken_file, declaration.every_rule_has_its_clauses)),
-    *map(Check, (reader.the_reader_opens_no_socket, reader.the_reader_imports_no_database)),
+    *map(Check, (the_reader_opens_no_socket, the_reader_imports_no_database)),
     *map(Check, (sample.the_sample_loads_whole, sample.its_files_come_back_equal)),
     *map(Check, (sample.it_shows_every_scheme_and_split, sample.turns_have_no_gaps, sample.keys_begin_with_the_id)),
     *map(Check, (sample.every_task_has_rows_in_every_split, sample.two_builds_give_equal_rows)),
-    *map(Check, (tables.rows_are_told_apart, tables.references_are_kept)),
+    *map(Check, (rows_are_told_apart, references_are_kept)),
     *map(Check, (views.the_grain_is_unique, views.views_work_under_attach, views.views_say_what_they_are)),
     *map(Check, (views.tasks_have_the_columns_of_all, views.views_bind_in_the_oldest_duckdb)),
     Check(views.views_translate_to_spark),
-    Check(golden.a_golden_case_gives_its_rows, lambda subject: subject.case_names("golden")),
+    Check(a_golden_case_gives_its_rows, lambda subject: subject.case_names("golden")),
     Check(broken.a_broken_file_is_told_and_kept, lambda subject: subject.case_names("broken")),
-    Check(common.a_common_rule_is_told_and_kept, common.rules_to_break),
-    Check(clauses.a_clause_is_told_at_its_place, lambda subject: subject.clauses),
+    Check(a_common_rule_is_told_and_kept, rules_to_break),
+    Check(a_clause_is_told_at_its_place, lambda subject: subject.clauses),
 )
 """All of them."""
 

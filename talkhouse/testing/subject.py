@@ -2,10 +2,11 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 
@@ -14,14 +15,81 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.known.declarations import is_declared
-from talkhouse.ingest.registry import all_corpora, folder_of, pick, sample_of
+from talkhouse.ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
+from talkhouse.ingest.registry import all_corpora, folder_of, pick, rules_of, sample_of
+from talkhouse.ingest.sources import opened
 from talkhouse.queries.catalogue import BI, Catalogue
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
 from talkhouse.testing.clauses import Clause, clauses_in
-from talkhouse.testing.findings import Told, read_folder, stored_findings
 from talkhouse.warehouse.opened import Warehouse
+
+
+class FoundFinding(NamedTuple):
+    """A finding: its rule, how severe it is, where (``FILE#POINTER`` inside the corpus's folder), and its detail."""
+
+    rule: str
+    severity: str
+    place: str
+    detail: str
+
+    @property
+    def file(self) -> str:
+        """The file, inside the corpus's folder."""
+        return self.place.partition("#")[0]
+
+
+class Reading(NamedTuple):
+    """What a reader made of a folder."""
+
+    told: Counter[FoundFinding]
+    loaded: int
+    """Records."""
+
+
+def read_folder(corpus: Corpus, folder: Path) -> Reading:
+    """Read a corpus's folder; returns what its reader finds, and how many records it loads."""
+    rules = rules_of(corpus)
+    told, loaded = Counter[FoundFinding](), 0
+    with opened(disk_files(folder, corpus.id)) as (files, _):
+        for outcome in corpus.read(files):
+            loaded += outcome.records if isinstance(outcome, LoadedBatch) else isinstance(outcome, Loaded)
+            for one in _findings(outcome):
+                severity = one.severity or rules[one.rule].severity
+                told[FoundFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
+    return Reading(told, loaded)
+
+
+def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[FoundFinding]:
+    """Return what a warehouse has of what its reader and the checks found in files."""
+    query = "select rule, severity, source_file_id, pointer, detail from meta.findings where source_file_id is not null"
+    return Counter(
+        FoundFinding(rule, severity, f"{file.removeprefix(f'{corpus.id}/')}#{pointer or ''}", detail)
+        for rule, severity, file, pointer, detail in con.execute(query).fetchall()
+    )
+
+
+def _findings(outcome: Outcome) -> Iterator[ReaderFinding]:
+    """List the findings of an outcome, each at its place in the file."""
+    match outcome:
+        case Loaded(location, _, findings, _):
+            yield from (location.finding(one, "") for one in findings)
+        case LoadedBatch():
+            yield from outcome.findings
+        case Rejected(location, rule, detail, at=at):
+            yield ReaderFinding(rule, detail, location.file, location.pointer + at)
+        case Unrecognised(file, detail):
+            yield ReaderFinding("TH-05", detail, file)
+        case ReaderFinding():
+            yield outcome
+
+
+def _place(corpus: Corpus, finding: ReaderFinding) -> str:
+    file = finding.file.id.removeprefix(f"{corpus.id}/") if finding.file else ""
+    return f"{file}#{finding.pointer or ''}"
+
 
 _ALL = QuarantineLimit("100%")
 """Broken files are what many checks are about."""
@@ -63,12 +131,12 @@ class Subject:
         return {f"{clause.rule}.{number}": clause for number, clause in enumerate(clauses_in(self.cases))}
 
     @cached_property
-    def read_findings(self) -> Counter[Told]:
+    def read_findings(self) -> Counter[FoundFinding]:
         """What the reader finds in the sample."""
         return read_folder(self.corpus, self.sample_files).told
 
     @cached_property
-    def built_findings(self) -> Counter[Told]:
+    def built_findings(self) -> Counter[FoundFinding]:
         """What a build finds in the sample."""
         return stored_findings(self.corpus, self.built(self.laid_out(self.sample_files)))
 
@@ -154,7 +222,7 @@ def subject_of(corpus_id: str, cases: Path | None, scratch: Path, folders: Itera
 
 
 def is_corpus(folder: Path, corpus_id: str) -> bool:
-    """Tell whether a folder may be a corpus."""
+    """Whether a folder may be a corpus."""
     return folder.name == corpus_id and ((folder / "__init__.py").is_file() or is_declared(folder))
 
 

@@ -1,7 +1,4 @@
-"""Which build made a warehouse, and which corpora it has, with their licences and how they are cited.
-
-``database`` is the warehouse's name in SQL; the facts are dictionaries, which manifests have as they are.
-"""
+"""What a warehouse says of its build, its corpora, their licences, and what a user should know of them."""
 
 import json
 from typing import Any
@@ -38,3 +35,25 @@ def corpora(con: duckdb.DuckDBPyConnection, database: str) -> list[dict[str, Any
         {key: json.loads(value) if key in _STRUCTURED and value else value for key, value in corpus.items()}
         for corpus in found
     ]
+
+
+QUESTIONS = {
+    "motivation": "Why was it made?",
+    "composition": "What is in it?",
+    "collection": "How was it collected?",
+    "labelling": "How was it labelled?",
+    "uses": "What is it for?",
+    "limits": "What can't it show?",
+    "quirks": "What surprises in its files?",
+    "sources": "Where is this from?",
+}
+"""What each part of a datasheet answers, in the order of a page."""
+
+NOT_PUBLISHED = "not published"
+"""What stands where nobody has said."""
+
+
+def datasheets(con: duckdb.DuckDBPyConnection, database: str) -> dict[str, dict[str, Any]]:
+    """Return the datasheets by corpus, those that are declared: texts, and of quirks and sources lists of texts."""
+    rows = con.execute(f"select corpus_id, datasheet from {quoted(database)}.main.corpora where datasheet is not null")
+    return {corpus_id: json.loads(datasheet) for corpus_id, datasheet in rows.fetchall()}

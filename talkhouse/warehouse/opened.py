@@ -10,17 +10,44 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from talkhouse import migrations
-from talkhouse.schema.errors import NotAWarehouse
+from talkhouse.schema.errors import NotAWarehouse, SchemaMismatch
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.warehouse import NOTHING_BESIDE, open_warehouse
 from talkhouse.system import interrupt
 from talkhouse.warehouse import build_facts
 from talkhouse.warehouse.split_views import SplitView, split_views
 
-if TYPE_CHECKING:  # many commands ask nothing of the SQL
+if TYPE_CHECKING:
     from talkhouse.queries.catalogue import Catalogue
     from talkhouse.queries.files import Files
     from talkhouse.queries.heads import ViewQuery
+
+
+_NEXT = "build the warehouse with this version of Talkhouse: talkhouse build"
+
+
+def check_views(catalogue_hash: str, where: object, known: "Catalogue") -> None:
+    """Raise SchemaMismatch for the hash of views, macros and examples that are not those of a catalogue."""
+    own = known.hash
+    if catalogue_hash != own:
+        raise SchemaMismatch(
+            "the warehouse has other views than this Talkhouse",
+            where=where,
+            expected=f"views with the hash {own[:12]}",
+            found=f"views with the hash {catalogue_hash[:12]}" if catalogue_hash else "a build without views",
+            next_step=_NEXT,
+        )
+
+
+@contextmanager
+def fits_views(what: str) -> Iterator[None]:
+    """Raise SchemaMismatch where a query finds no such view or column, or one of another type: ``what`` needs them."""
+    try:
+        yield
+    except (duckdb.BinderException, duckdb.CatalogException) as error:
+        raise SchemaMismatch(
+            f"{what} does not fit the views of this warehouse", found=str(error), next_step=_NEXT
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -94,9 +121,7 @@ class Warehouse:
 
     def check_views(self) -> None:
         """Raise SchemaMismatch where its views are not those that this Talkhouse makes of its SQL."""
-        from talkhouse.warehouse import own_views
-
-        own_views.check_views(self.build["catalogue_hash"], self.path, self.catalogue)
+        check_views(self.build["catalogue_hash"], self.path, self.catalogue)
 
 
 @contextmanager

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import duckdb
 
+from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.known.declarations import DeclaredFolder
+from talkhouse.ingest.known.origins import Origin
+from talkhouse.ingest.registry import queries_of
 from talkhouse.queries.files import Files, QueryFile, files_of, own_files
 from talkhouse.schema.sql import insert, quoted
 from talkhouse.settings import corpus_folders
@@ -52,3 +56,20 @@ def to_keep(files: Files) -> list[tuple[str, str, str]]:
 def keep(con: duckdb.DuckDBPyConnection, files: Files) -> None:
     """Keep what is not Talkhouse's own in a warehouse that is being built."""
     insert(con, _TABLE, to_keep(files))
+
+
+def brought_files(corpus: Corpus, origin: Origin) -> Files:
+    """Return the files of a corpus; one of its folder takes the place of one of a task that has the same name.
+
+    SQL that lies beside data is none of them: a data folder holds no code.
+    """
+    if corpus.declaration is None:
+        return tuple(files_of(queries_of(corpus), corpus.id))
+    from talkhouse.ingest.declared.declaration.read import read_declaration
+    from talkhouse.warehouse.declared_tasks import task_files
+
+    made = task_files(read_declaration(corpus.id, corpus.declaration, f"{corpus.id}/corpus.toml"))
+    is_named = isinstance(origin, DeclaredFolder) and not origin.is_beside_data
+    own = tuple(files_of(queries_of(corpus), corpus.id)) if is_named else ()
+    names = {file.name for file in own}
+    return (*(file for file in made if file.name not in names), *own)

@@ -12,7 +12,9 @@ from talkhouse.ingest.common_rules import COMMON_RULES, FORMAT_RULES
 from talkhouse.ingest.registry import corpora, rules_of
 from talkhouse.queries.catalogue import BI, catalogue
 from talkhouse.queries.heads import ViewQuery
-from talkhouse.testing.checks import broken, clauses, common, golden, sample, views
+from talkhouse.testing.checks import broken, sample, views
+from talkhouse.testing.checks.broken import a_clause_is_told_at_its_place, a_common_rule_is_told_and_kept
+from talkhouse.testing.checks.sample import a_golden_case_gives_its_rows
 from talkhouse.testing.contract import CHECKS, Run
 from talkhouse.testing.failure import CannotCheck
 from talkhouse.testing.subject import Subject, subject_of
@@ -21,7 +23,7 @@ HERE = Path(__file__).parent
 CORPORA = corpora()
 FEWEST = min(CORPORA.values(), key=lambda corpus: len(corpus.common_rules)).id
 """The corpus whose files can break the fewest of the common rules."""
-GOLDEN = golden.a_golden_case_gives_its_rows
+GOLDEN = a_golden_case_gives_its_rows
 SLOW = (views.views_bind_in_the_oldest_duckdb, sample.two_builds_give_equal_rows)
 
 
@@ -42,9 +44,9 @@ def quick(subject: Subject, function: Callable[..., None]) -> set[str | None]:
         return {next(iter([name for name in names if rules[name].severity == "reject_dialogue"] or names))}
     if function is GOLDEN:
         return {*subject.case_names("golden")[:1]}
-    if function is common.a_common_rule_is_told_and_kept:
+    if function is a_common_rule_is_told_and_kept:
         return {*corpus.common_rules} if corpus.id == FEWEST else set()
-    if function is clauses.a_clause_is_told_at_its_place:
+    if function is a_clause_is_told_at_its_place:
         ordered = sorted(subject.clauses.items(), key=lambda named: named[1].is_check, reverse=True)
         return {*{clause.rule: name for name, clause in ordered}.values()}  # the last of each rule stays
     return set() if function in SLOW else {None}

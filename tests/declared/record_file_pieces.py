@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Dialect
-from talkhouse.ingest.declared.record_files.json_document import Form
-from talkhouse.ingest.declared.record_files.read import open_records, open_rows
+from talkhouse.ingest.declared.record_files.by_ending import open_records, open_rows, write_records, write_rows
+from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.declared.record_files.record import (
     BadRawRecord,
     RawRecord,
@@ -21,7 +21,6 @@ from talkhouse.ingest.declared.record_files.record import (
     WrittenRecord,
     WrittenRow,
 )
-from talkhouse.ingest.declared.record_files.write import write_records, write_rows
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.sources import SourceFile, opened

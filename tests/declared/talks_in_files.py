@@ -8,7 +8,7 @@ from typing import Any
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Task
-from talkhouse.warehouse.declared_tasks.files import task_files
+from talkhouse.warehouse.declared_tasks import task_files
 
 SALON = r"""
 import json

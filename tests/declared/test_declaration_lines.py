@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.declaration.lines import KeyPath, TooDeep, lines_of
-from talkhouse.ingest.declared.declaration.writing import toml_key, toml_string
+from talkhouse.ingest.declared.declaration.toml_text import KeyPath, TooDeep, lines_of, toml_key, toml_string
 
 KEYS = st.sampled_from(["a", "b", "a.b", "c d", "", "#", "[x]", "=", "1", "ä", '"', "'", "\\", "\n", "true"])
 BREAKS = st.sampled_from([" ", "\n", "\n  # a = 1 ]\n", "\n\n"])

@@ -5,7 +5,7 @@ import tomllib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.declaration.writing import toml_key, toml_string, toml_text
+from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string, toml_text
 
 TEXTS = st.text(max_size=30)
 SCALARS = TEXTS | st.integers(-(2**63), 2**63 - 1) | st.booleans() | st.floats(allow_nan=False)

@@ -27,9 +27,9 @@ from hypothesis import strategies as st
 from talkhouse.ingest import decode, json_members
 from talkhouse.ingest.contract.outcomes import Validator
 from talkhouse.ingest.corpora.blended_skill_talk.format import MODELS
-from talkhouse.ingest.corpora.mantis.intent_table import read as intent_table
+from talkhouse.ingest.corpora.mantis import intent_table
 from talkhouse.ingest.corpora.mantis.ranking import tsv
-from talkhouse.ingest.corpora.mantis.ranking.format import cells
+from talkhouse.ingest.corpora.mantis.ranking.tsv import cells
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits

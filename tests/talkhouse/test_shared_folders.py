@@ -20,8 +20,7 @@ from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import NotAWarehouse, TalkhouseError, UsageError, WarehouseLocked
 from talkhouse.superset.database import database as superset_database
 from talkhouse.system.atomic_output import atomic_file, atomic_folder
-from talkhouse.system.output_links import target_of
-from talkhouse.system.temporary_folder import temporary_folder
+from talkhouse.system.folders import target_of, temporary_folder
 
 OTHER = 65534
 

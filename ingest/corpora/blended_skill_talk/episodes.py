@@ -8,7 +8,6 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from talkhouse.ingest import decode, json_members
-from talkhouse.ingest.corpora.blended_skill_talk.dialogue import Dialogues, speaker_id
 from talkhouse.ingest.corpora.blended_skill_talk.format import (
     CHOSEN,
     CORPUS,
@@ -24,8 +23,35 @@ from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts, rea
 from talkhouse.ingest.corpora.blended_skill_talk.warnings import answer_turn, warnings
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.input_files import InputFile
-from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation
-from talkhouse.ingest.rows import Candidate, ColumnBatch, Record, Row
+from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation
+from talkhouse.ingest.restatements import Restatements
+from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Participant, Record, Row, Speaker, Turn
+
+
+class Dialogues:
+    """All dialogues of a build; keys and hashes are held, never texts."""
+
+    def __init__(self) -> None:
+        self._keys = Keys()
+        self._restatements = Restatements()
+
+    def add(self, natural: str, parsed: ParsedEpisode) -> tuple[str, list[Row], list[ReaderFinding]]:
+        """Return the key of a dialogue, its rows if it is new, and a finding if its words are not the plain key's."""
+        dialogue_id, is_new = self._keys.assign(natural, digest(*_words(parsed)))
+        if not is_new:
+            return dialogue_id, [], []
+        rows = list(_dialogue_rows(dialogue_id, parsed))
+        if dialogue_id == natural:
+            return dialogue_id, rows, []
+        detail = f"other words than the earlier {natural}; kept as {dialogue_id}"
+        return dialogue_id, rows, [ReaderFinding("BS-10", detail)]
+
+    def differing(self, dialogue_id: str, parsed: ParsedEpisode) -> dict[str, Any]:
+        """Return, by pointer, what the rows of the dialogue and of its record would not give back."""
+        restated = self._restatements.differing(dialogue_id, _stated(parsed))
+        no_pairs = {pointer("dialog", i): turn.item for i, turn in enumerate(parsed.turns) if turn.item is not None}
+        return {**restated, **parsed.differs, **no_pairs}
 
 
 def read_episodes(input_file: InputFile, raw: bytes, texts: UniqueTexts, dialogues: Dialogues) -> Iterator[Outcome]:
@@ -121,7 +147,7 @@ def _shown(lists: list[Any], index: int) -> list[str]:
 
 
 def _chosen(record: Record, parsed: ParsedEpisode, index: int) -> Iterator[Row]:
-    """Tell which suggestion was taken: on every turn of the guided worker, on others where the episode names one."""
+    """Return which suggestion was taken: on every turn of the guided worker, on others where the episode names one."""
     label, text = parsed.chosen[index], parsed.chosen_texts[index]
     if index % 2 or label:
         yield record.annotation(index + SEEDS, CHOSEN, label, extra=decode.dump({"text": text}) if text else None)
@@ -150,3 +176,53 @@ def _extra(parsed: ParsedEpisode) -> dict[str, Any]:
         "beyond": {pointer("label_candidates", index): lists[index] for index in range(parsed.entries, len(lists))},
         "lists": {pointer("personas"): len(personas)} if has_empty_last else {},
     }
+
+
+def speaker_id(dialogue_id: str, worker: str) -> str:
+    """Return the key of a worker, who is known only within the dialogue."""
+    return f"{dialogue_id}/{worker}"
+
+
+def _dialogue_rows(dialogue_id: str, parsed: ParsedEpisode) -> Iterator[Row]:
+    episode = parsed.episode
+    is_topic = episode.context_dataset == "wizard_of_wikipedia"
+    extra = {} if episode.additional_context is UNSET else {"additional_context": episode.additional_context}
+    yield Dialogue(
+        dialogue_id=dialogue_id,
+        corpus_id=CORPUS,
+        domain=episode.context_dataset,
+        title=parsed.topic if is_topic else None,
+        language="en",
+        extra=decode.dump(extra),
+    )
+    for worker in WORKERS:
+        yield Speaker(speaker_id(dialogue_id, worker), CORPUS, None, None, "human", is_anonymous=True)
+        yield Participant(dialogue_id, speaker_id(dialogue_id, worker), worker)
+    yield _turn_row(dialogue_id, 0, episode.free_turker_utterance, "seed")
+    yield _turn_row(dialogue_id, 1, episode.guided_turker_utterance, "seed")
+    for index, turn in enumerate(parsed.turns):
+        is_usual = turn.flag == str(index % 2).encode()
+        who = None if is_usual else decode.dump({"who": Raw(turn.flag)})
+        yield _turn_row(dialogue_id, index + SEEDS, turn.text, "message", who)
+
+
+def _turn_row(dialogue_id: str, index: int, text: str, kind: str, extra: str | None = None) -> Turn:
+    worker = WORKERS[index % 2]
+    return Turn(dialogue_id, index, speaker_id(dialogue_id, worker), worker, kind, text, extra=extra)
+
+
+def _words(parsed: ParsedEpisode) -> Iterator[str]:
+    """List what makes a dialogue this one: who says what, in order."""
+    yield from (parsed.episode.free_turker_utterance, parsed.episode.guided_turker_utterance)
+    yield from (turn.text for turn in parsed.turns)
+
+
+def _stated(parsed: ParsedEpisode) -> dict[str, Any]:
+    """Return, by pointer, what hangs on the dialogue beside its words."""
+    episode = parsed.episode
+    facts: dict[str, Any] = {"/context_dataset": episode.context_dataset}
+    if episode.additional_context is not UNSET:
+        facts["/additional_context"] = episode.additional_context
+    for index, turn in enumerate(parsed.turns):
+        facts[pointer("dialog", index, 0)] = Raw(turn.flag)
+    return facts

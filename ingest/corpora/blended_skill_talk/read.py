@@ -3,26 +3,24 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from talkhouse.ingest.corpora.blended_skill_talk.convai2_persona_topicifier import read_convai2
-from talkhouse.ingest.corpora.blended_skill_talk.dialogue import Dialogues
-from talkhouse.ingest.corpora.blended_skill_talk.ed_persona_topicifier import read_ed
-from talkhouse.ingest.corpora.blended_skill_talk.episodes import read_episodes
-from talkhouse.ingest.corpora.blended_skill_talk.files import (
+from talkhouse.ingest.corpora.blended_skill_talk.episodes import Dialogues, read_episodes
+from talkhouse.ingest.corpora.blended_skill_talk.format import (
     CONVAI2,
+    CORPUS,
     ED,
     EPISODES,
     HUMAN_ANNOTATIONS,
     PERSONA_LIST,
     SAFE_PERSONAS,
+    SPLITS,
     TOPICS,
     WIZARD,
     location_of,
 )
-from talkhouse.ingest.corpora.blended_skill_talk.format import CORPUS, SPLITS
 from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import ValidationTurns, read_human_annotations
 from talkhouse.ingest.corpora.blended_skill_talk.persona_lists import read_persona_list, read_safe_personas, read_topics
 from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts
-from talkhouse.ingest.corpora.blended_skill_talk.wow_persona_topicifier import read_wow
+from talkhouse.ingest.corpora.blended_skill_talk.topicifiers import read_convai2, read_ed, read_wow
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.input_files import InputFile, InputFiles
 from talkhouse.ingest.outcomes import Loaded, Outcome, Unrecognised, reject

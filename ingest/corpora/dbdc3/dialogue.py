@@ -1,14 +1,43 @@
-"""One log to the rows of its dialogue and of its labels."""
+"""One log to the rows of its dialogue and of its labels; which bot it is with."""
 
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.dbdc3.bots import Family
 from talkhouse.ingest.corpora.dbdc3.format import Label, Log, LogTurn
 from talkhouse.ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Speaker, Turn
+
+
+class Family(NamedTuple):
+    """A family of bots: its name, its language, and patterns of dialogue ids and of subsets, lower case."""
+
+    name: str
+    language: str
+    ids: str
+    subsets: str
+
+
+# TKTK_100 and json_data_100 are the same bot, and DCM's is that of the chat dialogue corpus. Japanese dialogue ids are
+# bare numbers.
+FAMILIES = (
+    Family("IRIS", "en", r"iris_\d+", r"iris(_.*|\d.*)?"),
+    Family("TickTock", "en", r"(ticktock|tktk)_?\d+", r"(tktk|ticktock)(_.*|\d.*)?|json_data_100"),
+    Family("CIC", "en", r"cic\d+", r"cic(_.*|\d.*)?"),
+    Family("YI", "en", r"yit?\d+", r"yi(_.*|\d.*)?"),
+    Family("DCM", "ja", r"", r"dcm(_.*|\d.*)?|init100|rest1046"),
+    Family("DIT", "ja", r"", r"dit(_.*|\d.*)?"),
+    Family("IRS", "ja", r"", r"irs(_.*|\d.*)?"),
+)
+
+
+def family(dialogue_id: str, subset: str | None) -> Family | None:
+    """Find the family of bots that a dialogue is with in the fixed table; None where it is none of them."""
+    by_id = (one for one in FAMILIES if re.fullmatch(one.ids, dialogue_id.lower()))
+    by_subset = (one for one in FAMILIES if re.fullmatch(one.subsets, (subset or "").lower()))
+    return next(by_id, None) or next(by_subset, None)
+
 
 CORPUS = "dbdc3"
 BREAKDOWN = "dbdc3.breakdown"

@@ -5,9 +5,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.dbdc3.bots import Family, family
-from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, dialogue_rows, label_batches, speakers
-from talkhouse.ingest.corpora.dbdc3.extra import published_keys, stated
+from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, Family, dialogue_rows, family, label_batches, speakers
 from talkhouse.ingest.corpora.dbdc3.files import (
     CONTEXT,
     SPLITS,
@@ -17,7 +15,7 @@ from talkhouse.ingest.corpora.dbdc3.files import (
     locate_context,
     path_facts,
 )
-from talkhouse.ingest.corpora.dbdc3.format import Log
+from talkhouse.ingest.corpora.dbdc3.format import Log, published_keys, stated
 from talkhouse.ingest.corpora.dbdc3.warnings import warnings
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.file_per_dialogue import DialogueKeys, DialogueRecord, read_each

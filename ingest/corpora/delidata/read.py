@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.delidata.dialogue import CORPUS, dialogue_rows, opening, stated, turn_row
+from talkhouse.ingest.corpora.delidata.dialogue import CORPUS, annotation_rows, dialogue_rows, opening, stated, turn_row
 from talkhouse.ingest.corpora.delidata.format import LINE_END, Cells, Table, looks_like_a_table, parse, unquote
-from talkhouse.ingest.corpora.delidata.labels import annotation_rows
 from talkhouse.ingest.corpora.delidata.warnings import Repetitions, warnings
-from talkhouse.ingest.corpora.delidata.write_cells import cells
+from talkhouse.ingest.corpora.delidata.write import cells
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.file_per_dialogue import DialogueKeys, read_each
 from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation, Unrecognised

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from talkhouse.ingest.corpora.delidata.dialogue import CORPUS, KINDS, OPENING_ID
+from talkhouse.ingest.corpora.delidata.dialogue import CORPUS, KINDS, NO_ITEMS, OPENING_ID, number, tracker
 from talkhouse.ingest.corpora.delidata.format import Cells, is_quoted
-from talkhouse.ingest.corpora.delidata.labels import NO_ITEMS, number, tracker
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 

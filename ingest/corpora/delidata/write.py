@@ -1,13 +1,72 @@
 """Rows back to the groups' files, equal byte for byte."""
 
+import json
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from talkhouse.ingest.corpora.delidata.format import HEADER, LINE_END
-from talkhouse.ingest.corpora.delidata.write_cells import cells
+from talkhouse.ingest.corpora.delidata.dialogue import (
+    ADDITIONAL,
+    KINDS,
+    NO_ITEMS,
+    NO_SOLUTION,
+    PERFORMANCE_CHANGE,
+    SOLUTION,
+    TARGET,
+    TEAM_PERFORMANCE,
+    TRACKER,
+    TYPE,
+)
+from talkhouse.ingest.corpora.delidata.format import HEADER, LINE_END, Cells, quote
 from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.rows import Annotation, Turn
 from talkhouse.ingest.stored_record import StoredRecord
+
+_TYPES = {kind: name for name, kind in KINDS.items()}
+
+
+def cells(group_id: str, turn: Turn, annotations: Sequence[Annotation]) -> Cells:
+    """Write the raw cells of a row as the tables alone have them; what differs in a file is in its record."""
+    extra: dict[str, Any] = msgspec.json.decode(turn.extra or "{}")
+    by_scheme = defaultdict(list)
+    for annotation in annotations:
+        by_scheme[annotation.scheme].append(annotation)
+    plain = Cells(
+        group_id=group_id,
+        message_id=turn.native_id or "",
+        message_type=extra.get("message_type") or _TYPES.get(turn.kind, ""),
+        origin=(turn.speaker_id or "").removeprefix(f"{turn.dialogue_id}/"),
+        original_text=turn.text,
+        clean_text=extra.get("clean_text", ""),
+        annotation_type=_joined(by_scheme[TYPE]),
+        annotation_target=_joined(by_scheme[TARGET]),
+        annotation_additional=_joined(by_scheme[ADDITIONAL]) or (NO_ITEMS if turn.kind == "message" else ""),
+        team_performance=_number(by_scheme[TEAM_PERFORMANCE]),
+        performance_change=_number(by_scheme[PERFORMANCE_CHANGE]),
+        sol_tracker_message=_joined(by_scheme[SOLUTION]),
+        sol_tracker_all=_tracker(by_scheme[TRACKER]),
+    )
+    return Cells(*map(quote, plain))._replace(**extra.get("cells", {}))
+
+
+def _joined(annotations: Sequence[Annotation]) -> str:
+    return ",".join(annotation.label or "" for annotation in annotations)
+
+
+def _number(annotations: Sequence[Annotation]) -> str:
+    return "".join(repr(annotation.value) for annotation in annotations)
+
+
+def _tracker(annotations: Sequence[Annotation]) -> str:
+    """Write the tracker as Python's json does; ``N/A`` falls apart into its letters again."""
+    users: dict[str, list[str]] = {}
+    for annotation in annotations:
+        cards = users.setdefault(annotation.annotator_id or "", [])
+        if annotation.label is not None:
+            cards.extend(NO_SOLUTION if annotation.label == NO_SOLUTION else [annotation.label])
+    return json.dumps(users)
 
 
 def write_record(stored: StoredRecord) -> bytes:

@@ -3,12 +3,14 @@
 A file has one split, but for the table of intents, which has all of them.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.outcomes import FileEnvelope, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import StoredRecord
 
 CORPUS = "mantis"
 
@@ -113,3 +115,35 @@ def _beside_ranking(part: Role, file: SourceFile, parts: Mapping[Role, SourceFil
 def _finding(file: SourceFile, lacking: Role, meaning: str) -> ReaderFinding:
     name = next(name for name, part in _ROLES.items() if part == lacking)
     return ReaderFinding("MA-01", f"{name} is not there: {meaning}", file, severity="warn")
+
+
+_LONGEST = 10_000_000
+"""Bytes of a manifest, at most."""
+
+
+class Manifest(NamedTuple):
+    """What the files say that they were made from."""
+
+    outcome: FileEnvelope | Unrecognised
+    sites: frozenset[str]
+    """The categories that dialogues may have beside those of the published corpus."""
+
+
+def read_manifest(file: SourceFile) -> Manifest:
+    """Read a manifest; its text is kept whole, for writing it back."""
+    try:
+        text = b"".join(file.chunks()).decode() if file.size < _LONGEST else ""
+        described = json.loads(text)
+        if described["kind"] == MADE:
+            made_from = str(described["made_from"])
+            made_from.encode()  # half of a surrogate pair, which JSON can write, is no text
+            envelope = FileEnvelope(file, {"text": text}, made_from=made_from)
+            return Manifest(envelope, frozenset(described["sites"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return Manifest(Unrecognised(file, "a manifest.json that talkhouse make mantis has not written"), frozenset())
+
+
+def write_manifest(stored: StoredRecord) -> bytes:
+    """Write the manifest back."""
+    return str(json.loads(stored.file.extra or "{}")["text"]).encode()

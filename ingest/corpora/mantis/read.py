@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from talkhouse.ingest.corpora.mantis import made
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
 from talkhouse.ingest.corpora.mantis.files import (
     CORPUS,
@@ -15,9 +14,10 @@ from talkhouse.ingest.corpora.mantis.files import (
     SPLITS,
     Role,
     missing_files,
+    read_manifest,
     role,
 )
-from talkhouse.ingest.corpora.mantis.intent_table.read import read_table
+from talkhouse.ingest.corpora.mantis.intent_table import read_table
 from talkhouse.ingest.corpora.mantis.ranking.read import Ranking, lone_lookup
 from talkhouse.ingest.outcomes import Outcome, Unrecognised
 from talkhouse.ingest.sources import SourceFile, duplicate_part
@@ -79,7 +79,7 @@ def _parts(parts: _Files, tables: list[SourceFile], sites: _Sites) -> Iterator[O
     shared = {split for split in SPLITS if {Role(MERGED, split), Role(INTENTS, split)} <= parts.keys()}
     build, texts = Build(index, shared), Texts(CORPUS)
     if (file := parts.get(Role(MANIFEST, None))) is not None:
-        outcome, build.sites = made.read(file)
+        outcome, build.sites = read_manifest(file)
         yield outcome
     for part in _of(parts, (MERGED, INTENTS)):
         yield from read_dialogues(build, parts[part], part)

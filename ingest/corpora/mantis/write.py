@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 import talkhouse.ingest.corpora.mantis.conversations.write as conversations
-import talkhouse.ingest.corpora.mantis.intent_table.write as intent_table
 import talkhouse.ingest.corpora.mantis.ranking.write as ranking
-from talkhouse.ingest.corpora.mantis import made
-from talkhouse.ingest.corpora.mantis.files import CONVERSATIONS, INTENTS_CSV, MANIFEST, RANKING, role
+from talkhouse.ingest.corpora.mantis import intent_table
+from talkhouse.ingest.corpora.mantis.files import CONVERSATIONS, INTENTS_CSV, MANIFEST, RANKING, role, write_manifest
 from talkhouse.ingest.rows import Record
 from talkhouse.ingest.stored_record import StoredRecord, file_by_file
 
@@ -24,7 +23,7 @@ def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
         if one.subset == INTENTS_CSV:
             return intent_table.write(first, following)
         if one.subset == MANIFEST:
-            return iter([made.write(first)])
+            return iter([write_manifest(first)])
         return rankings.write(first, following, one)
 
     yield from file_by_file(write_file)(records)

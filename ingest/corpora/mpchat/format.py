@@ -1,8 +1,15 @@
-"""The published format of dialogues and persona elements; optional fields are UNSET where they are absent."""
+"""The published files, dialogues and persona elements with workers' labels; optional fields are UNSET where absent."""
 
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
+
+from talkhouse.ingest import decode
+from talkhouse.ingest.rows import Annotation
 
 CORPUS = "mpchat"
 
@@ -69,3 +76,132 @@ class PersonaElement(Struct, forbid_unknown_fields=True):
     created_utcs: Number = UNSET
     label_overall: Text = UNSET
     label_per_worker: list[tuple[str | int | None, int | float | bool | None]] | UnsetType | None = UNSET
+
+
+class Nesting(Enum):
+    """How a list of persona elements nests."""
+
+    FLAT = auto()
+    PER_TURN = auto()
+    ONE_PER_TURN = auto()
+    PER_AUTHOR = auto()
+
+
+class ListField(NamedTuple):
+    """A field of persona elements: the set that its items are in, and its nesting."""
+
+    name: str
+    set_name: str
+    nesting: Nesting
+    is_candidates: bool = False
+    """Whether it is in main.candidates, and in val and test only."""
+
+
+@dataclass(frozen=True)
+class TaskFile:
+    """One of the three task files."""
+
+    subset: str
+    task: str
+    dialogue: type[SourceDialogue]
+    lists: tuple[ListField, ...]
+    candidates: str
+    """The field that only val and test have."""
+    limit: int
+    """Persona elements in a list, at most (the authors' --max_num_imgs)."""
+
+
+ALL = ListField("all_personas", "all", Nesting.FLAT)
+RESPONSE = TaskFile(
+    "nrp",
+    "next_response_prediction",
+    ResponseDialogue,
+    (
+        ALL,
+        ListField("candidate_personas", "candidate", Nesting.FLAT),
+        ListField("grounded_personas", "grounded", Nesting.PER_TURN),
+        ListField("ungrounded_personas", "ungrounded", Nesting.PER_TURN),
+    ),
+    "nrp_candidate_responses",
+    5,
+)
+GROUNDING = TaskFile(
+    "gpp",
+    "grounding_persona_prediction",
+    GroundingDialogue,
+    (
+        ALL,
+        ListField("gpp_grounded_persona", "gpp_gold", Nesting.ONE_PER_TURN),
+        ListField("gpp_candidate_personas", "gpp_remainder", Nesting.PER_TURN),
+        ListField("gpp_candidate_authors_candidate_personas", "gpp_persona", Nesting.PER_TURN, is_candidates=True),
+    ),
+    "gpp_candidate_authors_candidate_personas",
+    4,
+)
+SPEAKER = TaskFile(
+    "si",
+    "speaker_identification",
+    SpeakerDialogue,
+    (
+        ALL,
+        ListField("si_main_author_candidate_personas", "si_main", Nesting.FLAT),
+        ListField("si_candidate_authors_candidate_personas", "si_author", Nesting.PER_AUTHOR, is_candidates=True),
+    ),
+    "si_candidate_authors_candidate_personas",
+    5,
+)
+TASK_FILES = {"mpchat_nrp.json": RESPONSE, "mpchat_gpp.json": GROUNDING, "mpchat_si.json": SPEAKER}
+RESPONSES = "nrp_response"
+"""The candidate set of texts; the sets of persona elements are in the files' lists."""
+
+IMAGE_FILES = {"dialog_image_urls.json": "dialogue", "persona_image_urls.json": "persona"}
+"""The files of image addresses, each with the kind of its images."""
+
+
+ENTAILMENT = f"{CORPUS}.entailment"
+OVERALL = f"{CORPUS}.entailment_overall"
+
+
+class Label(NamedTuple):
+    """A worker's vote, or what all votes come to, by the columns of main.annotations."""
+
+    scheme: str
+    annotator_index: int
+    annotator_id: str | None
+    label: str
+    value: float | None = None
+    extra: str | None = None
+
+
+def labels_of(element: PersonaElement) -> tuple[Label, ...]:
+    """List the votes on an element, and the label that came of them."""
+    return tuple(_labels(element))
+
+
+def _labels(element: PersonaElement) -> Iterator[Label]:
+    votes = element.label_per_worker
+    for index, (worker, vote) in enumerate(votes if isinstance(votes, list) else ()):
+        name, extra = (worker, None) if isinstance(worker, str) else (None, decode.dump({"worker": worker}))
+        yield Label(ENTAILMENT, index, name, msgspec.json.encode(vote).decode(), _number(vote), extra)
+    if isinstance(element.label_overall, str):
+        yield Label(OVERALL, 0, None, element.label_overall)
+
+
+def _number(vote: float | bool | None) -> float | None:
+    """Return a vote as a number; None for one that is too great for a double: its label has it all the same."""
+    try:
+        return None if vote is None else float(vote)
+    except OverflowError:
+        return None
+
+
+def label_fields(annotations: Iterable[Annotation]) -> dict[str, Any]:
+    """Return the two fields of an element as they were published."""
+    votes, overall = [], None
+    for row in annotations:
+        if row.scheme == OVERALL:
+            overall = row.label
+        else:
+            worker = row.annotator_id if row.extra is None else msgspec.json.decode(row.extra)["worker"]
+            votes.append([worker, Raw((row.label or "null").encode())])
+    return {"label_overall": overall, "label_per_worker": votes}

@@ -7,10 +7,8 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.mpchat.dialogue import People
-from talkhouse.ingest.corpora.mpchat.format import CORPUS, PersonaElement
-from talkhouse.ingest.corpora.mpchat.labels import labels_of
-from talkhouse.ingest.corpora.mpchat.parse import check_unknown
+from talkhouse.ingest.corpora.mpchat.dialogue import People, check_unknown
+from talkhouse.ingest.corpora.mpchat.format import CORPUS, PersonaElement, labels_of
 from talkhouse.ingest.corpora.mpchat.persona_lists import PersonaList, Use
 from talkhouse.ingest.corpora.mpchat.warnings import ElementWarning, label_problems, persona_problems
 from talkhouse.ingest.keys import Keys

@@ -11,9 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Raw
 
-from talkhouse.ingest.corpora.mpchat.files import RESPONSES, ListField, Nesting, TaskFile
-from talkhouse.ingest.corpora.mpchat.format import SourceDialogue
-from talkhouse.ingest.corpora.mpchat.labels import Label
+from talkhouse.ingest.corpora.mpchat.format import RESPONSES, Label, ListField, Nesting, SourceDialogue, TaskFile
 from talkhouse.ingest.rows import Annotation, Candidate, ColumnBatch, PersonaUse, Record
 
 NULL = b"null"

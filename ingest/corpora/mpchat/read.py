@@ -2,14 +2,20 @@
 
 from collections.abc import Iterator
 
+import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.mpchat.dialogue import Dialogues, People
-from talkhouse.ingest.corpora.mpchat.files import IMAGE_FILES, TASK_FILES, TaskFile
-from talkhouse.ingest.corpora.mpchat.format import CORPUS, SPLITS, ResponseDialogue, SourceDialogue
-from talkhouse.ingest.corpora.mpchat.images import read_images
-from talkhouse.ingest.corpora.mpchat.parse import Parsed, parse, split_file
+from talkhouse.ingest.corpora.mpchat.dialogue import Dialogues, Parsed, People, parse, split_file
+from talkhouse.ingest.corpora.mpchat.format import (
+    CORPUS,
+    IMAGE_FILES,
+    SPLITS,
+    TASK_FILES,
+    ResponseDialogue,
+    SourceDialogue,
+    TaskFile,
+)
 from talkhouse.ingest.corpora.mpchat.persona_elements import PersonaElements
 from talkhouse.ingest.corpora.mpchat.persona_lists import (
     Lists,
@@ -33,8 +39,9 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
     reject,
 )
-from talkhouse.ingest.rows import ColumnBatch, Record, Row
+from talkhouse.ingest.rows import ColumnBatch, Image, Record, Row
 from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.ingest.texts import Texts
 
 _RELEASED = 100
@@ -153,3 +160,38 @@ class _Reader:
                 if texts:
                     ids = self._texts.ids(texts, rows)
                     yield response_batch(record, turn, ids, is_answer_first=turn in first)
+
+
+def read_images(file: SourceFile, files: InputFiles) -> Iterator[Outcome]:
+    """Turn one file into its record and images; a file that is not an object of texts is rejected."""
+    subset = file.name.removesuffix(".json")
+    location = SourceLocation(file, subset=subset, size=file.size)
+    raw = file.read_record()
+    try:
+        urls = _urls(raw)
+    except BadRecord as bad:
+        yield reject(location, bad, raw)
+        return
+    input_file = files.take(location, subset)
+    kind = IMAGE_FILES[file.name] + input_file.prefix.removeprefix(f"{CORPUS}/{subset}")
+    rows: list[Row] = [location.record(input_file.prefix, extra={"repeats": input_file.repeats})]
+    rows += (Image(CORPUS, kind, image_id, url, file.id, index) for index, (image_id, url) in enumerate(urls.items()))
+    yield Loaded(location, rows, input_file.findings("MP-13"))
+
+
+def _urls(raw: bytes) -> dict[str, str | None]:
+    """Return the addresses by image; raises BadRecord: MP-01 where one is no text, or a common rule."""
+    members = decode.record(raw, dict[str, Raw], rule="MP-01").value
+    for image_id, address in members.items():
+        try:
+            decode.decoder(str | None).decode(address)
+        except msgspec.ValidationError as error:
+            raise BadRecord("MP-01", str(error), decode.pointer(image_id)) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise decode.json_problem(raw, error) from error
+    return decode.record(raw, dict[str, str | None], rule="MP-01").value
+
+
+def write_images(stored: StoredRecord) -> bytes:
+    """Return the whole file."""
+    return msgspec.json.encode({image.image_id: image.url for image in stored.images})

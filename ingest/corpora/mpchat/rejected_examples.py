@@ -6,8 +6,15 @@ from itertools import accumulate, pairwise
 from msgspec import Raw, Struct
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.mpchat.files import GROUNDING, RESPONSE, SPEAKER, TaskFile
-from talkhouse.ingest.corpora.mpchat.format import GroundingDialogue, ResponseDialogue, SourceDialogue
+from talkhouse.ingest.corpora.mpchat.format import (
+    GROUNDING,
+    RESPONSE,
+    SPEAKER,
+    GroundingDialogue,
+    ResponseDialogue,
+    SourceDialogue,
+    TaskFile,
+)
 from talkhouse.ingest.corpora.mpchat.persona_lists import Lists, PersonaList
 from talkhouse.ingest.outcomes import ReaderFinding
 

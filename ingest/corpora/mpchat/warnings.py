@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from talkhouse.ingest.corpora.mpchat.files import Nesting, TaskFile
-from talkhouse.ingest.corpora.mpchat.format import PersonaElement, SourceDialogue
+from talkhouse.ingest.corpora.mpchat.format import Nesting, PersonaElement, SourceDialogue, TaskFile
 from talkhouse.ingest.corpora.mpchat.persona_lists import Lists
 from talkhouse.ingest.outcomes import ReaderFinding
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from talkhouse.ingest.declared.declaration.forms import FORMS
-from talkhouse.ingest.declared.declaration.lines import KeyPath
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.declaration.patterns import EVERYTHING
 from talkhouse.ingest.declared.declaration.read import declaration_of
 from talkhouse.ingest.declared.declaration.table import Table, one_of
-from talkhouse.ingest.declared.declaration.writing import toml_text
+from talkhouse.ingest.declared.declaration.toml_text import KeyPath, toml_text
 from talkhouse.schema.errors import UsageError, check_unicode
 
 FORMAT, MAP, SPLIT = "--format", "--map", "--split"

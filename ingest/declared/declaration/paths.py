@@ -65,7 +65,7 @@ def _segment(name: str | None) -> str:
 
 
 def _problem(text: str, rest: str) -> str:
-    """Say what is wrong where a path can't be read on."""
+    """Return what is wrong where a path can't be read on."""
     if not text:
         return "an empty path leads nowhere"
     if rest.startswith("[") and "]" not in rest:

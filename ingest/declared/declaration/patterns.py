@@ -12,7 +12,7 @@ EVERYTHING = "**"
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """Say why a pattern can be none, or None."""
+    """Return why a pattern can be none, or None."""
     parts = pattern.split("/")
     if not pattern or len(pattern) > _LONGEST:
         return f"a pattern has 1 to {_LONGEST:,} letters, not {len(pattern):,}"
@@ -30,7 +30,7 @@ def pattern_problem(pattern: str) -> str | None:
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Tell whether a pattern fits the whole of a path inside the corpus's folder, archives as folders.
+    """Whether a pattern fits the whole of a path inside the corpus's folder, archives as folders.
 
     ``*`` is any letters of one name, ``**`` any folders; everything else is itself. Takes time in proportion to both.
     """
@@ -93,7 +93,7 @@ def _fit(group: list[list[str]], parts: list[str], at: int) -> bool:
 
 
 def _fits(pieces: list[str], name: str) -> bool:
-    """Tell whether a name is the pieces in their order, with anything between them."""
+    """Whether a name is the pieces in their order, with anything between them."""
     first, *others = pieces
     if not others:
         return name == first

@@ -8,23 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from talkhouse.ingest.contract.declaration import id_problem
-from talkhouse.ingest.declared.declaration.facts import facts_of
-from talkhouse.ingest.declared.declaration.field_tables import (
+from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.label_tables import annotations_of, tasks_of
+from talkhouse.ingest.declared.declaration.model import Declaration, Format
+from talkhouse.ingest.declared.declaration.table import Table
+from talkhouse.ingest.declared.declaration.tables import (
     check_tables,
     dialect_of,
+    facts_of,
     fields_of,
+    files_of,
     markers_of,
     roles_of,
     splits_of,
     times_of,
 )
-from talkhouse.ingest.declared.declaration.file_tables import files_of
-from talkhouse.ingest.declared.declaration.forms import FORMS
-from talkhouse.ingest.declared.declaration.label_tables import annotations_of
-from talkhouse.ingest.declared.declaration.lines import MOST_LEVELS, KeyPath, TooDeep, lines_of
-from talkhouse.ingest.declared.declaration.model import Declaration, Format
-from talkhouse.ingest.declared.declaration.table import Table
-from talkhouse.ingest.declared.declaration.task_tables import tasks_of
+from talkhouse.ingest.declared.declaration.toml_text import MOST_LEVELS, KeyPath, TooDeep, lines_of
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.schema.errors import RegistryError
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn, Protocol
 
-from talkhouse.ingest.declared.declaration.lines import KeyPath
 from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.declaration.paths import FORM, BadPath, Path, read_path
+from talkhouse.ingest.declared.declaration.toml_text import KeyPath
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import TalkhouseError
 

@@ -25,7 +25,7 @@ from talkhouse.ingest.declared.documents.talk import DocumentFormat, Talk
 from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, holes_in_columns
 from talkhouse.ingest.declared.documents.typed_rows import TypedRows
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files.read import open_records
+from talkhouse.ingest.declared.record_files.by_ending import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, wanted
 from talkhouse.ingest.declared.splits import ALL, Splits

@@ -12,8 +12,7 @@ from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files.content import Content
 from talkhouse.ingest.declared.record_files.csv_cells import row_writer
 from talkhouse.ingest.declared.record_files.csv_rows import CsvRows, layout_cells
-from talkhouse.ingest.declared.record_files.gaps import gaps_of
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, WrittenRecord, WrittenRow
+from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, WrittenRecord, WrittenRow, gaps_of
 from talkhouse.ingest.decode import BadRecord, decoder
 
 _PIECE = 1_000_000

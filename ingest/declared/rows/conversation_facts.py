@@ -8,7 +8,7 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.record_files.read import open_records
+from talkhouse.ingest.declared.record_files.by_ending import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord
 from talkhouse.ingest.declared.rows.columns import DOMAIN, LANGUAGE, SPLIT, STARTED_AT, TITLE, Hole
 from talkhouse.ingest.declared.rows.members_back import with_meta

@@ -9,8 +9,8 @@ from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files.json_document import Form
-from talkhouse.ingest.declared.record_files.read import open_records
+from talkhouse.ingest.declared.record_files.by_ending import open_records
+from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.roles import NO_ROLE
 from talkhouse.ingest.declared.rows.batch import Build

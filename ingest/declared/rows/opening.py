@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.documents.labels import Labels
+from talkhouse.ingest.declared.record_files.by_ending import CSV, open_records, open_rows
 from talkhouse.ingest.declared.record_files.content import ending
-from talkhouse.ingest.declared.record_files.read import CSV, open_records, open_rows
 from talkhouse.ingest.declared.rows.columns import RowColumns
 from talkhouse.ingest.declared.rows.csv_frames import CsvFrames
 from talkhouse.ingest.declared.rows.frames import RowFrames

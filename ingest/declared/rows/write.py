@@ -10,8 +10,8 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.declaration.patterns import which
+from talkhouse.ingest.declared.record_files.by_ending import write_records, write_rows
 from talkhouse.ingest.declared.record_files.record import Envelope, WrittenRecord, WrittenRow
-from talkhouse.ingest.declared.record_files.write import write_records, write_rows
 from talkhouse.ingest.declared.rows.columns import columns_of
 from talkhouse.ingest.declared.rows.convokit_files import kind_of, utterance_columns
 from talkhouse.ingest.declared.rows.label_columns import label_file_columns

@@ -122,7 +122,7 @@ def export_for_superset(path: Path, db: Path | None, db_path: str | None, *, for
 
 
 def _remarks(there: Path, exported: Path) -> Iterator[str]:
-    """Say what may keep Superset from opening the warehouse, as far as it shows from here."""
+    """Return what may keep Superset from opening the warehouse, as far as it shows from here."""
     try:
         if not there.exists():
             yield "there is no such file on this machine: the one where Superset runs must have it"

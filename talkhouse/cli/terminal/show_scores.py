@@ -1,4 +1,4 @@
-"""Scores as the commands give them: as tables, and as data for ``--json``."""
+"""Scores and saved runs as the commands give them: as tables, side by side, and as data for --json."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,9 @@ from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from talkhouse.scores.metrics.metrics import Metric
+    from talkhouse.scores.saved.comparison import Comparison
     from talkhouse.scores.score import Scored
+
 
 _OWN = ("is_mean", "is_main")
 """What a metric has for the program alone."""
@@ -104,7 +106,7 @@ def number(value: float | None) -> str:
 
 
 def _more(scored: "Scored", shown: "Sequence[Metric]") -> list[str]:
-    """Say what is not printed."""
+    """Return what is not printed."""
     names = {metric.name for metric in scored.metrics} - {metric.name for metric in shown}
     columns = dict.fromkeys(metric.slice.partition("=")[0] for metric in scored.metrics if metric.slice is not None)
     hidden = columns.keys() - {metric.slice.partition("=")[0] for metric in shown if metric.slice is not None}
@@ -125,7 +127,7 @@ def _remarks(scored: "Scored") -> list[str]:
 
 
 def drawn(interval: dict[str, Any]) -> str:
-    """Say how intervals were made, and where not to trust them."""
+    """Return how intervals were made, and where not to trust them."""
     if interval["units"] < 2:
         return "no intervals: all examples are of one dialogue"
     few = f"; fewer than {_FEW} give intervals that are too short" if interval["units"] < _FEW else ""
@@ -133,3 +135,79 @@ def drawn(interval: dict[str, Any]) -> str:
         f"intervals: {interval['method']}, {interval['resamples']:,} resamples of {interval['units']:,} dialogues, "
         f"seed {interval['seed']}{few}"
     )
+
+
+def show_runs(runs: list[dict[str, Any]]) -> None:
+    """Print runs of the same examples: a column each."""
+    _print_head(runs[0])
+    numbers = {run["run"]: {_run_key(one): one["value"] for one in run["metrics"]} for run in runs}
+    names = dict.fromkeys(key for run in numbers.values() for key in run)
+    rows = [[name, *(number(run.get(name)) for run in numbers.values())] for name in names]
+    _print_runs(["metric", *numbers], rows)
+
+
+def comparison_as_data(found: "Comparison") -> dict[str, Any]:
+    """Return the object that ``--json`` prints."""
+    first, second = found.runs
+    same = (
+        "task",
+        "releases",
+        "splits",
+        "subsets",
+        "view_fingerprint",
+        "where_expression",
+        "where_fingerprint",
+        "examples",
+    )
+    return {
+        **{name: first[name] for name in same},
+        "first": first["run"],
+        "second": second["run"],
+        "interval": found.interval,
+        "test": found.test,
+        "metrics": [vars(one) for one in found.metrics],
+    }
+
+
+def show_comparison(found: "Comparison") -> None:
+    """Print how the second of two runs differs from the first."""
+    first, second = found.runs
+    limits = {one.threshold for one in found.metrics}
+    _print_head(first, *(f"threshold {one:g}" for one in limits if one is not None and len(limits) == 1))
+    heads = ["metric", first["run"], second["run"], "difference", "95 % interval", "p-value", ""]
+    rows = [
+        [
+            _run_key(vars(one) | {"slice": None} | ({"threshold": None} if len(limits) == 1 else {})),
+            *(number(value) for value in (one.first, one.second, one.difference)),
+            *(between(one.low, one.high), "" if one.p_value is None else f"{one.p_value:.4f}"),
+            "official" if one.official else "",
+        ]
+        for one in found.metrics
+    ]
+    _print_runs(heads, rows)
+    output.print(escape(drawn(found.interval)), soft_wrap=True)
+    output.print(
+        escape(
+            f"p-values: {found.test['method']}, {found.test['resamples']:,} resamples, two-sided, "
+            "each for one metric alone: among many, some are small by chance"
+        ),
+        soft_wrap=True,
+    )
+
+
+def _print_head(run: dict[str, Any], *more: str) -> None:
+    part = [] if run["where_expression"] is None else [f"where {run['where_expression']}"]
+    what = ", ".join((*run["releases"], *run["splits"], *run["subsets"], *part, *more))
+    output.print(
+        f"[bold]{escape(run['task'])}[/] {escape(visible(what))}: {run['examples']:,} examples", soft_wrap=True
+    )
+
+
+def _print_runs(heads: list[str], rows: list[list[str]]) -> None:
+    shown = [[visible(cell) for cell in row] for row in [heads, *rows]]
+    print_table(shown[0], shown[1:], right=[head for head in shown[0][1:] if head])
+
+
+def _run_key(one: dict[str, Any]) -> str:
+    parts = [one["name"], one["slice"], None if one["threshold"] is None else f"threshold {one['threshold']:g}"]
+    return ", ".join(part for part in parts if part)

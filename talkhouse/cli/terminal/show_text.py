@@ -60,7 +60,7 @@ def who(role: str, speaker: str | None, kind: str) -> str:
     return visible(name if kind == "message" else f"{name} ({kind})")
 
 
-def put(head: "Text", body: "Text | None" = None) -> None:
+def print_hanging(head: "Text", body: "Text | None" = None) -> None:
     """Print a head and a body beside it: wrapped with a hanging indent on a terminal, unwrapped elsewhere."""
     from rich.text import Text
 

@@ -76,9 +76,9 @@ def page() -> None:
     _begin(example, "show", names)
     asked = names[st.selectbox("Show", list(names), key="show", bind="query-params", help="Type to search.")]
     view = _view(opened, asked)
-    chart = _put_choices(asked, view, example)
-    choices = _put_filters(opened, asked, chart, view)
-    _put_answer(opened, asked, chart, choices, view)
+    chart = _draw_choices(asked, view, example)
+    choices = _draw_filters(opened, asked, chart, view)
+    _draw_answer(opened, asked, chart, choices, view)
 
 
 def _begin(example: Mapping[str, str], key: str, options: Collection[str]) -> None:
@@ -130,7 +130,7 @@ def _labels(things: Iterable[tuple[_Thing, str, str]]) -> dict[str, _Thing]:
     return {visible(f"{called} ({name})" if often[called] > 1 else called): one for one, called, name in known}
 
 
-def _put_choices(asked: _Asked, view: _View, example: Mapping[str, str]) -> Chart:
+def _draw_choices(asked: _Asked, view: _View, example: Mapping[str, str]) -> Chart:
     """Draw what the number is shown by and over, and as what; return the chart of it."""
     first, second, third = st.columns(3)
     series = [one for one in view.dimensions if one.value_count <= questions.MOST_SERIES]
@@ -155,7 +155,7 @@ def _choice(place: DeltaGenerator, label: str, known: Iterable[Dimension], examp
     return chosen.name
 
 
-def _put_filters(opened: Warehouse, asked: _Asked, chart: Chart, view: _View) -> Choices:
+def _draw_filters(opened: Warehouse, asked: _Asked, chart: Chart, view: _View) -> Choices:
     """Draw what the question is narrowed to; of releases only one at a time, as they repeat each other's turns."""
     offered: list[tuple[str, str, str, dict[str, str]]] = []
     if {DEFAULT, "release"} <= {*view.columns} and "release" not in chart.columns:
@@ -182,13 +182,13 @@ def _called(opened: Warehouse, column: str, values: list[str]) -> dict[str, str]
     return {visible(titles.get(value, value)): value for value in values}
 
 
-def _put_answer(opened: Warehouse, asked: _Asked, chart: Chart, choices: Choices, view: _View) -> None:
+def _draw_answer(opened: Warehouse, asked: _Asked, chart: Chart, choices: Choices, view: _View) -> None:
     whole = narrowed(chart, choices, view.columns)
     several = _several(opened, asked, whole, choices)
     if reason := questions.refusal(asked.metric, chart, choices, several):
         st.warning(plain(reason), icon=":material/block:")
         return
-    chart_on_page.put(opened, chart, choices, 2, opened.rows)
+    chart_on_page.draw_on_page(opened, chart, choices, 2, opened.rows)
     sql = chart_sql(whole, {asked.name: asked.metric})
     with st.expander("Its SQL", icon=":material/database:"):
         st.code(sql, language="sql", wrap_lines=True)

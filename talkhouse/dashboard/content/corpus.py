@@ -20,10 +20,10 @@ order by title
 """
 
 _PARTS = {
-    "Datasheet": about.put_datasheet,
-    "Licence and citation": about.put_licence,
-    "Tasks and splits": about.put_tasks,
-    "Findings": about.put_findings,
+    "Datasheet": about.draw_datasheet,
+    "Licence and citation": about.draw_licence,
+    "Tasks and splits": about.draw_tasks,
+    "Findings": about.draw_findings,
 }
 """What a page has beside charts, each drawn when it is asked for."""
 
@@ -55,7 +55,7 @@ def page_of(declared: Declared) -> st.Page:
     def page() -> None:
         st.title(plain(name), anchor=False)
         st.caption(plain(declared.dashboard.description, lines=True))
-        drawing.put(warehouse.current(), declared.dashboard)
+        drawing.draw_dashboard(warehouse.current(), declared.dashboard)
 
     # A corpus may name its dashboard like one of the pages.
     is_own_name = declared.folder == BI or links.is_free(declared.name)
@@ -78,13 +78,13 @@ def _missing(corpus_id: str) -> st.Page:
 
 def _page_of(corpus: dict[str, Any], declared: Declared | None, address: str, **options: Any) -> st.Page:
     def page() -> None:
-        _put(corpus, declared)
+        _draw(corpus, declared)
 
     name = _name(declared) if declared else corpus["title"]
     return st.Page(page, title=plain(name), icon=":material/folder_open:", url_path=address, **options)
 
 
-def _put(corpus: dict[str, Any], declared: Declared | None) -> None:
+def _draw(corpus: dict[str, Any], declared: Declared | None) -> None:
     opened = warehouse.current()
     name = _name(declared) if declared else corpus["title"]
     st.title(plain(name), anchor=False)
@@ -100,7 +100,7 @@ def _put(corpus: dict[str, Any], declared: Declared | None) -> None:
                 if name in _PARTS:
                     _PARTS[name](opened, corpus)
                 elif declared:
-                    drawing.put(opened, declared.dashboard)
+                    drawing.draw_dashboard(opened, declared.dashboard)
 
 
 def _name(declared: Declared) -> str:

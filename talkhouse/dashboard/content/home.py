@@ -8,9 +8,10 @@ import streamlit as st
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Headline
 from talkhouse.citation.formats import bibtex_of
-from talkhouse.dashboard import headlines, links, receipt, warehouse
+from talkhouse.dashboard import links, receipt, warehouse
 from talkhouse.dashboard.about import NOT_STATED
 from talkhouse.dashboard.content import quality
+from talkhouse.dashboard.drawing import draw_headlines
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.made import not_published
@@ -47,7 +48,7 @@ def page() -> None:
     """Draw what is in the warehouse."""
     st.title("Talkhouse", anchor=False)
     opened = warehouse.current()
-    _put_build(opened)
+    _draw_build(opened)
     corpora = opened.rows_of_pages(warehouse.CORPORA).to_dicts()
     with opened.connection() as con:
         cited = bibtex_of(Warehouse(con).corpora)
@@ -55,25 +56,25 @@ def page() -> None:
         st.info("This warehouse has no corpora yet. Build one with: `talkhouse build --data DIR`")
         return
     of_all = [one for one in dashboards(opened.query_files) if one.folder == BI and one.name != quality.DASHBOARD]
-    headlines.put(opened, [headline for one in of_all for headline in one.dashboard.headlines])
+    draw_headlines(opened, [headline for one in of_all for headline in one.dashboard.headlines])
     st.header("Corpora", anchor=False)
     with st.container(horizontal=True):
         for title, name in _COUNTERS.items():
             st.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", width="content")
-    receipt.put_choice(
+    receipt.draw_choice(
         opened, {title: f"select sum({name}) as {name}\nfrom bi.corpora" for title, name in _COUNTERS.items()}
     )
-    _put_corpora(opened, corpora, cited)
+    _draw_corpora(opened, corpora, cited)
 
 
-def _put_build(opened: warehouse.Warehouse) -> None:
+def _draw_build(opened: warehouse.Warehouse) -> None:
     for build in opened.rows(_BUILD).to_dicts():
         made = f"build {build['load_id']}, {build['finished_at']:%d %B %Y, %H:%M} UTC, from {build['source']}"
         by = f"Talkhouse {build['talkhouse_version']}, schema {build['schema_revision']}"
         st.caption(plain(f"{opened.version.path.name}: {made} ({by})"))
 
 
-def _put_corpora(opened: warehouse.Warehouse, corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> None:
+def _draw_corpora(opened: warehouse.Warehouse, corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> None:
     """Draw a card per corpus: what it is, what was found, what one may do with it, its size, how it is cited."""
     declared = {one.folder: one.dashboard for one in reversed(dashboards(opened.query_files))}
     for first in range(0, len(corpora), _CARDS):
@@ -81,17 +82,17 @@ def _put_corpora(opened: warehouse.Warehouse, corpora: list[dict[str, Any]], cit
         for column, corpus in zip(columns, corpora[first : first + _CARDS], strict=False):
             with column.container(border=True, height="stretch"):
                 own = declared.get(corpus["corpus_id"])
-                _put_corpus(opened, corpus, own.headlines[:1] if own else ())
+                _draw_corpus(opened, corpus, own.headlines[:1] if own else ())
                 with st.expander("Cite", icon=":material/format_quote:"):
                     st.code(visible(cited[corpus["corpus_id"]], lines=True), language=None, wrap_lines=True)
 
 
-def _put_corpus(opened: warehouse.Warehouse, corpus: Mapping[str, Any], found: Sequence[Headline]) -> None:
+def _draw_corpus(opened: warehouse.Warehouse, corpus: Mapping[str, Any], found: Sequence[Headline]) -> None:
     note = not_published(corpus)
     badge = f"  :orange-badge[{plain(note)}]" if note else ""
     st.subheader(linked(corpus["title"], links.corpus(corpus["corpus_id"])) + badge, anchor=False)
     st.markdown(plain(corpus["description"]))
-    headlines.put(opened, found)
+    draw_headlines(opened, found)
     sizes = [counted(corpus[name], what) for name, what in _SIZES.items() if corpus[name]]
     st.markdown(f"{', '.join(sizes)}; {plain(', '.join(corpus['languages'].split()))}")
     st.markdown(f"Licence: {linked(corpus['licence'] or NOT_STATED, corpus['licence_url'])}")

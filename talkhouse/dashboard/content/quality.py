@@ -10,9 +10,10 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Kind
 from talkhouse.charts.fields import Field
 from talkhouse.charts.metric import ROWS
-from talkhouse.dashboard import chart_table, drawing, headlines, links, warehouse
-from talkhouse.dashboard.table_html import table_html
-from talkhouse.dashboard.tables import counted
+from talkhouse.dashboard import drawing, links, warehouse
+from talkhouse.dashboard.chart_on_page import draw_table
+from talkhouse.dashboard.drawing import draw_headlines
+from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.visible import visible
 
@@ -82,38 +83,38 @@ def page() -> None:
     st.title("Quality", anchor=False)
     opened = warehouse.current()
     declared = next(one.dashboard for one in dashboards(opened.query_files) if one.name == DASHBOARD)
-    headlines.put(opened, declared.headlines)
-    _put_findings(opened)
-    _put_checks(opened)
+    draw_headlines(opened, declared.headlines)
+    _draw_findings(opened)
+    _draw_checks(opened)
     st.header("Agreement, files and builds", anchor=False)
     st.caption(plain(declared.description, lines=True))
-    choices = drawing.put_filters(opened, declared.filters)
+    choices = drawing.draw_filters(opened, declared.filters)
     others = [chart for chart in declared.charts if not (chart.view == "findings" and chart.kind is Kind.TABLE)]
-    drawing.put_charts(opened, others, choices, level=3)
+    drawing.draw_charts(opened, others, choices, level=3)
 
 
-def _put_findings(opened: warehouse.Warehouse) -> None:
+def _draw_findings(opened: warehouse.Warehouse) -> None:
     """Draw the rules that found something, and of one of them every place."""
     st.header("Findings", anchor=False)
     rules = opened.rows(queries.of_command("findings_by_rule")).drop("first_ones")
     if rules.is_empty():
         st.caption("Nothing was refused or warned about.")
         return
-    chart_table.put("Findings by rule", rules, _RULES)
+    draw_table("Findings by rule", rules, _RULES)
     names = rules["rule"].unique(maintain_order=True).to_list()
     rule = st.selectbox("Places of the rule", names, key="rule", bind="query-params", format_func=visible, width=300)
     rule = rule or names[0]
     of_rule = rules.filter(pl.col("rule") == rule)
     st.markdown(f"**{plain(of_rule['condition'][0] or rule)}** {plain(of_rule['remedy'][0] or '')}")
     places = opened.rows(_PLACES_OF_RULE, {"rule": rule, "limit": _MOST_PLACES})
-    _put_places(places, int(of_rule["finding_count"].sum()))
+    _draw_places(places, int(of_rule["finding_count"].sum()))
 
 
-def _put_places(places: pl.DataFrame, number: int) -> None:
+def _draw_places(places: pl.DataFrame, number: int) -> None:
     """Draw the first places of a rule, and what opens the others."""
     said = [column for column in _PLACES if places[column.name].null_count() < len(places)]
 
-    def put(shown: pl.DataFrame) -> None:
+    def draw(shown: pl.DataFrame) -> None:
         has_records = "record_id" in shown.columns and shown["record_id"].null_count() < len(shown)
         linked = [
             "" if record is None else links.read(None, turn, record_id=record)
@@ -122,40 +123,40 @@ def _put_places(places: pl.DataFrame, number: int) -> None:
         columns = [column.name for column in said]
         st.html(table_html("Places", shown.select(columns), said, linked if has_records else None))
 
-    put(places.head(_FIRST_PLACES))
+    draw(places.head(_FIRST_PLACES))
     if number <= _FIRST_PLACES:
         return
     st.caption(f"{_FIRST_PLACES} of {counted(number, 'place')}")
-    _put_folded(f"The other {number - _FIRST_PLACES:,} places", lambda: put(places.slice(_FIRST_PLACES)))
+    _draw_folded(f"The other {number - _FIRST_PLACES:,} places", lambda: draw(places.slice(_FIRST_PLACES)))
     if number > len(places):
         st.caption(f"The first {len(places):,} are here; all of them: `talkhouse findings`")
 
 
-def _put_checks(opened: warehouse.Warehouse) -> None:
+def _draw_checks(opened: warehouse.Warehouse) -> None:
     """Draw the checks of the build that found something; fold those that pass, and what corpora declare as meant."""
     checks = opened.rows(_CHECKS)
     passing = checks.filter(pl.col("result") == "passes")
     st.header("Checks", anchor=False)
     st.markdown(f"{passing.height:,} of {checks.height:,} checks of the last build pass; errors would have stopped it.")
     if passing.height < checks.height:
-        chart_table.put("Checks that found something", checks.filter(pl.col("result") != "passes"), _CHECKED)
+        draw_table("Checks that found something", checks.filter(pl.col("result") != "passes"), _CHECKED)
     if passing.height:
-        _put_folded(
+        _draw_folded(
             f"{counted(passing.height, 'check')} that pass{'es' if passing.height == 1 else ''}",
             lambda: st.html(table_html("Checks that pass", passing, _CHECKED[1::2])),
         )
     exceptions = opened.rows(_EXCEPTIONS)
     if not exceptions.is_empty():
-        _put_folded(
+        _draw_folded(
             f"{counted(exceptions.height, 'exception')} that corpora declare",
             lambda: st.html(table_html("Exceptions", exceptions, _EXCEPTED)),
         )
 
 
 @st.fragment
-def _put_folded(title: str, put: Callable[[], object]) -> None:
+def _draw_folded(title: str, draw: Callable[[], object]) -> None:
     """Draw what opens more rows; they are made, and sent, when somebody asks for them."""
     folded = st.expander(title, on_change="rerun")
     if folded.open:
         with folded:
-            put()
+            draw()

@@ -53,7 +53,7 @@ def page() -> None:
     st.caption(plain(one["comment"] or ""))
     relation = f"{quoted(one['schema'])}.{quoted(one['name'])}"
     rows, count = _read(relation)
-    tables.put(rows)
+    tables.draw(rows)
     st.caption(
         tables.counted(count) + (f", of which the first {rows.height:,} are shown." if count > rows.height else ".")
     )

@@ -1,13 +1,21 @@
-"""SQL: the console, a query in a process of its own."""
+"""The SQL page: the console, a query in a process of its own, and a chart of its rows by two choices."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import polars as pl
 import streamlit as st
 
-from talkhouse.dashboard import command, download, errors, query_editor, result_chart, tables, warehouse
-from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
+from talkhouse.charts import words
+from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.draw import draw
+from talkhouse.charts.fields import fields
+from talkhouse.charts.metric import Metric, NumberFormat
+from talkhouse.charts.questions import MOST_SERIES
+from talkhouse.dashboard import command, download, errors, query_editor, tables, warehouse
+from talkhouse.dashboard.query_editor import EXAMPLE_QUERIES
+from talkhouse.dashboard.tables import Table
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema.errors import TalkhouseError
@@ -63,23 +71,23 @@ def page() -> None:
     )
     console, beside = st.columns([2, 1], gap="large")
     with beside:
-        _put_relations(opened)
+        _draw_relations(opened)
     with console:
-        query = _put_query(opened)
+        query = _draw_query(opened)
         result: _Result | None = st.session_state.get(_RESULT)
         if result:
-            _put_result(result)
+            __draw_chart_of(result)
         if query.strip():
-            download.put(download.Rows("result", query=query))
+            download.draw(download.Rows("result", query=query))
 
 
-def _put_query(opened: Warehouse) -> str:
+def _draw_query(opened: Warehouse) -> str:
     """Draw the query and its buttons; run it when that is asked for, and return it."""
     above = st.container(horizontal=True)
     with above.popover("Examples", icon=":material/lightbulb:"):
         for title, example in EXAMPLE_QUERIES.items():
             st.button(title, on_click=query_editor.take, args=(example,), type="tertiary")
-    query, is_asked = query_editor.put(opened)
+    query, is_asked = query_editor.draw(opened)
     if is_asked:
         st.session_state.pop(_RESULT, None)
         _remember(query)
@@ -89,11 +97,11 @@ def _put_query(opened: Warehouse) -> str:
         place.empty()
     # After the run, so that its query is among them.
     with above:
-        _put_last()
+        _draw_last()
     return query
 
 
-def _put_last() -> None:
+def _draw_last() -> None:
     last: list[str] = st.session_state.get(_LAST, [])
     with st.popover("Last queries", icon=":material/history:", disabled=not last):
         st.caption("Of this tab, until it is closed or loaded again. Nothing is stored.")
@@ -135,20 +143,20 @@ def _stopped(query: str) -> None:
     st.session_state[_RESULT] = _Result(query, error="the query was stopped")
 
 
-def _put_result(result: _Result) -> None:
+def __draw_chart_of(result: _Result) -> None:
     if result.rows is None:
         errors.show(result.error, "The query has no result.")
         return
-    kind = result_chart.put_choice()
+    kind = _draw_choice()
     if kind:
-        result_chart.put(result.rows, kind)
+        _draw_chart_of(result.rows, kind)
     else:
-        tables.put(result.rows)
+        tables.draw(result.rows)
     count = tables.counted(result.rows.height)
     st.caption(f"The first {count}; there are more." if result.rows.has_more else f"{count}.")
 
 
-def _put_chosen(name: str, columns: list[str]) -> None:
+def _draw_chosen(name: str, columns: list[str]) -> None:
     """Draw the choice of columns, found as one types, of which a query is made."""
     chosen = st.multiselect(
         "Columns", columns, key="chosen_columns", format_func=visible, placeholder="All", help="Type to search."
@@ -158,7 +166,7 @@ def _put_chosen(name: str, columns: list[str]) -> None:
     st.button("Put into the query", icon=":material/input:", on_click=query_editor.take, args=(query,))
 
 
-def _put_relations(opened: Warehouse) -> None:
+def _draw_relations(opened: Warehouse) -> None:
     """Draw the choice of a view or table, and its columns with what they mean."""
     with opened.connection() as con:
         known = {f"{one['schema']}.{one['name']}": one for one in relations(con)}
@@ -167,7 +175,7 @@ def _put_relations(opened: Warehouse) -> None:
             return
         columns = columns_of(con, known[name]["schema"], known[name]["name"])
     st.caption(plain(known[name]["comment"] or ""))
-    _put_chosen(name, [column["name"] for column in columns])
+    _draw_chosen(name, [column["name"] for column in columns])
     lines = "".join(
         f"<p><code>{html(column['name'])}</code> <small>{html(column['type'])}</small><br>"
         f"{html(column['meaning'] or '')}</p>"
@@ -175,3 +183,63 @@ def _put_relations(opened: Warehouse) -> None:
     )
     label = f"Columns of {name}"
     st.html(f'{_STYLE}<div class="columns" tabindex="0" role="region" aria-label="{html(label)}">{lines}</div>')
+
+
+KINDS = {"Table": None, "Bars": Kind.BAR, "Lines": Kind.LINE}
+
+
+def _draw_choice() -> Kind | None:
+    """Draw the choice of how rows are shown; None is a table."""
+    chosen = st.segmented_control("As", list(KINDS), default="Table", required=True, key="as", bind="query-params")
+    return KINDS[chosen or "Table"]
+
+
+def _draw_chart_of(table: Table, kind: Kind) -> None:
+    """Draw the choices of columns, then the chart of them; say why there is none."""
+    rows = _drawable(table)
+    numbers = [name for name, dtype in rows.schema.items() if dtype.is_numeric()]
+    if not numbers or len(rows.columns) < 2:
+        st.info("A chart needs a column of numbers, and another one to stand along: select both.")
+        return
+    first, second, third = st.columns(3)
+    x = first.selectbox("Along", rows.columns, key="along", bind="query-params")
+    values = [name for name in numbers if name != x]
+    series = [name for name in rows.columns if name != x and rows[name].n_unique() <= MOST_SERIES]
+    y = second.selectbox("Number", values, key="number", bind="query-params")
+    by = third.selectbox(
+        "By", [name for name in series if name != y], index=None, placeholder="Nothing", key="by", bind="query-params"
+    )
+    if y is None:
+        st.info("There is one column of numbers: choose another one to stand along.")
+        return
+    _draw_chart(rows, chart_of(kind, x, y, by))
+
+
+def chart_of(kind: Kind, x: str, y: str, by: str | None) -> Chart:
+    """Return the chart of a number along a column, perhaps by another one."""
+    return Chart(title=y, kind=kind, view="", metrics=(y,), x=x, by=(by,) if by else (), width=12)
+
+
+def _draw_chart(rows: pl.DataFrame, chart: Chart) -> None:
+    (y,) = chart.metrics
+    kept = rows.filter(rows[y].is_not_null())
+    if kept.is_empty():
+        st.caption("There are no numbers in this column.")
+        return
+    number_format = NumberFormat.INTEGER if kept[y].dtype.is_integer() else NumberFormat.DECIMAL
+    metrics = {y: Metric(title=y, sql="", format=number_format)}
+    if kept[list(chart.columns)].is_duplicated().any():
+        shared = plain(" and ".join(chart.columns))
+        st.caption(f"Several rows have the same {shared}: they are drawn on top of one another.")
+    alternative = words.alternative(chart, fields(chart, metrics), kept)
+    st.altair_chart(draw(chart, metrics, kept), width="stretch", alt=alternative)
+
+
+def _drawable(table: Table) -> pl.DataFrame:
+    """Return rows with numbers as such, whole ones as integers."""
+    return table.texts.with_columns(_whole(values) for values in table.numbers.values())
+
+
+def _whole(values: pl.Series) -> pl.Series:
+    known = values.drop_nulls()
+    return values.cast(pl.Int64) if (known == known.round()).all() else values

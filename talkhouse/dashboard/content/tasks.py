@@ -40,9 +40,9 @@ def page() -> None:
     position = _position(count)
     row = example(opened, chosen, choice, position, of)
     declared = opened.rows(_MEANINGS, {"scheme": chosen.scheme}).iter_rows() if chosen.scheme else ()
-    _put_links(chosen, row)
+    _draw_links(chosen, row)
     st.html(example_html(chosen, row, {**chosen.meanings, **dict(declared)}))
-    download.put(*_rows(chosen, choice, opened))
+    download.draw(*_rows(chosen, choice, opened))
 
 
 def _to_the_first() -> None:
@@ -102,7 +102,7 @@ def _go(number: int) -> None:
     st.session_state["example"] = st.session_state[f"go-{number}"]
 
 
-def _put_links(chosen: Task, row: Mapping[str, Any]) -> None:
+def _draw_links(chosen: Task, row: Mapping[str, Any]) -> None:
     """Draw the ways to the conversation and to a query of this row."""
     where = "\n    and ".join(_equals(name, row[name]) for name in chosen.grain)
     query = f"select *\nfrom {chosen.full_name}\nwhere {where}"

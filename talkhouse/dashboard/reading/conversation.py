@@ -8,14 +8,13 @@ import streamlit as st
 from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
 from talkhouse.dashboard.reading.arrival import arrival_html
-from talkhouse.dashboard.reading.markup import facts, tag, text
+from talkhouse.dashboard.reading.declared import draw_declared
 from talkhouse.dashboard.reading.orders import rows
 from talkhouse.dashboard.reading.publications import Release, in_order, of_default, releases_of
 from talkhouse.dashboard.reading.schemes import schemes_of
-from talkhouse.dashboard.reading.state import State, go, link, put
+from talkhouse.dashboard.reading.state import State, draw, go, link
 from talkhouse.dashboard.reading.talk import Matches, Reading, talk_html
-from talkhouse.dashboard.reading.told import put_told
-from talkhouse.dashboard.text import html, plain
+from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.explore import items
 from talkhouse.explore.search import hits
@@ -34,7 +33,7 @@ _OPEN = 3
 """Up to so many records are seen without a click."""
 
 
-def put_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
+def draw_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
     """Draw the dialogue or record that a state names; raises UsageError where there is none."""
     way = st.container(horizontal=True, vertical_alignment="center")
     with way:
@@ -43,11 +42,11 @@ def put_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
     dialogue = found["dialogue"]
     if dialogue:
         with way:
-            _put_neighbours(opened, state, dialogue["dialogue_id"])
-    _put_head(here, state, found)
-    _put_talk(opened, state, found)
-    _put_records(here, state, found["records"])
-    _put_corpus(found["corpus"])
+            _draw_neighbours(opened, state, dialogue["dialogue_id"])
+    _draw_head(here, state, found)
+    _draw_talk(opened, state, found)
+    _draw_records(here, state, found["records"])
+    _draw_corpus(found["corpus"])
 
 
 @st.cache_data(max_entries=_KEPT, show_spinner=False)
@@ -68,7 +67,7 @@ def _matches(opened: Warehouse, pattern: Pattern, dialogue_id: str) -> Matches:
         return {hit.turn_index: hit.matches for hit in hits(con, rows, pattern, 0)}
 
 
-def _put_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
+def _draw_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
     """Draw the turns with the labels of the default publication, or of all; mark the turn that the state names."""
     dialogue, corpus_id = found["dialogue"], found["corpus"]["corpus_id"]
     matches = _matches(opened, state.pattern, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
@@ -76,13 +75,13 @@ def _put_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
     if found["kind"] == "dialogue":
         releases = releases_of(opened, corpus_id, dialogue["dialogue_id"])
         records = in_order(records, releases)
-        compare = _put_comparison(state, records, releases)
+        compare = _draw_comparison(state, records, releases)
         records = records if compare else of_default(records, releases)
 
     def address(turn_index: int) -> str:
         return state.shown(turn=turn_index).address
 
-    told = put_told(opened, found, address, state.turn)
+    told = draw_declared(opened, found, address, state.turn)
     reading = Reading(
         schemes_of(opened, corpus_id), matches, turn=state.turn, address=address, compare=compare, told=told
     )
@@ -91,7 +90,7 @@ def _put_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
         st.html(arrival_html(f"{found['id']} {state.turn}"), unsafe_allow_javascript=True)
 
 
-def _put_comparison(state: State, records: list[dict[str, Any]], releases: list[Release]) -> bool:
+def _draw_comparison(state: State, records: list[dict[str, Any]], releases: list[Release]) -> bool:
     """Draw the choice to see all publications, where several have labels; return whether it is made."""
     labelled = {record["release"] for record in records if record["annotations"]}
     others = [release for release in releases if release.name in labelled and not release.is_default]
@@ -99,14 +98,14 @@ def _put_comparison(state: State, records: list[dict[str, Any]], releases: list[
     if not others or not shown:
         return False
     with st.container(horizontal=True, vertical_alignment="center"):
-        put(st.toggle, "compare", state.compare, "Compare publications")
+        draw(st.toggle, "compare", state.compare, "Compare publications")
         if not state.compare:
             also = ", ".join(release.described for release in others)
             st.caption(plain(f"Labels of {shown[0].described}; also published: {also}"))
     return state.compare
 
 
-def _put_neighbours(opened: Warehouse, state: State, dialogue_id: str) -> None:
+def _draw_neighbours(opened: Warehouse, state: State, dialogue_id: str) -> None:
     """Draw the ways to the conversations before and after this one in the list, and its place there."""
     selection = state.selection
     found = rows(opened, state.sort, selection.beside(), {**selection.values, "dialogue": dialogue_id})
@@ -125,7 +124,7 @@ def _put_neighbours(opened: Warehouse, state: State, dialogue_id: str) -> None:
         st.markdown(f":gray[{row['position']:,} of {row['dialogues']:,}]", width="content")
 
 
-def _put_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
+def _draw_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
     corpus, dialogue = found["corpus"], found["dialogue"] or {}
     note = not_published(corpus)
     tag_of_title = f" ({note})" if note else ""
@@ -157,7 +156,7 @@ def _value(value: str) -> str:
     return tag("span", "value", html(value), attributes)
 
 
-def _put_records(here: st.Page, state: State, records: list[dict[str, Any]]) -> None:
+def _draw_records(here: st.Page, state: State, records: list[dict[str, Any]]) -> None:
     label = "Where it comes from" if len(records) == 1 else f"Where it comes from: {len(records):,} records"
     with st.expander(label, expanded=len(records) <= _OPEN, icon=":material/description:"):
         for record in records:
@@ -182,7 +181,7 @@ def _put_records(here: st.Page, state: State, records: list[dict[str, Any]]) -> 
                     link(here, "Only this record", state.opened(record=name), icon=":material/filter_alt:")
 
 
-def _put_corpus(corpus: dict[str, Any]) -> None:
+def _draw_corpus(corpus: dict[str, Any]) -> None:
     with st.expander(f"Licence, terms and how to cite: {plain(corpus['title'])}", icon=":material/gavel:"):
         st.html(
             _table(

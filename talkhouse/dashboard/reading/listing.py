@@ -1,7 +1,7 @@
 """The list: facets with counts, a search, and a page of the conversations that are chosen."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -9,16 +9,115 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.dashboard import download
-from talkhouse.dashboard.reading.choosing import put_facets, put_search, put_summary
-from talkhouse.dashboard.reading.facets import Selection
-from talkhouse.dashboard.reading.markup import facts, turns_found
+from talkhouse.dashboard.reading.facets import FACETS, MOST, Facet, Selection
 from talkhouse.dashboard.reading.orders import ORDERS, rows
 from talkhouse.dashboard.reading.previews import previews_of
-from talkhouse.dashboard.reading.state import State, link, put
-from talkhouse.dashboard.text import html, plain
+from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, State, draw, go, link
+from talkhouse.dashboard.text import facts, html, plain, turns_found
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.explore.find_ids import find_ids
 from talkhouse.explore.search import Hit, hits
+
+_FIRST = 8
+"""Values of a facet that are seen without asking for more."""
+
+_LENGTHS = {"0": "none", "1": "1 to 4", "5": "5 to 9", "10": "10 to 19", "20": "20 to 49", "50": "50 to 99"}
+
+
+def draw_search(state: State) -> None:
+    """Draw what is searched for, and how."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        draw(
+            st.text_input,
+            "text",
+            state.text,
+            "Search for a text or an id",
+            placeholder="A text, or the id of a conversation",
+            label_visibility="collapsed",
+            icon=":material/search:",
+        )
+        draw(st.toggle, "match_case", state.match_case, "Match case")
+        draw(st.toggle, "regex", state.regex, "Expression", help="A regular expression in RE2's syntax.")
+        if state.text:
+            draw(
+                st.number_input,
+                "neighbours",
+                state.neighbours,
+                "Turns around each",
+                min_value=0,
+                max_value=MOST_NEIGHBOURS,
+                width=140,
+            )
+
+
+def draw_summary(here: st.Page, state: State, number: int) -> None:
+    """Draw how many conversations there are, their order, and the ways to other choices."""
+    chosen = sum(map(len, state.choices.values()))
+    with st.container(horizontal=True, vertical_alignment="center", key="summary"):
+        st.markdown(f"**{number:,}** conversation{'' if number == 1 else 's'}", width="content")
+        names = list(ORDERS)
+        draw(
+            st.selectbox,
+            "sort",
+            state.sort,
+            "Sort by",
+            options=names,
+            format_func=lambda name: ORDERS[name].title,
+            label_visibility="collapsed",
+            width=190,
+        )
+        if chosen or state.text:
+            link(here, "Clear all", State(), icon=":material/close:")
+        with st.container(key="facets-link", width="content"):
+            link(
+                here,
+                f"Filters ({chosen})" if chosen else "Filters",
+                state.shown(filters=not state.filters),
+                icon=":material/filter_list:",
+            )
+
+
+def draw_facets(here: st.Page, state: State, counts: Mapping[str, Mapping[str, int]]) -> None:
+    """Draw the facets; ``counts``: facet -> choice -> how many conversations there would be."""
+    if not any(counts.get(facet.name) for facet in FACETS if not facet.is_asked) and not state.choices:
+        return
+    with st.container(key="facets-open" if state.filters else "facets", gap=None):
+        for facet in FACETS:
+            _draw_facet(here, state, facet, counts.get(facet.name, {}))
+
+
+def _draw_facet(here: st.Page, state: State, facet: Facet, counts: Mapping[str, int]) -> None:
+    """Draw the values of a facet: the chosen ones first, also where nothing is left of them."""
+    chosen = state.choices.get(facet.name, ())
+    values = [*chosen, *(value for value in counts if value not in chosen)]
+    if facet.name == "turns":
+        values.sort(key=lambda least: (len(least), least))
+    is_waiting = facet.is_asked and state.more != facet.name and not chosen
+    if not values and not is_waiting:
+        return
+    st.header(facet.title, anchor=False, help=facet.help)
+    if is_waiting:
+        link(here, ":gray[Count them]", state.shown(more=facet.name), icon=":material/more_horiz:", width="stretch")
+        return
+    few = max(_FIRST, len(chosen))
+    shown = values if state.more == facet.name else values[:few]
+    for value in shown:
+        _draw_value(state, facet, value, counts.get(value, 0))
+    if len(values) > few:
+        label = "Fewer" if state.more == facet.name else f"{len(values) - len(shown):,} more"
+        if len(counts) == MOST:
+            label += f" of the {MOST} most frequent"
+        more = "" if state.more == facet.name else facet.name
+        link(here, f":gray[{label}]", state.shown(more=more), icon=":material/more_horiz:", width="stretch")
+
+
+def _draw_value(state: State, facet: Facet, value: str, count: int) -> None:
+    name = _LENGTHS.get(value, f"{value} or more") if facet.name == "turns" else value or '""'
+    key = f"read.{facet.name}={value}"
+    st.session_state[key] = value in state.choices.get(facet.name, ())  # what the URL says, also after going back
+    label = f"{plain(name)} ({count:,})"
+    st.checkbox(label, key=key, on_change=go, args=(state.toggled(facet, value),), width="stretch")
+
 
 SIZE = 50
 """Conversations on a page."""
@@ -59,29 +158,29 @@ left join said using (dialogue_id)
 """
 
 
-def put_list(here: st.Page, opened: Warehouse, state: State) -> None:
+def draw_list(here: st.Page, opened: Warehouse, state: State) -> None:
     """Draw the list that a state asks for."""
     st.title("Read", anchor=False)
-    put_search(state)
+    draw_search(state)
     if state.pattern:
         with opened.connection() as con:
             state.pattern.check(con)
     counts = opened.rows(state.selection.counts([state.more]), state.selection.values)
     number = counts.filter(counts["facet"].is_null())["dialogues"].item()
-    put_summary(here, state, number)
+    draw_summary(here, state, number)
     by_facet: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for facet, choice, dialogues in counts.iter_rows():
         by_facet[facet][choice] = dialogues
     beside, main = st.columns([1, 3], gap="large")
     with beside:
-        put_facets(here, state, by_facet)
+        draw_facets(here, state, by_facet)
     with main:
         if state.text and not state.regex:
-            _put_ids(here, opened, state)
-        _put_page(here, opened, state, number)
+            _draw_ids(here, opened, state)
+        _draw_page(here, opened, state, number)
 
 
-def _put_ids(here: st.Page, opened: Warehouse, state: State) -> None:
+def _draw_ids(here: st.Page, opened: Warehouse, state: State) -> None:
     """Draw the ways to the conversations and records whose id is, or contains, what is searched for."""
     with opened.connection() as con:
         targets = find_ids(con, state.text, _IDS)
@@ -95,9 +194,9 @@ def _put_ids(here: st.Page, opened: Warehouse, state: State) -> None:
             link(here, plain(target.id), there)
 
 
-def _put_page(here: st.Page, opened: Warehouse, state: State, number: int) -> None:
+def _draw_page(here: st.Page, opened: Warehouse, state: State, number: int) -> None:
     if not number:
-        _put_nothing(state)
+        _draw_nothing(state)
         return
     pages = -(-number // SIZE)
     state = state.shown(page=min(state.page, pages))
@@ -111,10 +210,10 @@ def _put_page(here: st.Page, opened: Warehouse, state: State, number: int) -> No
     with st.container(key="rows", gap=None):
         for place in places:
             name = place["dialogue_id"]
-            _put_row(here, state, {**known[name], **place}, turns.get(name, []), previews.get(name, ""))
+            _draw_row(here, state, {**known[name], **place}, turns.get(name, []), previews.get(name, ""))
     if pages > 1:
-        put(st.pagination, "page", state.page, pages)
-    download.put(*_files(selection))
+        draw(st.pagination, "page", state.page, pages)
+    download.draw(*_files(selection))
 
 
 def _files(selection: Selection) -> Iterator[download.Rows]:
@@ -126,7 +225,7 @@ def _files(selection: Selection) -> Iterator[download.Rows]:
     yield download.Rows("argilla", "main.dialogues", title="Argilla", where=where, tool="argilla")
 
 
-def _put_nothing(state: State) -> None:
+def _draw_nothing(state: State) -> None:
     if state.choices or state.text:
         message = "No conversation is left. Take back a choice, or search for another text."
     else:
@@ -143,7 +242,7 @@ def _turns(opened: Warehouse, state: State, found: list[dict[str, Any]]) -> dict
     return {dialogue: list(those) for dialogue, those in groupby(read, key=lambda hit: hit.dialogue_id)}
 
 
-def _put_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit], preview: str) -> None:
+def _draw_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit], preview: str) -> None:
     turn = turns[0].turn_index if turns else row["turn_index"]
     link(here, plain(row["dialogue_id"]), state.opened(dialogue=row["dialogue_id"], turn=turn))
     releases, splits = row["releases"] or [], row["splits"] or []

@@ -33,7 +33,7 @@ class Order:
     """Whether the keys of all conversations are kept, since they take long; else they are computed of those chosen."""
 
     def tells(self, place: float) -> str | None:
-        """Say why a conversation is where it is."""
+        """Return why a conversation is where it is."""
         return self.told.format(abs(place)) if self.told and isfinite(place) else None
 
     @property

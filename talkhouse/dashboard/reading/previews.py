@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from talkhouse.dashboard.reading.bars import bar_html
-from talkhouse.dashboard.reading.markup import tag, text
+from talkhouse.dashboard.reading.belongings import bar_html
 from talkhouse.dashboard.reading.schemes import UNDECLARED, Schemes, schemes_of
+from talkhouse.dashboard.text import tag, text
 from talkhouse.dashboard.warehouse import Warehouse
 
 _MOST = 8

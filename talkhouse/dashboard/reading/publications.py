@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from talkhouse.dashboard.reading.belongings import Belongings, given_html
-from talkhouse.dashboard.reading.markup import tag, text
 from talkhouse.dashboard.reading.schemes import Schemes
+from talkhouse.dashboard.text import tag, text
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.explore.items import Votes, leading
 

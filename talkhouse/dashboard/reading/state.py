@@ -136,7 +136,7 @@ def go(state: State) -> None:
     st.query_params.from_dict(state.query())
 
 
-def put(widget: Callable[..., Any], name: str, value: object, about: str | int, **options: Any) -> None:
+def draw(widget: Callable[..., Any], name: str, value: object, about: str | int, **options: Any) -> None:
     """Draw a widget that changes one field of the state."""
     key = f"read.{name}"
     st.session_state[key] = value  # what the URL says, also after going back

@@ -4,13 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from talkhouse.dashboard.reading.bars import is_bar, legend_html
-from talkhouse.dashboard.reading.belongings import Belongings, lists_html, parts_html, votes_html
-from talkhouse.dashboard.reading.markup import marked, tag, text, when, who
+from talkhouse.dashboard.reading.belongings import Belongings, is_bar, legend_html, lists_html, parts_html, votes_html
+from talkhouse.dashboard.reading.declared import DeclaredParts
 from talkhouse.dashboard.reading.publications import Column, columns_head, columns_of, compared_html
 from talkhouse.dashboard.reading.schemes import Schemes
-from talkhouse.dashboard.reading.told import Told
-from talkhouse.dashboard.text import html
+from talkhouse.dashboard.text import html, marked, tag, text, when, who
 from talkhouse.explore.items import ItemList, Votes, by_turn, spans_of
 from talkhouse.explore.turn_parts import TurnPart, in_recording, parts_by_turn
 
@@ -34,7 +32,7 @@ class Reading:
     """Gives the address of a turn; None: turns have no links to themselves."""
     compare: bool = False
     """Whether publications stand side by side."""
-    told: Told = field(default_factory=Told)
+    told: DeclaredParts = field(default_factory=DeclaredParts)
     """What the corpus declares of its conversations."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from talkhouse.packages.content import Package
 from talkhouse.packages.known_facts import CorpusFacts, SchemeFacts
 from talkhouse.packages.markdown import counted
-from talkhouse.warehouse.datasheets import NOT_PUBLISHED, QUESTIONS
+from talkhouse.warehouse.build_facts import NOT_PUBLISHED, QUESTIONS
 
 NOT_KNOWN = "not known"
 

@@ -19,7 +19,7 @@ from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline
 from talkhouse.scores.tasks.request import Request
 from talkhouse.scores.tasks.task import Task
 from talkhouse.scores.tasks.workspace import Table, Workspace
-from talkhouse.system.temporary_folder import temporary_folder
+from talkhouse.system.folders import temporary_folder
 
 
 @dataclass(frozen=True)

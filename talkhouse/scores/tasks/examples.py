@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-from talkhouse.query.condition import check_rows, condition_of, none_left
-from talkhouse.query.filters import Relation, none_of, where_clause
+from talkhouse.query.filters import Relation, check_rows, condition_of, none_left, none_of, where_clause
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
 from talkhouse.scores.tasks.sql_files import head_errors
 from talkhouse.scores.tasks.task import Task
 from talkhouse.scores.tasks.workspace import Table, Workspace
-from talkhouse.warehouse.fingerprint import FINGERPRINT, Split, splits
 from talkhouse.warehouse.relations import columns_of
+from talkhouse.warehouse.row_sets import FINGERPRINT, Split, splits
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import duckdb
 
 from talkhouse.queries.heads import Query, broken, line_of
-from talkhouse.queries.sql_errors import OF_THE_SQL, said
+from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
 from talkhouse.schema.errors import CatalogueError
 
 READS = {
@@ -68,7 +68,7 @@ class Bound:
 
 def sql_error(query: Query, statement: str, error: duckdb.Error, *, expected: str | None = None) -> CatalogueError:
     """Return the error about the SQL of a file that a statement holds, with the line of the file."""
-    problem = said(error)
+    problem = read_error(error)
     line = problem.line - statement.partition(query.sql)[0].count("\n")
     return broken(query.path, problem.found, query.sql_line + max(line, 1) - 1, expected or problem.expected)
 
@@ -79,5 +79,5 @@ def head_errors(query: Query, key: str) -> Iterator[None]:
     try:
         yield
     except OF_THE_SQL as error:
-        found = f"{key}: {said(error).found}"
+        found = f"{key}: {read_error(error).found}"
         raise broken(query.path, found, line_of(query, key), "SQL over the columns of the task's view") from error

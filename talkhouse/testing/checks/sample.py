@@ -1,6 +1,9 @@
-"""The sample: loaded whole, shown whole, written back equal, and the same rows each time."""
+"""The sample and the golden cases: loaded whole, the same rows each time, and written back equal."""
 
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -11,6 +14,35 @@ from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.testing.failure import CannotCheck, require, require_none
 from talkhouse.testing.subject import Subject
 from talkhouse.warehouse.row_sets import RowSet, row_set, row_sets_of
+
+
+def rows_are_told_apart(subject: Subject) -> None:
+    """No two rows of a table have the same grain."""
+    for table in metadata.tables.values():
+        grain = ", ".join(table.info["grain"])
+        query = f"select {grain}, count(*) from {qualified(table)} group by all having count(*) > 1 order by all"
+        rows = subject.sample.execute(query).fetchall()
+        require_none(rows, f"rows of {qualified(table)} with one key", expected=f"one row of each {grain}")
+
+
+def references_are_kept(subject: Subject) -> None:
+    """What a row refers to is there."""
+    for table in metadata.tables.values():
+        for constraint in table.foreign_key_constraints:
+            rows = subject.sample.execute(_lost(table, constraint)).fetchall()
+            require_none(rows, f"{qualified(table)} refers to what is not there", expected=str(constraint.column_keys))
+
+
+def _lost(table: Any, constraint: Any) -> str:
+    pairs = [(element.parent.name, element.column) for element in constraint.elements]
+    target = qualified(pairs[0][1].table)
+    match = " and ".join(f"there.{column.name} = here.{name}" for name, column in pairs)
+    present = " and ".join(f"here.{name} is not null" for name, _ in pairs)
+    names = ", ".join(f"here.{name}" for name, _ in pairs)
+    return (
+        f"select {names} from {qualified(table)} as here "
+        f"where {present} and not exists (from {target} as there where {match}) order by all"
+    )
 
 
 def the_sample_loads_whole(subject: Subject) -> None:
@@ -111,3 +143,65 @@ def every_task_has_rows_in_every_split(subject: Subject) -> None:
             name = f"{task.full_name}_{split}"
             ((count,),) = subject.sample.execute(f"select count(*) from {name}").fetchall()
             require(count, f"{name} has no example in the sample", expected="one at least", found=count)
+
+
+_OF_THE_MACHINE = {"meta.source_files": "exclude (modified_at, mtime_ns, inode)"}
+_DECLARED = ("corpora", "corpus_terms", "releases")
+"""Tables that repeat the declaration, whatever the files are."""
+_ENDING = ".jsonl"
+
+
+def a_golden_case_gives_its_rows(subject: Subject, case: str) -> None:
+    """Every row of every table and view that invented files become; they are written back equal."""
+    folder = subject.case("golden", case)
+    data = subject.laid_out(folder / "raw")
+    con = subject.built(data)
+    texts = _contents(subject, con)
+    if subject.regen:
+        _write(folder / "expected", texts)
+    files_are_equal(subject, con, data / subject.corpus.id)
+    if not (folder / "expected").is_dir():
+        raise CannotCheck(f"there is no {folder / 'expected'}: --regen writes it")
+    _compare(folder / "expected", texts)
+
+
+def _contents(subject: Subject, con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Write the rows of tables and views as lines of JSON, by name; without those that have none."""
+    queries = {
+        qualified(table): f"select * {_OF_THE_MACHINE.get(qualified(table), '')} from {qualified(table)} "
+        f"where {owned_by(table, subject.corpus.id)} order by all"
+        for table in metadata.tables.values()
+        if table.info["owner"] and table.name not in _DECLARED
+    }
+    queries |= {
+        view.full_name: f"from {view.full_name} order by {', '.join(view.grain)}"
+        for view in subject.views
+        if view.schema == subject.corpus.id
+    }
+    texts = {name: _lines(con, query) for name, query in queries.items()}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _lines(con: duckdb.DuckDBPyConnection, query: str) -> str:
+    rows = con.execute(f"select to_json(rows)::varchar from ({query}) as rows").fetchall()
+    return "".join(json.dumps(json.loads(row), ensure_ascii=False) + "\n" for (row,) in rows)
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / f"{name}{_ENDING}").write_text(text, encoding="utf-8")
+
+
+def _compare(folder: Path, texts: dict[str, str]) -> None:
+    """Compare the rows with the files; the first line that differs is shown."""
+    written = {path.name.removesuffix(_ENDING): path for path in folder.glob(f"*{_ENDING}")}
+    again = "read the difference, and write the files again with --regen if that is meant"
+    for name in sorted({*written, *texts}):
+        found = texts.get(name, "").splitlines()
+        expected = written[name].read_text(encoding="utf-8").splitlines() if name in written else []
+        for number in range(max(len(found), len(expected))):
+            was, now = (lines[number] if number < len(lines) else "no row" for lines in (expected, found))
+            where = f"{folder / name}{_ENDING}:{number + 1}"
+            require(was == now, f"another row; {again}", where=where, expected=was, found=now)

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from talkhouse.ingest.corpora.mantis.make.ranking.conversation import Conversation
+from talkhouse.ingest.corpora.mantis.make.ranking.documents import Conversation
 from talkhouse.ingest.corpora.mantis.make.ranking.write import Rankings, write_rankings
 
 SPLITS = ("train", "dev", "test")

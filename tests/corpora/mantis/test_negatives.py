@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.ingest.corpora.mantis.make.ranking import bm25, draw
-from talkhouse.ingest.corpora.mantis.make.ranking.conversation import Conversation
-from talkhouse.ingest.corpora.mantis.make.ranking.errors import TooFewTexts
-from talkhouse.ingest.corpora.mantis.make.ranking.tokenizer import tokens
+from talkhouse.ingest.corpora.mantis.make.ranking import bm25, sampler
+from talkhouse.ingest.corpora.mantis.make.ranking.documents import Conversation, tokens
+from talkhouse.ingest.corpora.mantis.make.ranking.sampler import TooFewTexts
 from tests.conftest import invented_examples
 from tests.corpora.mantis import rules
 from tests.corpora.mantis.negatives import ENDS, SPLITS, Talks, blocks, contents, fixed, invent, write
@@ -80,7 +79,7 @@ def test_blocks_are_published_ones(number: int, tmp_path_factory: pytest.TempPat
 
 
 def test_negatives_come_from_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draw, "BEST", 14)
+    monkeypatch.setattr(sampler, "BEST", 14)
     talks = invent(3, dialogues=25)
     made = write(tmp_path, talks, negatives=(10,))
     extended = 0

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from talkhouse.ingest.corpora.mantis.make.ranking import worker
-from talkhouse.ingest.corpora.mantis.make.ranking.errors import WorkerEnded
+from talkhouse.ingest.corpora.mantis.make.ranking.sampler import WorkerEnded
 from tests.corpora.mantis.negatives import Silent, invent, write
 
 

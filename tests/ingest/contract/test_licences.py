@@ -3,7 +3,7 @@
 import pytest
 from packaging.licenses import canonicalize_license_expression
 
-from talkhouse.ingest.loading.licences import terms_of
+from talkhouse.ingest.loading.vocabulary import terms_of
 
 ATTRIBUTION, SHARE_ALIKE, NON_COMMERCIAL, UNKNOWN = "attribution", "share_alike", "non_commercial", "unknown"
 

@@ -17,7 +17,7 @@ from rich.markup import escape
 from talkhouse.cli.terminal.console import Printer
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.query.row_stream import Rows
-from talkhouse.query.text_tables import write_markdown, write_table
+from talkhouse.query.writers import write_markdown, write_table
 from talkhouse.schema.sql import literal
 from talkhouse.visible import escaped_json, visible, visible_json
 from tests.commands import on_a_terminal, run, run_bytes

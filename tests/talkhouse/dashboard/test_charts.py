@@ -9,10 +9,10 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Chart, Kind
 from talkhouse.charts.fields import Field
 from talkhouse.dashboard import links
-from talkhouse.dashboard.chart_table import long_last, ranking_first
+from talkhouse.dashboard.chart_on_page import long_last, ranking_first
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.reading.facets import Selection
-from talkhouse.dashboard.table_html import table_html
+from talkhouse.dashboard.tables import table_html
 from talkhouse.dashboard.warehouse import Warehouse
 from tests.samples import GROUPS, RELEASES
 

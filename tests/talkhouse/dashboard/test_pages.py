@@ -14,7 +14,7 @@ from talkhouse.build.run import Result
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Kind
 from talkhouse.charts.headlines import Said
-from talkhouse.dashboard import headlines
+from talkhouse.dashboard.drawing import line
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
@@ -213,9 +213,7 @@ def test_what_a_page_reads_with_can_do_no_harm(of_samples: Warehouse, query: str
 def test_a_headline_has_its_numbers_in_bold_and_a_link_to_the_turn() -> None:
     parts = (("Most doubted: ", False), ("1.6", True), (" bits, by ", False), ("*_<b>", True))
     said = Said(parts, "", dialogue_id="tea talk/1", turn_index=4)
-    assert headlines.line(said) == (
-        r"Most doubted\: **1\.6** bits, by **\*\_\<b\>** [Read](<read?dialogue=tea+talk%2F1&turn=4>)"
-    )
-    assert headlines.line(Said((("5", True),), "", link="tasks?task=a.b")) == "**5** [Examples](<tasks?task=a.b>)"
+    assert line(said) == (r"Most doubted\: **1\.6** bits, by **\*\_\<b\>** [Read](<read?dialogue=tea+talk%2F1&turn=4>)")
+    assert line(Said((("5", True),), "", link="tasks?task=a.b")) == "**5** [Examples](<tasks?task=a.b>)"
     together = (("a", True), ("", True), (" b ", True), (".", False), ("", True))
-    assert headlines.line(Said(together, "")) == r"**a b** \."
+    assert line(Said(together, "")) == r"**a b** \."

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from talkhouse.dashboard import receipt, warehouse
-from talkhouse.query.rows_behind import rows_behind
+from talkhouse.query.sources import rows_behind
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.pages import html, messages
 
@@ -22,8 +22,8 @@ def page(sql: str, is_open: bool) -> None:
     from talkhouse.dashboard import receipt, warehouse
 
     if is_open:
-        st.session_state[receipt.key_of("Labels", sql)] = True
-    receipt.put(warehouse.current(), "Labels", sql)
+        st.session_state[receipt.widget_key("Labels", sql)] = True
+    receipt.draw(warehouse.current(), "Labels", sql)
 
 
 def drawn(sql: str, *, is_open: bool) -> AppTest:
@@ -86,7 +86,7 @@ def test_what_is_no_select_from_somewhere_has_no_rows_behind_it(sql: str) -> Non
 
 
 def test_two_receipts_of_a_page_are_told_apart() -> None:
-    assert receipt.key_of("Labels", SQL) != receipt.key_of("Turns", SQL)
+    assert receipt.widget_key("Labels", SQL) != receipt.widget_key("Turns", SQL)
 
 
 def sizes_page() -> None:
@@ -95,8 +95,8 @@ def sizes_page() -> None:
     from talkhouse.dashboard import receipt, warehouse
 
     queries = {"Dialogues": "select count(*) from main.dialogues", "Turns": "select count(*) from main.turns"}
-    st.session_state[receipt.key_of("", "\n".join(queries.values()))] = True
-    receipt.put_choice(warehouse.current(), queries)
+    st.session_state[receipt.widget_key("", "\n".join(queries.values()))] = True
+    receipt.draw_choice(warehouse.current(), queries)
 
 
 @pytest.mark.usefixtures("served")

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from talkhouse.dashboard import command, errors, query_editor, tables, warehouse
 from talkhouse.dashboard.content import scores, sql
-from talkhouse.dashboard.example_queries import EXAMPLE_QUERIES
+from talkhouse.dashboard.query_editor import EXAMPLE_QUERIES
 from talkhouse.schema.errors import QueryFailed
 from tests.commands import COMMAND
 from tests.talkhouse.dashboard.pages import draw, html, messages, prepared

@@ -9,8 +9,7 @@ import duckdb
 import pytest
 
 from talkhouse.charts.conversations import Line
-from talkhouse.dashboard.reading.cards import cards_html, lines_html
-from talkhouse.dashboard.reading.timeline import Step, notes_html, timeline_html
+from talkhouse.dashboard.reading.declared import Step, cards_html, lines_html, notes_html, timeline_html
 from tests.samples import GROUPS
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import html

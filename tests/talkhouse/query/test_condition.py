@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.query.condition import condition_of
-from talkhouse.query.filters import Relation
+from talkhouse.query.filters import Relation, condition_of
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.relations import columns_of
 from tests.lanes import first_quick

@@ -19,7 +19,7 @@ from talkhouse.packages.export import export_package
 from talkhouse.query import pseudonyms as identifying
 from talkhouse.query.export import export
 from talkhouse.query.formats import Tool
-from talkhouse.query.pseudonym_key import read_key
+from talkhouse.query.pseudonym_table import read_key
 from talkhouse.query.pseudonyms import about
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError

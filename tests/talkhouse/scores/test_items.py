@@ -13,7 +13,7 @@ from talkhouse.scores.tasks.examples import choose, create_examples
 from talkhouse.scores.tasks.request import Request
 from talkhouse.scores.tasks.task import task
 from talkhouse.scores.tasks.workspace import Workspace
-from talkhouse.warehouse.fingerprint import splits
+from talkhouse.warehouse.row_sets import splits
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 

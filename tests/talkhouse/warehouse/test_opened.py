@@ -8,8 +8,7 @@ import pytest
 
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import NotAWarehouse, QueryFailed, SchemaMismatch
-from talkhouse.warehouse.opened import Warehouse, opened
-from talkhouse.warehouse.own_views import fits_views
+from talkhouse.warehouse.opened import Warehouse, fits_views, opened
 
 
 def test_it_knows_its_file_its_build_and_its_corpora(sample: Path) -> None:

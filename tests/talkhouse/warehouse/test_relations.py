@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from talkhouse.query.suggestions import suggest
+from talkhouse.query.sandbox import suggest
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.relations import check_corpus, relation

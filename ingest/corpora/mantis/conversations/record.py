@@ -10,7 +10,7 @@ from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDial
 from talkhouse.ingest.corpora.mantis.conversations.known import Known
 from talkhouse.ingest.corpora.mantis.files import CORPUS, SPLITS
 from talkhouse.ingest.corpora.mantis.format import KNOWN_FIELDS, Value, keep
-from talkhouse.ingest.corpora.mantis.intents import annotations, not_first, spaces
+from talkhouse.ingest.corpora.mantis.intent_table import annotations, not_first, spaces
 from talkhouse.ingest.decode import dump_extra, pointer
 from talkhouse.ingest.outcomes import ReaderFinding, SourceLocation
 from talkhouse.ingest.rows import Record, Row

@@ -1,13 +1,38 @@
 """Dialogues out of posts and comments, as the authors' code puts them together, and why the others are none."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER
 from talkhouse.ingest.corpora.mantis.make.site import LAST, Answer, Comment, Dump, Question
-from talkhouse.ingest.corpora.mantis.make.text import clean, has_link, is_edited
+
+_TAG = re.compile(r"<(?!a|br|blockquote|pre|code|/blockquote|/pre|/code).*?>")
+_GLUED = str.maketrans("", "", "\n\r\t")
+_LINK = re.compile(r"href|https?://[A-Za-z0-9$-_! ]")
+
+
+def clean(text: str) -> str:
+    """Remove tags but for links, line breaks, quotations and code; then line feeds, carriage returns and tabs.
+
+    A tag is what stands between ``<`` and the next ``>`` of a line, in plain text too; entities stay as they are.
+    """
+    return _TAG.sub("", text).translate(_GLUED) or PLACEHOLDER
+
+
+def has_link(text: str) -> bool:
+    """Whether there is a web address, or the letters ``href``."""
+    return _LINK.search(text) is not None
+
+
+def is_edited(text: str) -> bool:
+    """Whether a text says that it was edited or is deprecated; ``credit:`` is taken for it, as the authors do."""
+    text = text.lower()
+    return "edit:" in text or "deprecated:" in text
+
 
 USER, AGENT = "user", "agent"
 _NAN = float("nan")
@@ -34,7 +59,7 @@ UNLISTED = "people_not_in_users"
 """Kinds of findings."""
 
 
-class Said(NamedTuple):
+class RawUtterance(NamedTuple):
     """An utterance before its text is cleaned."""
 
     user: float
@@ -45,7 +70,7 @@ class Said(NamedTuple):
 
 
 @dataclass
-class Kept:
+class AnswerCounts:
     """How many answers of a site there were, gave a dialogue, and did not, by reason."""
 
     seen: int = 0
@@ -59,7 +84,7 @@ class Builder:
     def __init__(self, dump: Dump, category: str, threshold: float, score: Callable[[str], float]) -> None:
         """``threshold``: the lowest sentiment, from -1 to 1, of a last utterance that is the asker's."""
         self._dump, self._category, self._threshold, self._score = dump, category, threshold, score
-        self.counts = Kept()
+        self.counts = AnswerCounts()
         self._unlisted: set[float] = set()
 
     def dialogues(self) -> Iterator[dict[str, Any]]:
@@ -85,7 +110,7 @@ class Builder:
                 yield from self._of_answers(question, text, list(tied))
 
     def _no_question(self, answer: Answer) -> str | None:
-        """Say why an answer has no question to go with, if that is so."""
+        """Return why an answer has no question to go with, if that is so."""
         dump = self._dump
         if answer.user is None:
             return "without_owner"
@@ -144,13 +169,13 @@ class Builder:
             yield run[0][0], [comment for _, comment in run if comment]
 
     def _no_talk(self, question: Question, answer: Answer) -> str:
-        """Say why the people of an answer can't have had a dialogue; needs no text."""
+        """Return why the people of an answer can't have had a dialogue; needs no text."""
         people = {comment.user for comment in self._dump.comments.get(answer.id, ())}
         if people == {None}:
             return "only_lost_comments"
         return "more_than_two_people" if people - {answer.user, question.user, None} else "one_turn"
 
-    def _broken(self, question: Question, said: Sequence[Said]) -> str | None:
+    def _broken(self, question: Question, said: Sequence[RawUtterance]) -> str | None:
         """Name the first of the README's conditions that a dialogue does not meet, the cheapest first."""
         answers = [utterance.text for utterance in said if utterance.user != question.user]
         if len({utterance.user for utterance in said}) > 2:
@@ -164,7 +189,7 @@ class Builder:
         ends_with_asker = said[-1].user == question.user
         return "negative_feedback" if ends_with_asker and self._score(said[-1].text) < self._threshold else None
 
-    def _dialogue(self, question: Question, said: Sequence[Said], *, is_glued: bool) -> dict[str, Any]:
+    def _dialogue(self, question: Question, said: Sequence[RawUtterance], *, is_glued: bool) -> dict[str, Any]:
         """Write a dialogue as the authors' code does, fields in its order."""
         return {
             "category": self._category,
@@ -194,21 +219,23 @@ class Builder:
         return self._dump.names.get(user, _NAN)
 
 
-def _said(question: Question, answer: Answer, text: str, comments: Sequence[Comment]) -> list[Said]:
+def _said(question: Question, answer: Answer, text: str, comments: Sequence[Comment]) -> list[RawUtterance]:
     """List what was said: the question, the answer, and the comments by time; the answer is second in any case."""
     assert answer.user is not None  # noqa: S101 - such an answer has no question to go with
     return [
-        Said(question.user, clean(text), question.time, question.score, str(question.id)),
-        Said(answer.user, clean(answer.body or ""), answer.time, answer.score, str(answer.id)),
+        RawUtterance(question.user, clean(text), question.time, question.score, str(question.id)),
+        RawUtterance(answer.user, clean(answer.body or ""), answer.time, answer.score, str(answer.id)),
         *(
-            Said(comment.user, clean(comment.text), comment.time, comment.score, f"{answer.id}-{float(comment.id)}")
+            RawUtterance(
+                comment.user, clean(comment.text), comment.time, comment.score, f"{answer.id}-{float(comment.id)}"
+            )
             for comment in comments
             if comment.user is not None
         ),
     ]
 
 
-def _glued(said: Sequence[Said]) -> list[Said]:
+def _glued(said: Sequence[RawUtterance]) -> list[RawUtterance]:
     """Join neighbours by one person without a blank; all else is that of the first."""
     joined = []
     for _, run in groupby(said, key=lambda utterance: utterance.user):

@@ -13,14 +13,11 @@ from talkhouse.ingest.corpora.mantis.files import RANKING
 from talkhouse.ingest.corpora.mantis.make import manifest, sentiment
 from talkhouse.ingest.corpora.mantis.make.dialogues import Builder
 from talkhouse.ingest.corpora.mantis.make.dump import Site, find
-from talkhouse.ingest.corpora.mantis.make.findings import Findings
-from talkhouse.ingest.corpora.mantis.make.made_site import MadeSite
-from talkhouse.ingest.corpora.mantis.make.merged import Merged
-from talkhouse.ingest.corpora.mantis.make.ranking.errors import TooFewTexts, WorkerEnded
-from talkhouse.ingest.corpora.mantis.make.site import Dump
-from talkhouse.ingest.corpora.mantis.make.splits import boundaries, slices
-from talkhouse.ingest.corpora.mantis.make.thresholds import Threshold, thresholds
-from talkhouse.ingest.corpora.mantis.make.xml_rows import Row, XmlRows
+from talkhouse.ingest.corpora.mantis.make.manifest import Findings, MadeSite
+from talkhouse.ingest.corpora.mantis.make.merged import Merged, boundaries, slices
+from talkhouse.ingest.corpora.mantis.make.ranking.sampler import TooFewTexts, WorkerEnded
+from talkhouse.ingest.corpora.mantis.make.sentiment import Threshold, thresholds
+from talkhouse.ingest.corpora.mantis.make.site import Dump, Row, XmlRows
 from talkhouse.ingest.making import MakeOptions, NotMade, Progress, WrongInput
 
 

@@ -4,7 +4,9 @@ It has no time and no path, so that equal inputs give equal bytes.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
@@ -12,10 +14,63 @@ from typing import Any
 
 from talkhouse.ingest.corpora.mantis.files import MADE
 from talkhouse.ingest.corpora.mantis.make import sentiment
-from talkhouse.ingest.corpora.mantis.make.dialogues import REASONS
-from talkhouse.ingest.corpora.mantis.make.made_site import MadeSite
-from talkhouse.ingest.corpora.mantis.make.splits import slices
+from talkhouse.ingest.corpora.mantis.make.dialogues import REASONS, TIED, UNLISTED, AnswerCounts
+from talkhouse.ingest.corpora.mantis.make.dump import Site
+from talkhouse.ingest.corpora.mantis.make.merged import Boundaries, slices
+from talkhouse.ingest.corpora.mantis.make.sentiment import Threshold
+from talkhouse.ingest.corpora.mantis.make.site import EMPTY, INVALID, REPEATED
 from talkhouse.ingest.making import MakeOptions
+
+_SHOWN = 100
+
+KINDS = {
+    INVALID: "references to characters that XML does not have, now U+FFFD (the authors' code stops)",
+    REPEATED: "posts under an id that an earlier one has, left out (the authors' code doubles comments)",
+    EMPTY: "comments without words, now a placeholder (the authors' code stops where Text is missing)",
+    UNLISTED: "people whom Users.xml does not list, with NaN as their name (the authors' code stops at an asker)",
+    TIED: "answers of one time with alternating comments: each change begins a dialogue (as in the authors' code)",
+}
+
+
+class Findings:
+    """Counts findings by kind and keeps the first places of each."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._places: dict[str, list[str]] = {}
+
+    def report(self, kind: str, where: str) -> None:
+        """Take a finding."""
+        self._counts[kind] += 1
+        places = self._places.setdefault(kind, [])
+        if len(places) < _SHOWN:
+            places.append(where)
+
+    def described(self) -> Mapping[str, Any]:
+        """Return what a manifest says of them, in the order of the kinds."""
+        return {
+            kind: {"count": self._counts[kind], "what": what, "first": self._places[kind]}
+            for kind, what in KINDS.items()
+            if kind in self._counts
+        }
+
+
+@dataclass(frozen=True)
+class MadeSite:
+    """What became of one site's dump."""
+
+    site: Site
+    threshold: Threshold
+    rows: Mapping[str, int]
+    """Rows of each file."""
+    questions: int
+    counts: AnswerCounts
+    cut: Boundaries
+    times: Sequence[Any]
+    """The questions' times, dialogue by dialogue."""
+    licences: Mapping[str, int]
+    findings: Findings
+
 
 NAME = "manifest.json"
 FORMAT = 1

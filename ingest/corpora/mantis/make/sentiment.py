@@ -4,9 +4,14 @@ NLTK's class, with what later versions changed put back, and the lexicon that th
 with the entries put back in which it differs from NLTK's: so nothing is downloaded.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+from math import isfinite
+from typing import NamedTuple
+
+from talkhouse.ingest.corpora.mantis.files import SITES
+from talkhouse.ingest.making import WrongInput
 
 _LEXICON = "vader_lexicon.txt"
 _ADDED = ("flawed", "heart", "hearts")
@@ -54,3 +59,37 @@ def _lexicon() -> dict[str, float]:
     lines = (files("vaderSentiment") / _LEXICON).read_text(encoding="utf-8").split("\n")
     values = {word: float(value) for word, value, *_ in (line.split("\t") for line in lines if line.strip())}
     return {word: value for word, value in values.items() if word not in _ADDED} | _CHANGED
+
+
+_OTHER = 0.05
+"""VADER's own line between neutral and positive; the authors' code stops at another site."""
+
+
+class Threshold(NamedTuple):
+    """A site's threshold, and whose it is."""
+
+    value: float
+    source: str
+
+
+def thresholds(sites: Iterable[str], given: Mapping[str, float]) -> dict[str, Threshold]:
+    """Return the threshold of each site. Raises WrongInput for one that no site has, or that is no score."""
+    names = list(sites)
+    for name, value in given.items():
+        if name not in names:
+            raise WrongInput(
+                f"--threshold names the site {name}, which is not made",
+                expected="one of: " + ", ".join(names),
+                next_step="name it as its dump is named",
+            )
+        if not isfinite(value) or abs(value) > 1:
+            raise WrongInput(f"the threshold of {name} is no score", expected="a number from -1 to 1", found=str(value))
+    return {name: _of(name, given) for name in names}
+
+
+def _of(name: str, given: Mapping[str, float]) -> Threshold:
+    if name in given:
+        return Threshold(given[name], "--threshold")
+    if name in SITES:
+        return Threshold(SITES[name], "the authors'")
+    return Threshold(_OTHER, "VADER's line for positive; the authors have none for this site")

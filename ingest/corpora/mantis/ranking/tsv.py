@@ -1,12 +1,47 @@
 """The lines of a response-ranking TSV, gathered to blocks: a right response and the wrong ones for the same context."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
+from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.sources import SourceFile
+
+_CELL = re.compile(r'(?:\A|\t)(?:"([^"]*(?:""[^"]*)*)"(?=\t|\Z)|([^\t]*))')
+
+
+def cells(row: str) -> list[str]:
+    """Split a row at its tabs; a cell in quotes may hold tabs, and has its own quotes doubled (CSV's rule)."""
+    if '"' not in row:
+        return row.split("\t")
+    return [cell[2] if cell[1] is None else cell[1].replace('""', '"') for cell in _CELL.finditer(row)]
+
+
+def cell(text: str) -> str:
+    """Write a cell as Python's csv writer does by default: in quotes where it holds a quote, a tab or a newline."""
+    if '"' in text or "\t" in text or "\n" in text:
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def plain(cell: bytes) -> bytes | None:
+    """Return the text of a row's last cell; None where it is not written as the csv module would, or not one cell."""
+    if b'"' not in cell:
+        return None if b"\t" in cell else cell
+    if cell[:1] != b'"' or cell[-1:] != b'"':
+        return None
+    inner = cell[1:-1].replace(b'""', b'"')
+    # A cell that needs no quotes, or has a quote that is not doubled, would be written otherwise.
+    is_needed = b'"' in inner or b"\t" in inner or b"\n" in inner
+    return inner if is_needed and len(inner) + inner.count(b'"') + 2 == len(cell) else None
+
+
+def row(texts: Iterable[str]) -> str:
+    """Write a row, without its line end."""
+    return "\t".join(map(cell, texts))
+
 
 _LARGEST = 1_000
 """Rows after which a block ends in any case; a published one has 51 at most."""
@@ -87,7 +122,7 @@ class RawBlock:
         return [self.head, *(self.begin + tail for tail in self.tails)]
 
     def open_quote(self) -> str | None:
-        """Say where the quote stands that opens the first cell that is not closed; None where all are."""
+        """Return where the quote stands that opens the first cell that is not closed; None where all are."""
         before = 0
         for row in self.rows:
             at = _open_quote(row, 0, len(row), is_row=True)
@@ -237,3 +272,69 @@ def _refuse(lines: Lines, buffer: _Buffer, position: int, first: int) -> NoRetur
     if opened is not None:
         found += f"; the quote that opens at {_place(text, opened, lines.count)} is not closed"
     lines.file.refuse_record(len(text), f"/{first}", found)
+
+
+_FEWEST = 2
+"""Cells besides the label, at least: an utterance and a response."""
+
+
+class Block(NamedTuple):
+    """A block whose rows fit together."""
+
+    raw: RawBlock
+    context: list[str]
+    response: str
+    keys: list[str | None]
+    """The keys of the wrong responses, None for those that are not known."""
+    new: dict[int, bytes]
+    """The UTF-8 of these others, by position."""
+    written: dict[str, str]
+    """Rows that are not written as the csv module would, by position."""
+
+
+def parse(block: RawBlock, size: int, carriage: bytes) -> Block:
+    """Take a block of ``size`` rows apart; ``carriage`` is what stands before each newline.
+
+    The contexts of a block were compared as bytes: of a file of gigabytes all but the candidates is repetition.
+    Raises BadRecord MA-06 where the rows do not fit together, UnicodeDecodeError for bytes that are not UTF-8.
+    """
+    end = carriage.decode()
+    head = block.head.decode()
+    *context, response = _words(head.removesuffix(end), "1", 0)
+    if len(block) != size:
+        raise misfit(f"{len(block)} rows of one context, expected {size}", 0)
+    written = {} if row(["1", *context, response]) + end == head else {"0": head}
+    is_plain = block.begin == row(["0", *context, ""]).encode()
+
+    def wrong(tail: bytes, position: int) -> bytes:
+        text = plain(tail.removesuffix(carriage)) if is_plain and tail.endswith(carriage) else None
+        if text is not None:
+            return text
+        whole = (block.begin + tail).decode()
+        words = _words(whole.removesuffix(end), "0", position)
+        if words[:-1] != context:
+            raise misfit("another context than in the first row of the block", position)
+        if row(["0", *words]) + end != whole:
+            written[str(position)] = whole
+        return words[-1].encode()
+
+    keys: list[str | None] = block.keys if is_plain else [None] * len(block.tails)
+    new = {at: wrong(block.tails[at - 1], at) for at, key in enumerate(keys, 1) if key is None}
+    # One that is not UTF-8 must be found before any of them becomes a row.
+    b"\n".join(new.values()).decode()
+    return Block(block, context, response, keys, new, written)
+
+
+def misfit(detail: str, position: int) -> BadRecord:
+    """Return the problem that rows of a block do not fit together, and the row that shows it."""
+    return BadRecord("MA-06", detail, f"/{position}")
+
+
+def _words(text: str, expected: str, position: int) -> list[str]:
+    """Return context and candidate of a row; BadRecord where it has another label, or too few cells."""
+    label, *words = cells(text)
+    if label != expected:
+        raise misfit(f"the label {label[:20]!r}, expected {expected}", position)
+    if len(words) < _FEWEST:
+        raise misfit("fewer than 3 columns", position)
+    return words

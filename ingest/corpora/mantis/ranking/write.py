@@ -8,7 +8,7 @@ from msgspec.json import decode
 
 from talkhouse.ingest.corpora.mantis.context_index import WINDOW
 from talkhouse.ingest.corpora.mantis.files import RANKING, Role
-from talkhouse.ingest.corpora.mantis.ranking.format import row
+from talkhouse.ingest.corpora.mantis.ranking.tsv import row
 from talkhouse.ingest.rows import Record
 from talkhouse.ingest.stored_record import StoredRecord
 

@@ -16,8 +16,7 @@ from typing import BinaryIO, cast
 import msgspec
 
 from talkhouse.ingest.corpora.mantis.make.ranking import worker
-from talkhouse.ingest.corpora.mantis.make.ranking.errors import WorkerEnded
-from talkhouse.ingest.corpora.mantis.make.ranking.sampler import Asked, Drawn, Request
+from talkhouse.ingest.corpora.mantis.make.ranking.sampler import Asked, Drawn, Request, WorkerEnded
 
 _BATCH = 16
 """Requests in a line. The answers to two lines fit into a pipe, so that nobody waits for a reader who waits too."""

@@ -1,0 +1,272 @@
+"""The head of a declaration, and the tables that say what its files and the names of its format mean."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration.forms import ALPACA, FORMS, HEAD, Form
+from talkhouse.ingest.declared.declaration.model import (
+    Dialect,
+    DialogueFields,
+    Files,
+    Format,
+    JsonPath,
+    PairFields,
+    PreferenceFields,
+    SpeakerFields,
+    TurnFields,
+)
+from talkhouse.ingest.declared.declaration.paths import read_path
+from talkhouse.ingest.declared.declaration.patterns import EVERYTHING, pattern_problem
+from talkhouse.ingest.declared.declaration.table import Table, one_of
+from talkhouse.ingest.declared.times import UNIX
+
+_TEXTS = ("description", "homepage", "terms", "version")
+_NOT_STATED = ("licence", "citation")
+_TABLES = (
+    *("files", "dialogue", "turn", "speaker", "pair", "preference", "markers", "roles", "splits", "times", "dialect"),
+    *("annotations", "tasks"),
+)
+
+
+def facts_of(whole: Table) -> dict[str, Any]:
+    """Return the values of the fields of Declaration that describe the corpus."""
+    whole.check_keys((*HEAD, *_TABLES))
+    for key, expected in (("title", 'title = "..."'), ("format", f"one of: {', '.join(FORMS)}")):
+        if key not in whole:
+            whole.fail(key, f"the declaration has no {key}", expected=expected, next_step=_above_tables(whole, key))
+    facts: dict[str, Any] = {key: whole.text(key) for key in _TEXTS}
+    facts["title"] = whole.word("title")
+    if len(facts["title"].splitlines()) > 1:
+        whole.wrong("title", "one line")
+    facts["format"] = whole.choice("format", FORMS)
+    facts |= {key: word for key in _NOT_STATED if (word := whole.word(key))}
+    facts["licence_url"] = whole.word("licence_url")
+    for key in ("homepage", "licence_url"):
+        if facts[key] and not ADDRESS.fullmatch(facts[key]):
+            whole.wrong(key, "an address that begins with https://")
+    facts["languages"] = whole.texts("languages")
+    for language in facts["languages"]:
+        if not LANGUAGE.fullmatch(language):
+            whole.wrong("languages", f"codes of ISO 639, such as 'en'; {language!r:.50} is none")
+    return facts
+
+
+def _above_tables(whole: Table, key: str) -> str:
+    """Return where a key belongs, if it stands below the head of a table and so is that table's."""
+    below = [name for name, value in whole.values.items() for table in _tables_in(value) if key in table]
+    if below:
+        return f"it stands in [{below[0]}]: move it above the first table"
+    return "write it above the first [table]"
+
+
+def _tables_in(value: object) -> list[dict[str, object]]:
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+
+
+_KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "preference": PreferenceFields}
+_OTHERS = ("speaker", "roles", "times", "dialect", "markers")
+
+_LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
+_MAY_BE_ALL = {("turn", "text")}
+"""What may be the thing itself: turns that are texts."""
+
+_RECORDS = {"$": "file", "*": "member"}
+_DIRECTIVE = re.compile(r"%(.?)", re.DOTALL)
+_DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
+"""Of ``datetime.strptime``."""
+
+
+def check_tables(whole: Table, format_: Format) -> None:
+    """Refuse a table that means nothing in a format."""
+    form = FORMS[format_]
+    for name in (*_KINDS, *_OTHERS):
+        if name in whole and name not in form.fields and name not in form.tables:
+            fitting = [other for other in FORMS if name in FORMS[other].fields or name in FORMS[other].tables]
+            whole.fail(
+                name,
+                f"[{name}] means nothing in format = {format_!r}",
+                expected=f"it is for {', '.join(fitting)}",
+                next_step="remove the table, or check the format",
+            )
+
+
+def fields_of(whole: Table, format_: Format) -> dict[str, Any]:
+    """Return the fields of Declaration that name places in the data, with the format's own where none is declared."""
+    form = FORMS[format_]
+    fields: dict[str, Any] = {}
+    for name, kind in _KINDS.items():
+        keys = form.fields.get(name, ())
+        table = whole.table(name)
+        advice = dict.fromkeys(HEAD, "write it above the first [table]")
+        advice |= {key: f"write it below [{other}]" for other in form.fields for key in form.fields[other]}
+        table.check_keys(keys, format_, advice)
+        paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
+        for key in (key for key in table.values if key != "record"):
+            is_none = (name, key) in form.may_be_none and table.values[key] == ""
+            paths[key] = None if is_none else path_of(table, name, key, form)
+        if "record" in table:
+            paths["record"] = _RECORDS[table.choice("record", _RECORDS)]
+        for needed in (key for of_table, key in form.needs if of_table == name and key not in paths):
+            whole.fail(
+                name if name in whole else "format",
+                f"format = {format_!r} needs {needed!r} in [{name}]",
+                expected=f'[{name}] {needed} = "what the data calls it"',
+            )
+        if (name, "id") in form.may_be_none and "id" not in table:
+            paths |= {"may_lack_id": True} if paths.get("record") != "member" else {"id": None}
+        fields[name] = kind(**paths)
+    fields["speaker"] = _speaker_of(whole.table("speaker"), form)
+    return fields
+
+
+def path_of(table: Table, name: str, key: str, form: Form) -> JsonPath:
+    """Return the path of a key of one of these tables."""
+    if form.is_rows:
+        return table.column(key)
+    names, is_list = table.json_path(key).names, (name, key) in _LISTS
+    if not names and (name, key) not in _MAY_BE_ALL:
+        table.wrong(key, "the name of a member; '$' is the record itself")
+    if is_list and names[-1:] == (None,):
+        names = names[:-1]
+    if None in names and not is_list:
+        table.wrong(key, "a path to one place, without [*]")
+    return names
+
+
+def _defaults(form: Form, table: Table, name: str) -> Mapping[str, str]:
+    if name == "pair" and "pair" in form.fields:
+        return {} if "prompt" in table or "response" in table else ALPACA
+    return form.defaults.get(name, {})
+
+
+def _speaker_of(table: Table, form: Form) -> SpeakerFields:
+    table.check_keys(("scope", "name", "is_bot"))
+    paths = {key: path_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
+    scope = table.choice("scope", ("corpus", "dialogue")) if "scope" in table else form.scope
+    return SpeakerFields(scope=scope, **paths)
+
+
+def dialect_of(whole: Table) -> Dialect:
+    """Return how cells are told apart."""
+    table = whole.table("dialect")
+    table.check_keys(("delimiter", "quoteChar", "escapeChar"))
+    delimiter, quote = table.text("delimiter") if "delimiter" in table else None, table.text("quoteChar", '"')
+    if delimiter is not None and not _is_sign(delimiter):
+        table.wrong("delimiter", 'one sign of ASCII, such as ";" or "\\t"')
+    if quote and not _is_sign(quote):
+        table.wrong("quoteChar", 'one sign of ASCII, or "" where quotes are letters like others')
+    if quote and quote == delimiter:
+        table.wrong("delimiter", "another sign than quoteChar")
+    escape = table.text("escapeChar", "")
+    if escape and not (_is_sign(escape) and quote and escape != delimiter):
+        table.wrong("escapeChar", 'one sign of ASCII, such as "\\\\", for a quoteChar that is not ""')
+    return Dialect(delimiter, quote, "" if escape == quote else escape)
+
+
+def markers_of(whole: Table, form: Form) -> dict[str, str]:
+    """Return the marks of a transcript with their roles."""
+    table = whole.table("markers")
+    markers = {mark: table.word(mark) or "" for mark in table.values}
+    if "" in markers:
+        table.fail("", "an empty marker would begin a turn everywhere", expected='a text such as "\\n\\nUser: "')
+    if form.needs_markers and not markers:
+        whole.fail(
+            "markers" if "markers" in whole else "format",
+            "format = 'transcript' needs [markers]: nobody knows who speaks",
+            expected='[markers] and below it lines such as "\\n\\nUser: " = "user"',
+        )
+    return markers
+
+
+def roles_of(whole: Table, form: Form) -> dict[str, str]:
+    """Return what the file's words for roles mean; what is declared comes first, so that it is what is written back."""
+    table = whole.table("roles")
+    declared = {word: table.word(word) or "" for word in table.values}
+    return declared | {word: role for word, role in form.roles.items() if word not in declared}
+
+
+def splits_of(whole: Table) -> dict[str, str | None]:
+    """Return what the publisher's splits are called elsewhere; None: nothing."""
+    table = whole.table("splits")
+    return {split: _standard_split(table, split) for split in table.values}
+
+
+def _standard_split(table: Table, split: str) -> str | None:
+    word = table.text(split)
+    if word and word not in STANDARD_SPLITS:
+        table.wrong(split, f'{one_of(word, STANDARD_SPLITS)}; or "" for none')
+    return word or None
+
+
+def times_of(whole: Table, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the forms of times that are not ISO 8601."""
+    table = whole.table("times")
+    table.check_keys(("said_at", "started_at"))
+    for key in table.values:
+        of_table = "turn" if key == "said_at" else "dialogue"
+        if getattr(fields[of_table], key) is None:
+            table.fail(key, f"there is no {key!r} in [{of_table}] whose form this could be")
+        _check_form(table, key)
+    return {**form.times, **{key: table.text(key) for key in table.values}}
+
+
+def _check_form(table: Table, key: str) -> None:
+    form = table.text(key)
+    directives = _DIRECTIVE.findall(form)
+    if form not in UNIX and (not directives or not _DIRECTIVES.issuperset(directives)):
+        table.wrong(key, f"{', '.join(UNIX)}, or a pattern of strftime such as '%d.%m.%Y %H:%M'")
+
+
+def _is_sign(text: str) -> bool:
+    return len(text) == 1 and text.isascii() and (text.isprintable() or text == "\t")
+
+
+_OF_DIALOGUES = ("split", "release", "subset")
+_HOLDS = ("dialogues", "annotations")
+
+
+def files_of(whole: Table) -> tuple[Files, ...]:
+    """Return the files that are declared; without any, all that lie in the folder."""
+    files: list[Files] = []
+    patterns: dict[str, int] = {}
+    for table in whole.tables("files"):
+        each = _files_of(table)
+        if each.path in patterns:
+            table.fail("path", f"path = {each.path!r} stands in line {patterns[each.path]} already")
+        patterns[each.path] = each.line
+        files.append(each)
+    if "split" in whole.table("dialogue"):
+        _check_one_split(whole, files)
+    if files and not any(each.holds == "dialogues" and each.skip is None for each in files):
+        whole.fail("files", "no [[files]] has dialogues", next_step="add one for the files with the dialogues")
+    return tuple(files) or (Files(EVERYTHING, whole.line("files" if "files" in whole else "format")),)
+
+
+def _files_of(table: Table) -> Files:
+    table.check_keys(("path", *_OF_DIALOGUES, "holds", "skip"))
+    if "path" not in table:
+        table.fail(None, "[[files]] without a path", expected='path = "train/*.jsonl"')
+    path = table.text("path")
+    if problem := pattern_problem(path):
+        table.fail("path", problem, expected="a path inside the corpus's folder, such as 'train/*.jsonl'")
+    if "holds" in table and "skip" in table:
+        table.fail("skip", "files with 'skip' hold nothing", next_step="remove 'holds' or 'skip'")
+    holds: Any = table.choice("holds", _HOLDS) if "holds" in table else "dialogues"
+    for key in _OF_DIALOGUES:
+        if key in table and ("skip" in table or holds != "dialogues"):
+            table.fail(key, f"only files of dialogues have a {key}", next_step=f"remove {key!r}")
+    words = {key: table.word(key) for key in (*_OF_DIALOGUES, "skip")}
+    return Files(path, table.line("path"), holds=holds, **words)
+
+
+def _check_one_split(whole: Table, files: list[Files]) -> None:
+    for each in files:
+        if each.split is not None:
+            whole.table("dialogue").fail(
+                "split",
+                "the split is declared twice: by file and by record",
+                found=f"split = {each.split!r:.100} for the files {each.path!r:.100} (line {each.line})",
+                next_step="remove one of the two",
+            )

@@ -1,0 +1,226 @@
+"""JSON: a document with a list of records, an object of which each member is one, or one record; and JSON Lines."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.record_files.content import Content
+from talkhouse.ingest.declared.record_files.record import BadRawRecord, Gaps, RawRecord, WrittenRecord, gaps_of
+from talkhouse.ingest.decode import BadRecord, check, pointer, unique
+from talkhouse.ingest.json_members import items, views
+
+Form: TypeAlias = Literal["item", "file", "member"]
+"""What a record is, as ``[dialogue] record`` says."""
+
+_PIECE = 1_000_000
+_LONGEST = 8_000_000
+"""Bytes that are looked at to tell whether a document is JSON Lines."""
+_HINTS = {
+    "item": 'a JSON object, not a list of records: record = "$" takes the file as one, "*" each member',
+    "member": "a JSON list, not an object of which each member is a record: leave out record",
+}
+
+
+class JsonDocument:
+    """A JSON document on its way in; a ``RecordFile``. Memory: the file."""
+
+    def __init__(self, content: Content, form: Form) -> None:
+        self._content = content
+        self._form = form
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """What a record is."""
+        return {"layout": {"form": self._form, **self._content.layout()}}
+
+    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
+        """Yield the records, each checked."""
+        return map(self.check, self.texts())
+
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+        """Check a record; one that can't be read is kept with the blanks around it."""
+        try:
+            check(record.raw)
+        except BadRecord as bad:
+            if self._form == "file":
+                _check_form(memoryview(record.raw))
+            return BadRawRecord(record.record_index, record.pointer, record.raw, bad)
+        return RawRecord(record.record_index, record.pointer, record.raw.strip(), record.key)
+
+    def texts(self) -> Iterator[RawRecord]:
+        """Yield the records; BadRecord TH-01, TH-03 or GF-14 where these can't be told apart."""
+        for index, (place, key, raw) in enumerate(self._pieces(self._content.whole())):
+            self._content.file.check_record(len(raw), place)
+            yield RawRecord(index, place, bytes(raw), key)
+
+    def _pieces(self, view: memoryview) -> Iterable[tuple[str, str | None, memoryview]]:
+        """Tell the records apart: pointer, key and text of each."""
+        if self._form == "file":
+            return [("", None, view)]
+        opening = bytes(view[:64]).lstrip()[:1]
+        expected = b"[" if self._form == "item" else b"{"
+        if opening != expected:
+            _check_form(view)
+            if opening in (b"[", b"{"):
+                _checked(lambda: [*views(view)], view)
+                raise BadRecord("GF-14", _HINTS[self._form])
+        if self._form == "item":
+            listed = _checked(lambda: items(view), view)
+            return ((f"/{index}", None, memoryview(raw)) for index, raw in enumerate(listed))
+        members = _checked(lambda: unique(views(view)), view)
+        return ((pointer(key), key, memoryview(raw)) for key, raw in members.items())
+
+
+def _checked(split: Callable[[], Any], view: memoryview) -> Any:
+    """Split a document; what is wrong as a whole may be that it is JSON Lines."""
+    try:
+        return split()
+    except BadRecord as bad:
+        if bad.rule == "TH-01":
+            _check_form(view)
+        raise
+
+
+def _check_form(view: memoryview) -> None:
+    """Raise BadRecord GF-14 for a text of several lines of which the first two are JSON values by themselves."""
+    lines = bytes(view[:_LONGEST]).lstrip().split(b"\n", 2)[:2]
+    if len(lines) > 1 and lines[1].strip():
+        try:
+            for line in lines:
+                msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return
+        raise BadRecord("GF-14", "JSON Lines, a value a line: rename it to .jsonl")
+
+
+def write_json_document(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
+    """Write the document without blanks between its records; yield pieces of about a megabyte."""
+    form = msgspec.json.decode(layout["form"])
+    opening, closing = {"item": (b"[", b"]"), "member": (b"{", b"}"), "file": (b"", b"")}[form]
+    parts, size = [opening], 0
+    for count, record in enumerate(records):
+        if count:
+            parts.append(b",")
+        if form == "member":
+            key = record.pointer[1:].replace("~1", "/").replace("~0", "~")
+            parts += (msgspec.json.encode(key), b":")
+        parts.append(record.raw)
+        size += len(record.raw)
+        if size > _PIECE:
+            yield b"".join(parts)
+            parts, size = [], 0
+    yield b"".join((*parts, closing))
+
+
+_BLANKS = b" \t\r\n"
+
+
+class JsonLines:
+    """A file of JSON Lines on its way in, line by line; a ``RecordFile``."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._gaps = Gaps()
+        self._records = 0
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """Blank lines and line ends that are not the ordinary ones."""
+        layout = self._content.layout() | self._gaps.layout()
+        return {"layout": layout} if layout else {}
+
+    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
+        """Yield the lines that are not blank, each checked."""
+        return map(self.check, self.texts())
+
+    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+        """Check a line."""
+        try:
+            check(record.raw)
+        except BadRecord as bad:
+            if record.record_index == 0:
+                _check_lines(record.raw)
+            problem = in_line(bad, int(record.pointer[1:]))
+            return BadRawRecord(record.record_index, record.pointer, record.raw, problem)
+        return record
+
+    def texts(self) -> Iterator[RawRecord]:
+        """Yield the lines that are not blank."""
+        file, limits = self._content.file, self._content.file.limits
+        gap, index = bytearray(), 0
+        for number, line in enumerate(lines(self._content.pieces(), self._check)):
+            text = line.strip(_BLANKS)
+            if not text:
+                gap += line
+                if len(gap) > limits.record:
+                    file.refuse_record(len(gap), f"/{number}")
+                continue
+            if len(text) + 1 == len(line) and line[-1] == 10:
+                self._gaps.add(gap.decode())
+                gap = bytearray(b"\n")
+            else:
+                start = line.index(text)
+                self._gaps.add((gap + line[:start]).decode())
+                gap = bytearray(line[start + len(text) :])
+            if len(text) > limits.record:
+                file.refuse_record(len(text), f"/{number}")
+            yield RawRecord(index, f"/{number}", text)
+            index += 1
+        self._gaps.add(gap.decode())
+
+    def _check(self, size: int, number: int) -> None:
+        """Raise SourceError for a line that is longer than a record may be; more of it may follow."""
+        if size > self._content.file.limits.record:
+            self._content.file.refuse_record(size, f"/{number}", f"{size:,} bytes or more in one line")
+
+
+def lines(pieces: Iterable[bytes], check: Callable[[int, int], None] = lambda *_: None) -> Iterator[bytes]:
+    """Yield the lines of a text that comes in pieces, each with its line feed; the last may have none.
+
+    ``check`` gets the size of a line that is not at its end, and its number from 0, before more of it is read.
+    """
+    parts: list[bytes] = []
+    count, size = 0, 0
+    for piece in pieces:
+        first, feed, rest = piece.partition(b"\n")
+        parts.append(first + feed)
+        size += len(first)
+        check(size, count)
+        if not feed:
+            continue
+        yield b"".join(parts)
+        whole = rest.split(b"\n")
+        last = whole.pop()
+        for line in whole:
+            yield line + b"\n"
+        count += 1 + len(whole)
+        parts, size = [last], len(last)
+    if size:
+        yield b"".join(parts)
+
+
+def in_line(bad: BadRecord, number: int) -> BadRecord:
+    """Return in which line, counted from 0, something is wrong; the text that was judged is this line."""
+    detail = bad.detail.replace("at line 1, column", "at column")
+    return BadRecord(bad.rule, f"line {number + 1:,}: {detail}", bad.pointer)
+
+
+def _check_lines(text: bytes) -> None:
+    """Raise BadRecord GF-14 where the first line says that this is no JSON Lines."""
+    if text in (b"[", b"{", b"[{"):
+        raise BadRecord("GF-14", "one JSON value over many lines, not one a line: rename it to .json")
+
+
+def write_json_lines(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
+    """Write the lines; yield pieces of about a megabyte."""
+    gaps = gaps_of(layout)
+    parts, size = [next(gaps)], 0
+    for record in records:
+        parts += (record.raw, next(gaps))
+        size += len(record.raw)
+        if size > _PIECE:
+            yield b"".join(parts)
+            parts, size = [], 0
+    yield b"".join(parts)

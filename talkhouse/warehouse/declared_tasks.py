@@ -1,0 +1,246 @@
+"""The tasks of a declaration as SQL files written from templates, and the dashboard of its corpus."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Any, TypeAlias
+
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Task
+from talkhouse.ingest.declared.declaration.toml_text import toml_text
+from talkhouse.queries.files import Files, QueryFile, own_files
+from talkhouse.schema.sql import literal
+
+
+def sentence(declaration: Declaration, task: Task) -> str:
+    """Return the task's description as one line, or else what its kind says of it, with a full stop at the end."""
+    said = one_line(task.description) or one_line(f"{declaration.title}, {_what(task)}")
+    return said if said.endswith(".") else f"{said}."
+
+
+def one_line(text: str) -> str:
+    """Return a text without line ends, whatever Unicode takes for one."""
+    return " ".join(text.split())
+
+
+def _what(task: Task) -> str:
+    match task.kind:
+        case "next_turn":
+            who = "that has one before it" if task.role is None else f"of the role {task.role}"
+            return f"the next turn: each turn {who}, with all turns before it"
+        case "turn_label":
+            return f"labels of turns: each turn that has a label of {task.scheme}, with all turns before it"
+        case "dialogue_label":
+            return f"labels of dialogues: each dialogue that has a label of {task.scheme}, with all its turns"
+        case "spans":
+            return f"spans: each turn in which words are labelled by {task.scheme}"
+        case "preference":
+            return "preference: each record with a chosen and a rejected answer, with all turns before them"
+
+
+_Table: TypeAlias = dict[str, Any]
+"""A filter or a chart, as ``talkhouse.charts.declared`` reads it."""
+
+_MOST = 20
+"""Schemes that have charts of their own; a table has all of them."""
+
+_COUNTS = {
+    "Dialogues": ("record_dialogues", "dialogue_count"),
+    "Turns": ("record_turns", "turn_count"),
+    "Labels": ("subsets", "label_count"),
+    "Examples": ("subsets", "example_count"),
+}
+
+
+def dashboard_text(declaration: Declaration) -> str:
+    """Write the dashboard: sizes, roles and lengths; each scheme; the tasks, where there are any."""
+    title = one_line(declaration.title) or declaration.corpus_id
+    charts = [*_sizes(), *_talks(), *_tasks(declaration), *_schemes(declaration)]
+    of_corpus = f"corpus_id = {literal(declaration.corpus_id)}"
+    for chart in charts:
+        chart["where"] = " and ".join([of_corpus, *([chart["where"]] if "where" in chart else [])])
+    filters = [_choice(name, of_corpus) for name in ("Release", "Split")]
+    description = " ".join(
+        [one_line(declaration.description), "In charts by split, a dialogue counts once in each that has it."]
+    )
+    return toml_text({"title": title, "description": description.strip(), "filters": filters, "charts": charts})
+
+
+def _choice(title: str, where: str) -> _Table:
+    return {"title": title, "column": title.lower(), "view": "subsets", "where": where}
+
+
+def _sizes() -> Iterator[_Table]:
+    for title, (view, metric) in _COUNTS.items():
+        yield {"title": title, "kind": "number", "view": view, "metrics": [metric], "width": 3}
+
+
+def _talks() -> Iterator[_Table]:
+    rest = {"metrics": ["row_count"], "by": ["split"], "stacked": True, "where": "is_first_in_split"}
+    bins = "Bins of {} {}, named by their lower end; empty ones are left out."
+    yield {"title": "Turns by role", "kind": "bar", "view": "record_turns", "x": "role", **rest}
+    yield {
+        "title": "Dialogues by number of turns",
+        "description": bins.format(5, "turns"),
+        "kind": "bar",
+        "view": "record_dialogues",
+        "x": "turn_count_bin",
+        **rest,
+    }
+    yield {
+        "title": "Messages by number of words",
+        "description": bins.format(10, "words")
+        + " Other turns than messages, such as calls of functions, are left out.",
+        "kind": "bar",
+        "view": "record_turns",
+        "x": "word_count_bin",
+        **rest,
+        "where": "kind = 'message' and is_first_in_split",
+    }
+
+
+def _tasks(declaration: Declaration) -> Iterator[_Table]:
+    if declaration.tasks:
+        yield {
+            "title": "Examples of each task by split",
+            "kind": "bar",
+            "view": "split_publications",
+            "x": "task",
+            "by": ["split"],
+            "metrics": ["example_count"],
+            "stacked": True,
+            "horizontal": True,
+        }
+    if any(task.kind in ("turn_label", "dialogue_label") for task in declaration.tasks):
+        yield {
+            "title": "Labels of examples",
+            "description": "The label that most annotators give; an example without one has no row.",
+            "kind": "table",
+            "view": "example_labels",
+            "by": ["task", "split", "label"],
+            "metrics": ["labelled_count"],
+        }
+
+
+def _schemes(declaration: Declaration) -> Iterator[_Table]:
+    schemes = {given.scheme: given for given in declaration.annotations}
+    if not schemes:
+        return
+    yield {
+        "title": "Labels by scheme",
+        "description": "Of all releases and splits.",
+        "kind": "table",
+        "view": "schemes",
+        "by": ["scheme", "target", "description"],
+        "metrics": ["unit_count", "vote_count"],
+    }
+    for given in list(schemes.values())[:_MOST]:
+        yield _labels(declaration, given)
+    if any(map(_has_several_annotators, schemes.values())):
+        yield {
+            "title": "Agreement of the annotators",
+            "description": "Where two or more annotators give a thing one label each; of whole releases.",
+            "kind": "table",
+            "view": "scheme_agreement",
+            "by": ["scheme", "release"],
+            "metrics": ["krippendorff_alpha", "mean_majority_share", "unit_count"],
+        }
+        yield {
+            "title": "The 25 things with most disagreement",
+            "kind": "table",
+            "view": "turn_agreement",
+            "by": ["scheme", "record_id", "turn_index"],
+            "metrics": ["entropy"],
+            "largest_first": True,
+            "limit": 25,
+        }
+
+
+def _labels(declaration: Declaration, given: Annotations) -> _Table:
+    """Return the chart of a scheme's labels; those of a file of labels belong to no split."""
+    is_span = given.start is not None
+    chart: _Table = {
+        "title": f"Labels of {given.scheme}",
+        "kind": "bar",
+        "view": "spans" if is_span else "label_counts",
+        "where": f"scheme = {literal(declaration.scheme(given.scheme))}",
+        "x": "label",
+        "metrics": ["span_count" if is_span else "vote_count"],
+        "largest_first": True,
+        "limit": 30,
+    }
+    if given.from_file is None:
+        return chart | {"by": ["split"], "stacked": True}
+    return chart | {"description": "Of all splits: the labels are in a file of their own, which belongs to none."}
+
+
+def _has_several_annotators(given: Annotations) -> bool:
+    return given.start is None and (len(given.columns) > 1 or given.annotator is not None or given.by is not None)
+
+
+_TEMPLATES = Path(__file__).parent / "declared_tasks"
+
+_SUBFOLDERS = {"view": "", "examples": "examples/", "scores": "scores/"}
+"""What each task has a file of, and where that lies."""
+
+_LIKE = {("dialogue_label", "scores"): "turn_label"}
+"""Where the template of another kind of task serves: what is labelled makes no difference to a score."""
+
+_REMARK = "no metric is official: the task comes from corpus.toml"
+
+
+def task_files(declaration: Declaration) -> Files:
+    """Return the view, the examples and the scores of each task, and the corpus's dashboard.
+
+    What the declaration says stands in them as SQL literals, as text after ``--``, and as TOML strings; corpora, tasks
+    and schemes have names, which reading it has checked.
+    """
+    corpus_id = declaration.corpus_id
+    texts = dict(_texts(declaration))
+    texts[f"bi/dashboards/{_dashboard_name(corpus_id)}.toml"] = dashboard_text(declaration)
+    return tuple(QueryFile(corpus_id, name, text, Path(declaration.place, name)) for name, text in texts.items())
+
+
+def _texts(declaration: Declaration) -> Iterator[tuple[str, str]]:
+    for task in declaration.tasks:
+        values = _values(declaration, task)
+        for part, subfolder in _SUBFOLDERS.items():
+            kind = _LIKE.get((task.kind, part), task.kind)
+            yield f"{subfolder}{task.name}.sql", _template(f"{kind}/{part}").substitute(values)
+
+
+def _values(declaration: Declaration, task: Task) -> dict[str, str]:
+    """Return what stands for each placeholder: SQL, but for the lines of the head."""
+    corpus_id = declaration.corpus_id
+    values = {
+        "corpus": literal(corpus_id),
+        "task": literal(task.name),
+        "dialogues": literal(f"{corpus_id}:"),
+        "records": literal(f"{corpus_id}/"),
+        "sentence": sentence(declaration, task),
+        "remark": _REMARK,
+        "is_wanted": "turns.turn_index > 0" if task.role is None else f"turns.role = {literal(task.role)}",
+    }
+    if task.scheme is not None:
+        scheme = declaration.scheme(task.scheme)
+        values["scheme"] = literal(scheme)
+        values["scheme_name"] = one_line(scheme)
+        values["known_labels"] = f"\n-- scheme: {one_line(scheme)}" if _is_closed(declaration, task.scheme) else ""
+        values["given"] = _template("given").substitute(values).rstrip("\n")
+    return values | {"talks": _template("talks").substitute(values).rstrip("\n")}
+
+
+def _is_closed(declaration: Declaration, scheme: str) -> bool:
+    """Whether a scheme has no other labels than those that are declared."""
+    return any(given.scheme == scheme and given.labels is not None for given in declaration.annotations)
+
+
+def _dashboard_name(corpus_id: str) -> str:
+    """Return the name of a corpus's dashboard, which is none of those of all corpora."""
+    taken = {file.stem for file in own_files() if file.kind.endswith("dashboards")}
+    return f"{corpus_id}_charts" if corpus_id in taken else corpus_id
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((_TEMPLATES / f"{name}.sql").read_text(encoding="utf-8"))
