@@ -131,7 +131,7 @@ def _file_of(opened: Warehouse) -> _File | None:
         )
     else:
         st.info(
-            "What of it stands in other places too, such as test answers in training data, finds: `talkhouse overlap`"
+            "Texts that stand in other places too, such as test answers in training data, finds `talkhouse overlap`."
         )
     return None
 
