@@ -2,9 +2,7 @@
 
 import json
 import re
-import shutil
 from collections import Counter
-from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -19,22 +17,9 @@ from tests.hostile import TEXTS
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import html, messages
 from tests.talkhouse.overlap import brute_force
-from tests.talkhouse.overlap.test_kit import KITS, Kit, compared  # noqa: F401 - a fixture
+from tests.talkhouse.overlap.beside import OWN
 
-OWN: Kit = KITS[0].values[0]  # type: ignore[assignment]
 TESTED = "garden_club"
-
-
-@pytest.fixture
-def with_overlap(compared: Callable[[Kit], duckdb.DuckDBPyConnection], tmp_path: Path) -> Path:  # noqa: F811
-    """A copy of the warehouse of a kit, with its overlap beside it."""
-    with compared(OWN) as con:
-        ((path,),) = con.execute("select path from duckdb_databases() where not internal").fetchall()
-    folder = tmp_path / "copied"
-    folder.mkdir()
-    for name in ("w.duckdb", "overlap.duckdb"):
-        shutil.copyfile(Path(path).with_name(name), folder / name)
-    return folder / "w.duckdb"
 
 
 def expected(table: str) -> list[dict[str, Any]]:
