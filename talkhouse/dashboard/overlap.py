@@ -49,7 +49,8 @@ _STYLE = """
 <style>
 .matrix { overflow-x: auto; scrollbar-width: thin; font-size: 0.875rem; line-height: 1.35; }
 .matrix table { border-collapse: separate; border-spacing: 3px; }
-.matrix th { font-weight: 600; text-align: start; vertical-align: bottom; max-width: 11rem; padding: 0.3rem 0.4rem; }
+.matrix th { font-weight: 600; text-align: start; vertical-align: bottom; padding: 0.3rem 0.4rem;
+  min-width: 6.5rem; max-width: 11rem; overflow-wrap: anywhere; }
 .matrix th[scope=row] { position: sticky; left: 0; background: light-dark(#fff, #171614); vertical-align: top; }
 .matrix td { min-width: 6.5rem; padding: 0.4rem 0.5rem; vertical-align: top; border-radius: 0.3rem;
   background: rgba(128, 128, 128, 0.08); font-variant-numeric: tabular-nums; }
@@ -228,9 +229,10 @@ def _draw_matrix(rows: Sequence[Mapping[str, Any]]) -> None:
         affected[row["other_place"]] = affected.get(row["other_place"], 0) + row["affected"]
     others = sorted(sorted(affected, key=lambda place: (-affected[place], place))[:_MOST_PLACES])
     tiles = {(row["place"], row["other_place"]): row for row in rows}
-    heads = "".join(f'<th scope="col">{_broken(other)}</th>' for other in others)
+    heads = "".join(f'<th scope="col">{html(other, lines=False)}</th>' for other in others)
     lines = "".join(
-        f'<tr><th scope="row">{_broken(place)}</th>{"".join(_tile(tiles.get((place, other))) for other in others)}</tr>'
+        f'<tr><th scope="row">{html(place, lines=False)}</th>'
+        f"{''.join(_tile(tiles.get((place, other))) for other in others)}</tr>"
         for place in sorted({place for place, _ in tiles})
     )
     st.html(
@@ -242,10 +244,6 @@ def _draw_matrix(rows: Sequence[Mapping[str, Any]]) -> None:
     )
     more = f" {len(affected) - len(others):,} more places are in the file." if len(affected) > len(others) else ""
     st.caption(said + more)
-
-
-def _broken(place: str) -> str:
-    return html(place, lines=False).replace("/", "/<wbr>")
 
 
 def _tile(row: Mapping[str, Any] | None) -> str:
