@@ -50,7 +50,7 @@ _STYLE = """
 .matrix { overflow-x: auto; scrollbar-width: thin; font-size: 0.875rem; line-height: 1.35; }
 .matrix table { border-collapse: separate; border-spacing: 3px; }
 .matrix th { font-weight: 600; text-align: start; vertical-align: bottom; padding: 0.3rem 0.4rem;
-  min-width: 6.5rem; max-width: 11rem; overflow-wrap: anywhere; }
+  min-width: 6.5rem; max-width: 11rem; overflow-wrap: break-word; }
 .matrix th[scope=row] { position: sticky; left: 0; background: light-dark(#fff, #171614); vertical-align: top; }
 .matrix td { min-width: 6.5rem; padding: 0.4rem 0.5rem; vertical-align: top; border-radius: 0.3rem;
   background: rgba(128, 128, 128, 0.08); font-variant-numeric: tabular-nums; }
