@@ -25,7 +25,7 @@ registry.register("talkhouse", "talkhouse.schema.dialect", "TalkhouseDialect")  
 from talkhouse.build.template import open_template
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.translation.left_out import left_out
+from talkhouse.translation.translate import left_out
 splits = {name: corpus.splits for name, corpus in corpora().items()}
 with open_template(Path(sys.argv[1]), catalogue(), splits) as con:
     left_out(con, catalogue())

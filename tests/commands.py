@@ -21,9 +21,9 @@ COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 _processes = multiprocessing.get_context("forkserver")
 _OURS = [
     *("talkhouse.cli.commands", "talkhouse.cli.terminal.summary"),
-    *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.explore.show", "talkhouse.explore.views"),
+    *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.explore.show", "talkhouse.explore.inventory"),
     *("talkhouse.query.cited", "talkhouse.query.export", "talkhouse.query.run_query", "talkhouse.restore.verify"),
-    *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write", "talkhouse.guess.inspection"),
+    *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write_lake", "talkhouse.guess.inspection"),
     *(f"talkhouse.ingest.corpora.{corpus_id}" for corpus_id in corpora()),
 ]
 _THEIRS = ["pytest", "alembic", "duckdb_engine", "rich.progress", "click.shell_completion"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.lake.write import write_lake
+from talkhouse.lake.write_lake import write_lake
 from talkhouse.schema.sql import literal
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.spark.check import Checked

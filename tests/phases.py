@@ -26,7 +26,7 @@ _BUILD = {
 _RESTORE = {
     "open": "talkhouse.schema.warehouse:connect",
     "write back": "talkhouse.restore.write_back:write_files",
-    "write": "talkhouse.restore.open_files:OpenFiles.append",
+    "write": "talkhouse.restore.write_back:OpenFiles.append",
     "clear": "shutil:rmtree",
 }
 PHASES = {
@@ -52,7 +52,7 @@ PHASES = {
         "plan": "talkhouse.packages.plan:_config",
         "rows": "talkhouse.packages.tables:_write_config",
         "rename": "talkhouse.packages.tables:_named",
-        "card": "talkhouse.packages.huggingface.layout:card",
+        "card": "talkhouse.packages.huggingface:card",
         "descriptions": "talkhouse.packages.export:write_descriptions",
         "manifest": "talkhouse.packages.export:write_manifest",
         "move": "talkhouse.system.atomic_output:_move_content",
@@ -72,10 +72,10 @@ PHASES = {
     },
     "lake": {
         "open": "talkhouse.schema.warehouse:connect",
-        "translate": "talkhouse.lake.write:translate",
-        "compare": "talkhouse.lake.write:make_plan",
-        "write": "talkhouse.lake.files:write",
-        "keep": "talkhouse.lake.files:keep",
+        "translate": "talkhouse.lake.write_lake:translate",
+        "compare": "talkhouse.lake.write_lake:make_plan",
+        "write": "talkhouse.lake.lake_files:write",
+        "keep": "talkhouse.lake.lake_files:keep",
         "publish": "talkhouse.lake.folder:publish",
         "sync": "talkhouse.lake.folder:sync",
         "remove": "talkhouse.lake.folder:_remove_older",
@@ -91,7 +91,7 @@ PHASES = {
         "open": "talkhouse.schema.warehouse:connect",
         "score": "talkhouse.scores.score:score_examples",
         "save": "talkhouse.scores.saved.runs:private_folder",
-        "examples": "talkhouse.scores.saved.runs:save_examples",
+        "examples": "talkhouse.scores.saved.runs:_save_examples",
         "move": "talkhouse.scores.saved.runs:move_into_place",
         "clear": "shutil:rmtree",
     },
@@ -204,7 +204,8 @@ def instants(trace: Path, number: int) -> list[Instant]:
     found = list(longest.values())
     rounds = -(-number // len(found))
     some = [Instant(one.phase, one.nth, one.seconds * turn / rounds) for turn in range(rounds) for one in found]
-    return some[:number]
+    # Of more phases than that, the last one and some before it: in the first ones nothing has been made yet.
+    return [some[(index + 1) * len(some) // number - 1] for index in range(number)]
 
 
 def last(trace: Path) -> str:

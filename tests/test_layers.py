@@ -145,7 +145,7 @@ def test_modules_import_each_other_in_no_circle() -> None:
     assert list(TopologicalSorter(graph).static_order())
 
 
-ORDERS = {"talkhouse.scores": ("tasks", "predictions", "metrics", "statistics", "", "saved")}
+ORDERS = {"talkhouse.scores": ("tasks", "predictions", "", "saved")}
 """The folders of a room, each of which may import those before it; empty for the modules beside them."""
 
 

@@ -11,7 +11,7 @@ from talkhouse.build import template
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.system import cache
-from talkhouse.translation.left_out import left_out
+from talkhouse.translation.translate import left_out
 from tests import outside
 from tests.talkhouse.build.test_template import DESCRIBED
 

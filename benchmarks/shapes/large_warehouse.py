@@ -40,6 +40,9 @@ _KEYS = {"dialogues": "dialogue_id", "speakers": "speaker_id", "texts": "text_id
 _KEYS |= {"records": "record_id"}
 """Tables whose key gets the number of the copy, and with it every column that refers to the key."""
 
+_DISTINCT_PERSONAS = ("mpchat",)
+"""Corpora of whose persona elements each has words of its own; others name the same few sentences again and again."""
+
 _ONCE = """
 create temp table once as
 select record_id as id from main.records where dialogue_id is null and split is null
@@ -96,7 +99,7 @@ def copy_rows(con: duckdb.DuckDBPyConnection, table: Table, corpus_id: str, copi
         values["record_index"] = (
             "record_index + copy * (1 + max(record_index) over (partition by subset, release, split))"
         )
-    if table.name in ("turns", "texts"):
+    if table.name in ("turns", "texts") or (table.name == "personas" and corpus_id in _DISTINCT_PERSONAS):
         silent = "text = '' or kind <> 'message'" if table.name == "turns" else "text = ''"
         values["text"] = f"case when {silent} then text else text || ' ' || paragraph end"
     con.execute(

@@ -13,7 +13,7 @@ from pathlib import Path
 import talkhouse
 from benchmarks.sides.clock import Times, timed
 from talkhouse.lake import attach
-from talkhouse.lake_format.manifest import read
+from talkhouse.lake_format.lake_manifest import read
 from talkhouse.schema.sql import literal
 from talkhouse.spark.sessions import session
 from tests import spark_cluster

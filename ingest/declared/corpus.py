@@ -14,7 +14,7 @@ from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
-VERSION = 4
+VERSION = 5
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""
 
 _QUERIES = "queries/"

@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-from talkhouse.ingest.keys import Keys, digest
+import polars as pl
+
+from talkhouse.ingest.keys import Keys, digest, digest_of
 from talkhouse.ingest.sources import SourceFile
 
 
@@ -38,10 +40,6 @@ class Identity:
         """Return the key of a record of a file, ``corpus/path/number``."""
         return f"{self._corpus_id}/{path}/{number}"
 
-    def is_taken(self, native_id: str) -> bool:
-        """Whether a dialogue has this id."""
-        return self._words.has(f"{self._corpus_id}:{native_id}")
-
     def dialogue(self, native_id: str, words: bytes, rest: bytes) -> DialogueKey:
         """Return the key of a dialogue by its id, the hash of what is said by whom, and the hash of everything else."""
         natural = f"{self._corpus_id}:{native_id}"
@@ -55,3 +53,38 @@ class Identity:
     def dialogue_without_id(self, path: str, number: int) -> str:
         """Return the key of a dialogue that has no id: the place of its record."""
         return f"{self._corpus_id}:{path}/{number}"
+
+
+def lines(columns: pl.DataFrame) -> pl.Series:
+    """Write the values of each row of texts to be hashed, nothing for a row of nothing.
+
+    The lengths tell where each ends.
+    """
+    pieces: list[pl.Expr] = []
+    for name in columns.columns:
+        written = (pl.col(name).str.len_bytes().cast(pl.String), pl.lit(":"), pl.col(name))
+        match columns[name].null_count():
+            case 0:
+                pieces += written
+            case nulls if nulls == len(columns):
+                pieces.append(pl.lit("-"))
+            case _:
+                pieces.append(pl.concat_str(written).fill_null("-"))
+    text = pl.concat_str(pieces)
+    if len(pieces) == len(columns.columns):  # a row may be nothing
+        text = text.replace("-" * len(pieces), "")
+    return columns.with_columns(line=text)["line"]
+
+
+def digests(keys: pl.Series, owners: pl.Series, rows: pl.Series, begins: pl.Series | None = None) -> list[bytes]:
+    """Hash the lines of each key, which follow one another, behind what ``begins`` says of it.
+
+    Lines at the end that are empty do not count.
+    """
+    by_row = pl.DataFrame({"key": owners, "text": rows})
+    by_row = by_row if (rows != "").any() else by_row.clear()
+    joined = by_row.group_by("key", maintain_order=True).agg("text")
+    joined = joined.select("key", text=pl.col("text").list.join("\n").str.strip_chars_end("\n"))
+    texts = pl.DataFrame({"key": keys}).join(joined, on="key", how="left", maintain_order="left")["text"].fill_null("")
+    texts = texts if begins is None else begins + texts
+    return [digest_of(text) for text in texts.cast(pl.Binary)]

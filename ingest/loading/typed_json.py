@@ -65,16 +65,17 @@ class TypedJson:
         lines = lines.filter(~lines["r"].str.contains(_MINUS_ZERO))
         self._con.register("texts", Stream(lines))
         try:
+            # Not in a where: DuckDB would decode anew for each condition there.
             self._con.execute(
-                "create or replace temp table proven as select n, d from "
-                f"(select n, r, from_json(r, {literal(msgspec.json.encode(columns.type).decode())}) as d from texts) "
-                f"where {columns.where} and json(r)::varchar = {columns.written}"
+                "create or replace temp table decoded as "
+                f"select n, d, {columns.where} and json(r)::varchar = {columns.written} as is_proven from "
+                f"(select n, r, from_json(r, {literal(msgspec.json.encode(columns.type).decode())}) as d from texts)"
             )
             return Proven(
-                self._frame(f"select {_select({'n': 'n', **columns.of_object})} from proven"),
+                self._frame(f"select {_select({'n': 'n', **columns.of_object})} from decoded where is_proven"),
                 self._frame(
                     f"select n, i, {_select(columns.of_item)} from (select n, unnest({columns.items}) as m, "
-                    f"(generate_subscripts({columns.items}, 1) - 1)::integer as i from proven)"
+                    f"(generate_subscripts({columns.items}, 1) - 1)::integer as i from decoded where is_proven)"
                 ),
             )
         except duckdb.Error:

@@ -16,7 +16,7 @@ from talkhouse.build.progress import Progress
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.request import Request, from_data, from_paths, from_samples
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
-from talkhouse.explore.findings import Inventory
+from talkhouse.explore.inventory import Inventory
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.known.origins import Origin
 from talkhouse.ingest.registry import Registry, all_corpora

@@ -24,8 +24,7 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.request import Input, Request
 from talkhouse.build.template import open_template
 from talkhouse.build.workspace import Workspace
-from talkhouse.explore.findings import Inventory, files, findings
-from talkhouse.explore.status import status
+from talkhouse.explore.inventory import Inventory, files, findings, status
 from talkhouse.ingest.declared.declaration.model import NOT_STATED
 from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.loading.load import Connect, Load
@@ -36,7 +35,7 @@ from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal
 from talkhouse.system.memory import MemoryLimit
-from talkhouse.translation.left_out import left_out, told
+from talkhouse.translation.translate import left_out, left_out_lines
 from talkhouse.warehouse import query_files
 
 
@@ -88,7 +87,7 @@ class Stage:
                 for corpus in loaded
                 if corpus.licence == NOT_STATED
             ]
-            warnings += [f"a lake leaves out {line}" for line in told(left_out(con, catalogue))]
+            warnings += [f"a lake leaves out {line}" for line in left_out_lines(left_out(con, catalogue))]
             self._fill_examples(con)
             run_checks(con, checks(catalogue, known.corpora))
             # Not the clock again: it may have been set back.

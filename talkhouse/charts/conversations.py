@@ -81,7 +81,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return pl.Series(texts, dtype=pl.String).str.extract_groups(rf"(?s)\A(?P<{_WHOLE}>{self.pattern})\z")
 
 
-class Conversations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ConversationDisplay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the conversations of a corpus are shown."""
 
     explanation: str = ""
@@ -92,19 +92,19 @@ class Conversations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeline: Timeline | None = None
 
 
-_PARTS: Parts = {"": Conversations, "lines": Line, "timeline": Timeline}
+_PARTS: Parts = {"": ConversationDisplay, "lines": Line, "timeline": Timeline}
 
 
-def conversations(corpus_id: str, files: Files | None = None) -> Conversations | None:
+def conversations(corpus_id: str, files: Files | None = None) -> ConversationDisplay | None:
     """Return how the conversations of a corpus are shown; None where it declares nothing of it."""
     return _conversations(corpus_id, own_files() if files is None else files)
 
 
 @lru_cache(maxsize=16)
-def _conversations(corpus_id: str, files: Files) -> Conversations | None:
+def _conversations(corpus_id: str, files: Files) -> ConversationDisplay | None:
     for file in files:
         if file.folder == corpus_id and place_in_bi(file) == READING:
-            declared = read(file, Conversations, _PARTS)
+            declared = read(file, ConversationDisplay, _PARTS)
             schemes = [name for name in declared.hidden if not name.startswith(f"{corpus_id}.")]
             if schemes:
                 raise broken(file.path, f"{schemes[0]} is no scheme of {corpus_id}")

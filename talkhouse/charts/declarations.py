@@ -12,8 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from talkhouse.charts.declared import Chart, Dashboard, Filter, Headline
-from talkhouse.charts.metric import ROW_COUNT, Metric
+from talkhouse.charts.declared import ROW_COUNT, Chart, Dashboard, Filter, Headline, Metric
 from talkhouse.queries.catalogue import BI, Check, check_foreign
 from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.queries.foreign_sql import check_condition, check_expressions, check_select
@@ -36,7 +35,7 @@ _COUNTS_ONCE = f"(bool_and(is_default) or {_HAS_ONE.format('release')})"
 _PARTS: Parts = {"": Dashboard, "charts": Chart, "filters": Filter, "headlines": Headline}
 
 
-class Declared(msgspec.Struct, frozen=True):
+class DeclaredDashboard(msgspec.Struct, frozen=True):
     """A dashboard with the file that declares it."""
 
     folder: str
@@ -50,7 +49,7 @@ class Declared(msgspec.Struct, frozen=True):
         return self.path.stem
 
 
-def dashboards(files: Files | None = None) -> list[Declared]:
+def dashboards(files: Files | None = None) -> list[DeclaredDashboard]:
     """Read every dashboard of these files, or Talkhouse's own; those of all corpora are first.
 
     CatalogueError names the first file that is broken.
@@ -59,9 +58,9 @@ def dashboards(files: Files | None = None) -> list[Declared]:
 
 
 @lru_cache(maxsize=4)
-def _dashboards(files: Files) -> list[Declared]:
+def _dashboards(files: Files) -> list[DeclaredDashboard]:
     declared = [
-        Declared(file.folder, file.path, read(file, Dashboard, _PARTS))
+        DeclaredDashboard(file.folder, file.path, read(file, Dashboard, _PARTS))
         for file in files
         if place_in_bi(file).startswith("dashboards/")
     ]

@@ -1,13 +1,13 @@
-"""What dashboards declare: charts, filters and headlines, which name no tool; what can't be drawn is refused."""
+"""What dashboards declare: metrics, charts in a grid, filters and headlines; what can't be drawn is refused."""
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from string import Formatter
+from typing import Literal
 
 import msgspec
 
-from talkhouse.charts.colours import Scale
-from talkhouse.charts.metric import NumberFormat
 from talkhouse.queries.heads import is_name
 
 _PAGE = re.compile(r"[a-z0-9_]+([?][^\s]*)?")
@@ -16,12 +16,14 @@ _PAGE = re.compile(r"[a-z0-9_]+([?][^\s]*)?")
 COLUMNS = 12
 """Columns of a dashboard's grid."""
 
-
 MOST_ROWS = 10_000
 """Rows of a chart that does not say how many it shows."""
 
+Scale = Literal["good_to_bad", "ordered"]
+"""How labels follow one another, as ``main.schemes.scale`` has it."""
 
-class Kind(StrEnum):
+
+class ChartKind(StrEnum):
     """The kinds of charts."""
 
     NUMBER = "number"
@@ -39,7 +41,7 @@ class Grain(StrEnum):
     DAY = "day"
 
 
-def check_page(address: str) -> None:
+def _check_page(address: str) -> None:
     """Raise ValueError for what is not the address of a page of ours."""
     if not _PAGE.fullmatch(address):
         raise ValueError(f"a link is the name of a page, perhaps with ? and parameters, and not {address}")
@@ -49,7 +51,7 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """One chart: metrics of the rows of a view, by some of its columns."""
 
     title: str
-    kind: Kind
+    kind: ChartKind
     view: str
     """A view of ``bi``, without the schema."""
     metrics: tuple[str, ...]
@@ -85,22 +87,22 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     def __post_init__(self) -> None:
         """Raise ValueError for what can't be drawn."""
-        needs_x = self.kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP)
+        needs_x = self.kind in (ChartKind.BAR, ChartKind.LINE, ChartKind.HEATMAP)
         if needs_x != bool(self.x):
             raise ValueError(f"a {self.kind} has {'an' if needs_x else 'no'} x")
-        if self.kind is Kind.HEATMAP and len(self.by) != 1:
+        if self.kind is ChartKind.HEATMAP and len(self.by) != 1:
             raise ValueError("a heat map has one column in by")
-        if self.kind is Kind.NUMBER and self.by:
+        if self.kind is ChartKind.NUMBER and self.by:
             raise ValueError("a number has no by")
         if not self.metrics:
             raise ValueError("a chart has a metric")
-        if self.kind in (Kind.NUMBER, Kind.HEATMAP) and len(self.metrics) != 1:
+        if self.kind in (ChartKind.NUMBER, ChartKind.HEATMAP) and len(self.metrics) != 1:
             raise ValueError(f"a {self.kind} has one metric")
-        if self.counts and self.kind in (Kind.NUMBER, Kind.TABLE):
+        if self.counts and self.kind in (ChartKind.NUMBER, ChartKind.TABLE):
             raise ValueError(f"a {self.kind} has no counts")
-        if self.grain and self.kind not in (Kind.BAR, Kind.LINE):
+        if self.grain and self.kind not in (ChartKind.BAR, ChartKind.LINE):
             raise ValueError(f"a {self.kind} has no grain")
-        if (self.stacked or self.horizontal) and self.kind is not Kind.BAR:
+        if (self.stacked or self.horizontal) and self.kind is not ChartKind.BAR:
             raise ValueError("only bars are stacked or horizontal")
         named = (*self.columns, *self.metrics, *self.counts)
         if len(set(named)) < len(named):
@@ -114,7 +116,7 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     def _check_series(self) -> None:
         """Raise ValueError where what is said of the series, or where they lead, is of no use."""
         if self.leads_to:
-            check_page(self.leads_to)
+            _check_page(self.leads_to)
         if self.values and (len(self.by) != 1 or self.scheme):
             raise ValueError("values are of one column in by, without a scheme")
         if self.scale and not self.values:
@@ -166,7 +168,7 @@ class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not self.sql.strip():
             raise ValueError("a headline has a query")
         if self.link:
-            check_page(self.link)
+            _check_page(self.link)
 
     @property
     def named(self) -> list[tuple[str, str]]:
@@ -194,3 +196,74 @@ class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         columns = [choice.column for choice in self.filters]
         if len(set(columns)) < len(columns):
             raise ValueError("two filters have the same column")
+
+
+ROW_COUNT = "row_count"
+"""The metric that every view has."""
+
+
+class NumberFormat(StrEnum):
+    """How a metric's value is shown."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    PERCENT = "percent"
+    PRECISE = "precise"
+    """With three decimals, where two would hide a difference."""
+
+
+class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An aggregate of a view's rows that is right for any group of them."""
+
+    title: str
+    sql: str
+    format: NumberFormat = NumberFormat.INTEGER
+    description: str = ""
+    label: str = ""
+    """The label that it counts, of a chart's scheme: it has the label's colour."""
+    within: tuple[str, ...] = ()
+    """Columns of which a group has one value; the metric is null for a group of several, which it can't combine.
+
+    With ``release``, so is it for a group that counts a dialogue in several releases.
+    """
+
+
+ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
+"""What ROW_COUNT names."""
+
+
+def metric(name: str, metrics: Mapping[str, Metric]) -> Metric:
+    """Return a metric of a view by its name; ``metrics`` are those that are declared for the view."""
+    return ROWS if name == ROW_COUNT else metrics[name]
+
+
+_UNIT = 8
+"""Pixels of a unit of a chart's declared height."""
+
+_DRAWN = 320
+"""Pixels of what is drawn, at least."""
+
+_BOXES = {ChartKind.NUMBER: 18, ChartKind.TABLE: 50, ChartKind.BAR: 50, ChartKind.LINE: 50, ChartKind.HEATMAP: 50}
+"""Units of what is drawn with its title and margins."""
+
+
+def rows_of_charts(charts: Iterable[Chart]) -> Iterator[list[Chart]]:
+    """Divide charts into rows of the grid, as their widths allow."""
+    row: list[Chart] = []
+    for chart in charts:
+        if sum(other.width for other in row) + chart.width > COLUMNS:
+            yield row
+            row = []
+        row.append(chart)
+    if row:
+        yield row
+
+
+def box_height(chart: Chart) -> int:
+    """Return the height of a chart with its title, in units of 8 pixels."""
+    return chart.height or _BOXES[chart.kind]
+
+
+def drawn_height(chart: Chart) -> int:
+    """Return the height of what is drawn, in pixels."""
+    return max(chart.height * _UNIT, _DRAWN)

@@ -7,14 +7,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from talkhouse.charts import axes
 from talkhouse.charts.colours import HEAT, NOTHING, PLAIN
-from talkhouse.charts.declared import Chart, Kind
-from talkhouse.charts.fields import Field, fields
-from talkhouse.charts.grid import drawn_height
-from talkhouse.charts.marks import LEADS, ORDER, SERIES, SHOWN, VALUE, X, marks, nothing
-from talkhouse.charts.metric import Metric
-from talkhouse.charts.rows import column
+from talkhouse.charts.declared import Chart, ChartKind, Metric, NumberFormat, drawn_height
+from talkhouse.charts.fields import NUMBERS, ChartField, column, fields
+from talkhouse.charts.marks import LEADS, ORDER, SERIES, SHOWN, VALUE, X, bin_size, every_step, marks, nothing
 from talkhouse.visible import visible
 
 _BAR, _BAR_OF_SEVERAL = 18, 9
@@ -32,7 +28,7 @@ class _Drawn:
     """What a chart is drawn from."""
 
     chart: Chart
-    columns: list[Field]
+    columns: list[ChartField]
     rows: pl.DataFrame
     """A row per mark."""
     colours: Mapping[str, str]
@@ -60,7 +56,7 @@ def draw(
 ) -> Any:
     """Return the Altair chart of the rows of a chart's query; it is as wide as what it stands in.
 
-    ``colours`` are those of ``talkhouse.charts.palette``, ``leads`` the addresses that a click on each row leads to.
+    ``colours`` are those of ``talkhouse.charts.colours``, ``leads`` the addresses that a click on each row leads to.
     """
     columns = [replace(one, title=_title(one.title)) for one in fields(chart, metrics)]
     drawn = marks(chart, columns, rows, leads)
@@ -92,8 +88,8 @@ def _bars(drawn: _Drawn) -> Any:
     along, across = (alt.Y, alt.X) if chart.horizontal else (alt.X, alt.Y)
     category, value = ("y", "x") if chart.horizontal else ("x", "y")
     encoding: dict[str, Any] = {
-        category: along(f"{X}:O", **axes.category(chart, drawn.columns[0], drawn.rows)),
-        value: across(f"{VALUE}:Q", **axes.value(chart, drawn.columns, drawn.rows)),
+        category: along(f"{X}:O", **_category(chart, drawn.columns[0], drawn.rows)),
+        value: across(f"{VALUE}:Q", **_value(chart, drawn.columns, drawn.rows)),
         **_common(drawn),
     }
     side_by_side = drawn.has_series and not chart.stacked
@@ -116,10 +112,8 @@ def _lines(drawn: _Drawn) -> Any:
     is_number = rows.schema[X].is_numeric()
     axis = alt.Axis(tickMinStep=1, format="d", grid=False) if is_number else alt.Axis(labelOverlap=True)
     encoding: dict[str, Any] = {
-        "x": alt.X(
-            f"{X}:{'Q' if is_number else 'O'}", title=axes.along_title(chart, drawn.columns[0], rows), axis=axis
-        ),
-        "y": alt.Y(f"{VALUE}:Q", **axes.value(chart, drawn.columns, rows)),
+        "x": alt.X(f"{X}:{'Q' if is_number else 'O'}", title=_along_title(chart, drawn.columns[0], rows), axis=axis),
+        "y": alt.Y(f"{VALUE}:Q", **_value(chart, drawn.columns, rows)),
         **_common(drawn),
     }
     return alt.Chart(drawn.data).mark_line(point=True).encode(**encoding).properties(height=drawn_height(chart))
@@ -128,13 +122,13 @@ def _lines(drawn: _Drawn) -> Any:
 def _cells(drawn: _Drawn) -> Any:
     chart, columns = drawn.chart, drawn.columns
     encoding = _common(drawn) | {
-        "x": alt.X(f"{X}:O", **axes.category(chart, columns[0], drawn.rows)),
+        "x": alt.X(f"{X}:O", **_category(chart, columns[0], drawn.rows)),
         "y": alt.Y(f"{SERIES}:O", title=columns[1].title),
         "color": alt.Color(
             f"{VALUE}:Q",
             title=None,
             scale=alt.Scale(range=list(HEAT)),
-            legend=alt.Legend(format=axes.d3(columns[2].metric)),
+            legend=alt.Legend(format=_d3(columns[2].metric)),
         ),
     }
     return alt.Chart(drawn.data).mark_rect().encode(**encoding).properties(height=drawn_height(chart))
@@ -166,20 +160,87 @@ def _color(drawn: _Drawn) -> Any:
     return alt.Color(f"{SERIES}:N", title=None, sort=series, scale=scale, legend=legend)
 
 
-def _tooltip(chart: Chart, columns: list[Field]) -> list[Any]:
+def _tooltip(chart: Chart, columns: list[ChartField]) -> list[Any]:
     """Return what is shown on pointing: all columns, with the titles and formats of the metrics."""
     shown = []
     for place, one in enumerate(columns):
         field = SHOWN if one.name == chart.x else f"_{place}"
         if one.metric:
-            shown.append(alt.Tooltip(f"{field}:Q", title=one.title, format=axes.d3(one.metric)))
+            shown.append(alt.Tooltip(f"{field}:Q", title=one.title, format=_d3(one.metric)))
         else:
             shown.append(alt.Tooltip(f"{field}:N", title=one.title))
     return shown
 
 
-_KINDS: Mapping[Kind, Callable[[_Drawn], Any]] = {
-    Kind.BAR: _bars,
-    Kind.LINE: _lines,
-    Kind.HEATMAP: _cells,
+_KINDS: Mapping[ChartKind, Callable[[_Drawn], Any]] = {
+    ChartKind.BAR: _bars,
+    ChartKind.LINE: _lines,
+    ChartKind.HEATMAP: _cells,
 }
+
+_LETTERS = 6
+"""Letters of labels side by side that a column of the grid has room for, also on a phone."""
+
+_WHOLE = 0.75
+"""Shares from which on an axis ends at 100 %."""
+
+
+def _category(chart: Chart, field: ChartField, rows: pl.DataFrame) -> dict[str, Any]:
+    """Return how the names, bins or times along a chart of bars or cells are drawn, by Altair's names."""
+    steps = every_step(chart, rows)
+    domain = steps and alt.Scale(domain=steps)
+    return {"title": _along_title(chart, field, rows), "sort": _order(chart, rows), "axis": _axis(chart, rows)} | (
+        {"scale": domain} if domain else {}
+    )
+
+
+def _along_title(chart: Chart, field: ChartField, rows: pl.DataFrame) -> str:
+    """Return the title of x; of bins, with their width."""
+    size = bin_size(chart, rows)
+    return f"{field.title} (in steps of {size:,})" if size and size > 1 else field.title
+
+
+def _order(chart: Chart, rows: pl.DataFrame) -> Any:
+    """Return the order of the categories: that of the rows, where it is not that of the categories themselves."""
+    is_text_of_numbers = rows.schema[X] == pl.String and rows.schema[chart.x].is_numeric()
+    if chart.largest_first or is_text_of_numbers:
+        return rows[X].unique(maintain_order=True).to_list()
+    return "ascending"
+
+
+def _axis(chart: Chart, rows: pl.DataFrame) -> Any:
+    if chart.horizontal:
+        return alt.Axis(labelLimit=220, labelOverlap=False, labelFlush=False)
+    letters = rows[X].cast(pl.String).unique().str.len_chars().sum()
+    is_short = rows.schema[X].is_numeric() or chart.grain is not None or letters <= _LETTERS * chart.width
+    return alt.Axis(labelOverlap=True, labelAngle=0 if is_short else -45)
+
+
+def _value(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> dict[str, Any]:
+    """Return how the values of bars or points are drawn, by Altair's names."""
+    shown = [column for column in columns if column.name in chart.metrics]
+    how = shown[0].format
+    # Of several metrics, the legend has the titles.
+    options: dict[str, Any] = {"title": shown[0].title if len(shown) == 1 else None}
+    if how is NumberFormat.INTEGER:
+        # By an expression: the format of an axis writes 0 in the unit of its largest number, as 0k.
+        options["axis"] = alt.Axis(
+            labelExpr=f"format(datum.value, '{NUMBERS[how].d3_axis}')", tickCount=5, tickMinStep=1
+        )
+    else:
+        options["axis"] = alt.Axis(format=NUMBERS[how].d3_axis if how else "", tickCount=5)
+    if how is NumberFormat.PERCENT and _WHOLE < _highest(chart, rows) < 1 + 1e-6:
+        options["scale"] = alt.Scale(domain=[0, 1], nice=False, clamp=True)
+    return options
+
+
+def _highest(chart: Chart, rows: pl.DataFrame) -> float:
+    """Return the largest value, or the largest sum of those that are stacked."""
+    values = rows.group_by(X).agg(pl.col(VALUE).sum())[VALUE] if chart.stacked else rows[VALUE]
+    least, most = values.min(), values.max()
+    return float(most) if isinstance(most, float) and isinstance(least, float) and least >= 0 else 0.0
+
+
+def _d3(metric: Metric | None) -> str:
+    """Return D3's format of a metric's numbers, as they are shown on pointing."""
+    return NUMBERS[metric.format].d3 if metric else ""

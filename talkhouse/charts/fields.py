@@ -1,10 +1,14 @@
-"""The columns of a chart's rows, and what people call them."""
+"""The rows of a query as a frame, their columns, what people call these, and how numbers and times are written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from talkhouse.charts.declared import Chart
-from talkhouse.charts.metric import Metric, NumberFormat, metric
+import duckdb
+import polars as pl
+from polars.selectors import by_name
+
+from talkhouse.charts.declared import Chart, Grain, Metric, NumberFormat, metric
 
 _NOT_SAID = ("_id", "_bin", "_index")
 
@@ -54,7 +58,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Field:
+class ChartField:
     """A column of a chart's rows; ``metric`` is None where the chart groups by it."""
 
     name: str
@@ -67,12 +71,12 @@ class Field:
         return self.metric.format if self.metric else None
 
 
-def fields(chart: Chart, metrics: Mapping[str, Metric]) -> list[Field]:
+def fields(chart: Chart, metrics: Mapping[str, Metric]) -> list[ChartField]:
     """Return the columns that ``talkhouse.charts.query`` gives for a chart, in its order."""
     aggregates = ((name, metric(name, metrics)) for name in (*chart.metrics, *chart.counts))
     return [
-        *(Field(column, along(chart) if column == chart.x else title(column)) for column in chart.columns),
-        *(Field(name, aggregate.title, aggregate) for name, aggregate in aggregates),
+        *(ChartField(column, along(chart) if column == chart.x else title(column)) for column in chart.columns),
+        *(ChartField(name, aggregate.title, aggregate) for name, aggregate in aggregates),
     ]
 
 
@@ -98,9 +102,65 @@ def title(column: str) -> str:
 
 
 def _number_of(what: str) -> str:
-    """Say what is counted: things, those that are something, or the uses of a label of one letter."""
+    """Return what is counted: things, those that are something, or the uses of a label of one letter."""
     if what.endswith("ed"):
         return f"number {what}"
     if len(what) == 1:
         return f"number of {what.upper()}"
     return f"number of {what.removesuffix('y')}ies" if what.endswith("ty") else f"number of {what}s"
+
+
+class NumberFormatByTool(NamedTuple):
+    """A number format, as each tool has it."""
+
+    python: str
+    d3: str
+    d3_axis: str
+    """Along an axis, where ticks say enough: without more decimals than they need."""
+    streamlit: str
+
+
+class TimeFormatByTool(NamedTuple):
+    """A unit of time, as each tool has it."""
+
+    strftime: str
+    iso_8601: str
+
+
+NUMBERS = {
+    NumberFormat.INTEGER: NumberFormatByTool(",.0f", ",d", "~s", "localized"),
+    NumberFormat.DECIMAL: NumberFormatByTool(",.2f", ",.2f", ",.2~f", "%.2f"),
+    NumberFormat.PRECISE: NumberFormatByTool(",.3f", ",.3f", ",.3~f", "%.3f"),
+    NumberFormat.PERCENT: NumberFormatByTool(",.1%", ",.1%", "~%", "percent"),
+}
+
+TIMES = {
+    Grain.YEAR: TimeFormatByTool("%Y", "P1Y"),
+    Grain.MONTH: TimeFormatByTool("%Y-%m", "P1M"),
+    Grain.DAY: TimeFormatByTool("%Y-%m-%d", "P1D"),
+}
+
+NOTHING = "\N{EN DASH}"
+"""Shown in tables for null."""
+
+
+def number(value: float | None, how: NumberFormat) -> str:
+    """Write a number as people read it; an en dash for none."""
+    return NOTHING if value is None else format(value, NUMBERS[how].python)
+
+
+Rows = Callable[[str], pl.DataFrame]
+"""Runs a query and returns all of its rows."""
+
+
+def frame(con: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object] | None = None) -> pl.DataFrame:
+    """Run a query and return all of its rows; sums, which DuckDB makes wider than 64 bits, are integers here."""
+    rows = pl.from_arrow(con.sql(sql, params=dict(values) if values else None).to_arrow_table())
+    assert isinstance(rows, pl.DataFrame)  # noqa: S101 - a table has columns
+    sums = {name: kind.scale for name, kind in rows.schema.items() if isinstance(kind, pl.Decimal)}
+    return rows.with_columns(rows[name].cast(pl.Float64 if scale else pl.Int64) for name, scale in sums.items())
+
+
+def column(name: str) -> pl.Expr:
+    """Return the column of this name; ``pl.col`` takes a name for a pattern that looks like one, as ``*`` does."""
+    return by_name(name).as_expr()

@@ -9,17 +9,15 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from talkhouse.charts.declarations import Declared
-from talkhouse.charts.declared import Headline
-from talkhouse.charts.errors import broken_headline, sql_of_headline
-from talkhouse.charts.formats import number
-from talkhouse.charts.metric import NumberFormat
-from talkhouse.charts.rows import Rows, frame
+from talkhouse.charts.declarations import DeclaredDashboard
+from talkhouse.charts.declared import Headline, NumberFormat
+from talkhouse.charts.fields import Rows, frame, number
+from talkhouse.charts.query import broken_headline, sql_of_headline
 from talkhouse.queries.files import Files
 
 
 @dataclass(frozen=True)
-class Said:
+class FilledHeadline:
     """A headline as it is said, and where it can be read."""
 
     parts: tuple[tuple[str, bool], ...]
@@ -37,12 +35,14 @@ class Said:
         return "".join(text for text, _ in self.parts)
 
 
-def headlines(con: duckdb.DuckDBPyConnection, declared: Declared, files: Files | None = None) -> list[Said]:
+def headlines(
+    con: duckdb.DuckDBPyConnection, declared: DeclaredDashboard, files: Files | None = None
+) -> list[FilledHeadline]:
     """Return the sentences of a dashboard that have something to say; CatalogueError names file and line of another."""
-    return [found for one in declared.dashboard.headlines if (found := said(partial(frame, con), one, files))]
+    return [found for one in declared.dashboard.headlines if (found := fill(partial(frame, con), one, files))]
 
 
-def said(rows: Rows, headline: Headline, files: Files | None = None) -> Said | None:
+def fill(rows: Rows, headline: Headline, files: Files | None = None) -> FilledHeadline | None:
     """Return what a headline says, by any way to run its query; None where it has nothing to say."""
     with sql_of_headline(headline, files):
         result = rows(headline.sql)
@@ -58,7 +58,7 @@ def said(rows: Rows, headline: Headline, files: Files | None = None) -> Said | N
     if any(row[column] is None for column, _ in headline.named):
         return None
     places = {name: row.get(name) for name in ("dialogue_id", "turn_index", "record_id")}
-    return Said(tuple(_parts(headline, row)), headline.sql, link=headline.link, **places)
+    return FilledHeadline(tuple(_parts(headline, row)), headline.sql, link=headline.link, **places)
 
 
 def _are_numbers(values: pl.Series) -> bool:

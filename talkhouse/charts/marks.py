@@ -6,10 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from talkhouse.charts.declared import Chart, Grain, Kind
-from talkhouse.charts.fields import Field, title
-from talkhouse.charts.formats import TIMES
-from talkhouse.charts.rows import column
+from talkhouse.charts.declared import Chart, ChartKind, Grain
+from talkhouse.charts.fields import TIMES, ChartField, column, title
 from talkhouse.visible import visible
 
 X, SERIES, VALUE, ORDER, SHOWN, LEADS = "_x", "_series", "_value", "_order", "_shown", "_leads"
@@ -26,7 +24,9 @@ _OF_SEVERAL = {"known_speaker_name": "people without a known name"}
 """What a null stands for that is several things, and not one without a name."""
 
 
-def marks(chart: Chart, columns: list[Field], rows: pl.DataFrame, leads: Sequence[str] | None = None) -> pl.DataFrame:
+def marks(
+    chart: Chart, columns: list[ChartField], rows: pl.DataFrame, leads: Sequence[str] | None = None
+) -> pl.DataFrame:
     """Return one row per mark, metric by metric; ``leads`` are the addresses that the rows lead to.
 
     Texts are as they are shown: Vega writes those that tell marks apart into expressions, which a line end of Unicode,
@@ -59,7 +59,7 @@ def _along(chart: Chart, rows: pl.DataFrame) -> pl.Expr:
     x = column(chart.x)
     if chart.grain:
         return x.dt.to_string(TIMES[chart.grain].strftime).fill_null(nothing(chart.x))
-    if rows.schema[chart.x].is_numeric() and (chart.kind is Kind.LINE or not rows[chart.x].has_nulls()):
+    if rows.schema[chart.x].is_numeric() and (chart.kind is ChartKind.LINE or not rows[chart.x].has_nulls()):
         return x
     return _named(chart.x)
 

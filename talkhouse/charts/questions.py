@@ -4,9 +4,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.declared import Chart, ChartKind, Metric, metric
 from talkhouse.charts.fields import title
-from talkhouse.charts.metric import Metric, metric
 from talkhouse.charts.query import DEFAULT, OPTIONS, Choices
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import quoted
@@ -79,14 +78,14 @@ def dimensions(columns: Collection[Mapping[str, str]], counts: Collection[int]) 
     ]
 
 
-def chart_of(view: str, name: str, known: Mapping[str, Metric], *, by: str, over: str, kind: Kind) -> Chart:
+def chart_of(view: str, name: str, known: Mapping[str, Metric], *, by: str, over: str, kind: ChartKind) -> Chart:
     """Return the chart of a question; ``by`` or ``over`` is empty where nothing was chosen."""
     asked = metric(name, known).title
     said = asked + (f" by {title(by).lower()}" if by else "") + (f" over {title(over).lower()}" if over else "")
     columns = tuple(column for column in (over, by) if column)
     if not columns:
-        kind, x, rest = Kind.NUMBER, "", columns
-    elif kind is Kind.TABLE:
+        kind, x, rest = ChartKind.NUMBER, "", columns
+    elif kind is ChartKind.TABLE:
         x, rest = "", columns
     else:
         # Of one column alone, whichever it is, the marks stand along it.
@@ -96,7 +95,7 @@ def chart_of(view: str, name: str, known: Mapping[str, Metric], *, by: str, over
 
 
 def refusal(asked: Metric, chart: Chart, choices: Choices, several: Collection[str]) -> str:
-    """Say why a metric means nothing for the groups of a chart; empty where it does.
+    """Return why a metric means nothing for the groups of a chart; empty where it does.
 
     ``several`` are the columns of the view that have several values among what was chosen.
     """

@@ -1,22 +1,20 @@
-"""What a chart shows, in words: for who can't see it, or in its place where it would be one bar, or none that shows."""
+"""What a chart shows, in words: where it can't be seen, or would be one bar, or none; and what its limit leaves out."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from talkhouse.charts.declared import Chart, Kind
-from talkhouse.charts.fields import Field
-from talkhouse.charts.formats import TIMES, number
+from talkhouse.charts.declared import MOST_ROWS, Chart, ChartKind, Metric, NumberFormat, metric
+from talkhouse.charts.fields import TIMES, ChartField, column, number, title
 from talkhouse.charts.marks import nothing
-from talkhouse.charts.metric import NumberFormat
-from talkhouse.charts.rows import column
+from talkhouse.charts.query import DIGITS, TIED, TOTAL
 from talkhouse.visible import visible
 
-_KINDS = {Kind.BAR: "Bar chart", Kind.LINE: "Line chart", Kind.HEATMAP: "Heat map"}
+_KINDS = {ChartKind.BAR: "Bar chart", ChartKind.LINE: "Line chart", ChartKind.HEATMAP: "Heat map"}
 
 
-def alternative(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str:
+def alternative(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str:
     """Return what a chart shows in words: what by what, and the least and the largest value of each metric."""
     by = [column.title.lower() for column in columns if column.metric is None]
     shown = [column for column in columns if column.name in chart.metrics]
@@ -24,9 +22,9 @@ def alternative(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str:
     return visible(" ".join([what, *(_range(chart, column, rows) for column in shown)]).rstrip())
 
 
-def single(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None:
+def single(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str | None:
     """Return a sentence for a chart of bars or lines that would have one mark; None where it has more or none."""
-    if rows.height != 1 or len(chart.metrics) != 1 or chart.kind not in (Kind.BAR, Kind.LINE):
+    if rows.height != 1 or len(chart.metrics) != 1 or chart.kind not in (ChartKind.BAR, ChartKind.LINE):
         return None
     row = rows.row(0, named=True)
     metric, *counts = [column for column in columns if column.metric]
@@ -39,18 +37,18 @@ def single(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None
     return ", ".join([f"The only {places}: {metric.title.lower()} {_written(metric, row)}", *others]) + "."
 
 
-def only_zero(chart: Chart, columns: list[Field], rows: pl.DataFrame) -> str | None:
+def only_zero(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str | None:
     """Return a sentence for a chart whose bars or points would all be 0, which looks like one without any."""
     shown = [column for column in columns if column.name in chart.metrics]
     values = pl.concat([rows[column.name].cast(pl.Float64) for column in shown]).drop_nulls()
-    if chart.kind not in (Kind.BAR, Kind.LINE) or values.is_empty() or (values != 0).any():
+    if chart.kind not in (ChartKind.BAR, ChartKind.LINE) or values.is_empty() or (values != 0).any():
         return None
     by = " and ".join(column.title.lower() for column in columns if column.metric is None)
     said = " and ".join(f"{column.title.lower()} {_written(column, {column.name: 0})}" for column in shown)
     return f"By {by}, in each of {rows.height:,} cases: {said}."
 
 
-def _range(chart: Chart, metric: Field, rows: pl.DataFrame) -> str:
+def _range(chart: Chart, metric: ChartField, rows: pl.DataFrame) -> str:
     known = rows.filter(column(metric.name).is_not_null()).sort(column(metric.name), maintain_order=True)
     if known.is_empty():
         return ""
@@ -61,7 +59,7 @@ def _range(chart: Chart, metric: Field, rows: pl.DataFrame) -> str:
     return f"{metric.title}: {least}." if known.height == 1 else f"{metric.title}: from {least} to {most}."
 
 
-def _written(column: Field, row: Mapping[str, Any]) -> str:
+def _written(column: ChartField, row: Mapping[str, Any]) -> str:
     return number(row[column.name], column.format) if column.format else str(row[column.name])
 
 
@@ -71,3 +69,34 @@ def _value(chart: Chart, column: str, row: Mapping[str, Any]) -> str:
     if value is None:
         return nothing(column)
     return value.strftime(TIMES[chart.grain].strftime) if chart.grain and column == chart.x else str(value)
+
+
+class Cut(NamedTuple):
+    """What a limit leaves out."""
+
+    total: int
+    """Rows without the limit."""
+    note: str
+    """How many rows tie at the limit; empty where none is left out that is as large as the last one shown."""
+
+
+def is_cut(chart: Chart) -> bool:
+    """Whether it is worth knowing what a chart's limit leaves out: it is a table, or has a limit of its own."""
+    return bool(chart.columns) and (chart.kind is ChartKind.TABLE or chart.limit < MOST_ROWS)
+
+
+def cut(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Cut | None:
+    """Return what the limit of a chart leaves out of the rows of its ``counted_sql``; None where it has fewer rows."""
+    if rows.height < chart.limit:
+        return None
+    values = rows[chart.metrics[0]]
+    total, tied = rows[TOTAL][-1], rows[TIED][-1]
+    if not chart.largest_first or values[-1] is None:
+        return Cut(total, "")
+    last = round(values[-1], DIGITS)
+    shown = int((values.round(DIGITS) == last).sum())
+    if tied == shown:
+        return Cut(total, "")
+    at = number(last, metric(chart.metrics[0], metrics).format)
+    order = ", ".join(title(column).lower() for column in chart.columns[:3])
+    return Cut(total, f"{tied:,} tie at {at}; {shown:,} of them {'is' if shown == 1 else 'are'} shown, by {order}.")

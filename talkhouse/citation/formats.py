@@ -4,9 +4,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
-from talkhouse.citation import bibtex_text
-from talkhouse.citation.bibtex_entry import is_entry
 from talkhouse.citation.work import Citation
 
 _VENUE = {"article": "journal", "inproceedings": "booktitle"}
@@ -32,7 +31,7 @@ def bibtex(citations: Sequence[Citation]) -> str:
 
 def bibtex_of(corpora: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the entry of each corpus by its id, for pages; ``corpora`` are as ``build_facts.corpora`` has them."""
-    return {corpus["corpus_id"]: bibtex([Citation.of(corpus)]) for corpus in corpora}
+    return {corpus["corpus_id"]: bibtex([Citation.from_corpus(corpus)]) for corpus in corpora}
 
 
 def csl(citations: Sequence[Citation]) -> str:
@@ -77,20 +76,20 @@ def _yaml(content: Mapping[str, Any]) -> str:
 
 
 def _entry(citation: Citation) -> str:
-    if not citation.is_structured and is_entry(citation.text):
+    if not citation.is_structured and _is_entry(citation.text):
         return f"{citation.text.strip()}\n"
     kind = citation.of_reference("kind") if citation.is_structured else "misc"
     fields = {
-        "author": " and ".join(bibtex_text.name(*author) for author in citation.authors),
-        "title": f"{{{bibtex_text.escaped(citation.work_title)}}}",
-        _VENUE.get(kind, "howpublished"): bibtex_text.escaped(citation.of_reference("venue")),
+        "author": " and ".join(_name(*author) for author in citation.authors),
+        "title": f"{{{_escaped(citation.work_title)}}}",
+        _VENUE.get(kind, "howpublished"): _escaped(citation.of_reference("venue")),
         "year": str(citation.year or ""),
-        "doi": bibtex_text.verbatim(citation.of_reference("doi")),
-        "eprint": bibtex_text.verbatim(citation.of_reference("arxiv")),
+        "doi": _verbatim(citation.of_reference("doi")),
+        "eprint": _verbatim(citation.of_reference("arxiv")),
         "archivePrefix": "arXiv" if citation.of_reference("arxiv") else "",
         # A style that prints addresses makes one of the DOI.
-        "url": "" if citation.of_reference("doi") else bibtex_text.verbatim(citation.address),
-        "note": bibtex_text.escaped(citation.note),
+        "url": "" if citation.of_reference("doi") else _verbatim(citation.address),
+        "note": _escaped(citation.note),
     }
     lines = [f"  {name} = {{{value}}},\n" for name, value in fields.items() if value]
     return f"@{kind if kind in _VENUE else 'misc'}{{{citation.corpus_id},\n{''.join(lines)}}}\n"
@@ -164,3 +163,85 @@ def _cff_reference(citation: Citation) -> dict[str, Any]:
         "notes": citation.note,
     }
     return {name: value for name, value in reference.items() if value}
+
+
+_HEAD = re.compile(r"\s*@(?!(?:comment|string|preamble)\b)[a-z]+\s*\{\s*[a-z0-9_:.+/-]+\s*,", re.IGNORECASE)
+_NAME = re.compile(r"\s*[a-z][a-z0-9_-]*\s*=\s*", re.IGNORECASE)
+_NUMBER_OR_MONTH = re.compile(r"[0-9]+|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
+_COMMA = re.compile(r"\s*,")
+_END = re.compile(r"\s*\}\s*")
+
+
+def _is_entry(text: str) -> bool:
+    """Whether a text is one whole entry: its fields are numbers, months, or texts in braces or quotes that end."""
+    head = _HEAD.match(text)
+    if head is None or "\0" in text:
+        return False
+    at = head.end()
+    while name := _NAME.match(text, at):
+        end = _value_end(text, name.end())
+        if end is None:
+            return False
+        comma = _COMMA.match(text, end)
+        at = comma.end() if comma else end
+        if comma is None:
+            break
+    return _END.fullmatch(text, at) is not None
+
+
+def _value_end(text: str, begin: int) -> int | None:
+    """Return where a value that begins here ends; None if it never does, or is none."""
+    if text[begin : begin + 1] not in ("{", '"'):
+        bare = _NUMBER_OR_MONTH.match(text, begin)
+        return bare.end() if bare else None
+    depth = 0
+    for at in range(begin, len(text)):
+        sign = text[at]
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        is_last = sign == "}" if text[begin] == "{" else sign == '"' and at > begin
+        if sign == "@" or depth < 0:  # some readers begin another entry there
+            return None
+        if depth == 0 and is_last:
+            return at + 1
+    return None
+
+
+_LATEX = {
+    "\\": r"{\textbackslash}",
+    "{": r"{\textbraceleft}",  # \{ would not do: BibTeX counts braces, whatever stands before them
+    "}": r"{\textbraceright}",
+    "<": r"{\textless}",  # in LaTeX's old fonts these three are other characters
+    ">": r"{\textgreater}",
+    "|": r"{\textbar}",
+    "^": r"{\textasciicircum}",
+    "~": r"{\textasciitilde}",
+    "@": "{@}",  # some readers take @name with a brace after it for a new entry, wherever it stands
+    **{sign: f"\\{sign}" for sign in "%&$#_"},
+}
+_IN_LATEX = str.maketrans(_LATEX)
+_IN_ADDRESSES = "%/:?#[]@!$&'()*+,;=~"
+
+_PLAIN_NAME = re.compile(r"[\w.'\u2019 -]+")
+_JOINING = re.compile(r"\band\b|\bothers\b", re.IGNORECASE)
+
+
+def _escaped(text: str) -> str:
+    """Return a text as LaTeX shows it."""
+    return text.translate(_IN_LATEX)
+
+
+def _verbatim(address: str) -> str:
+    r"""Return an address or a DOI, which styles take verbatim (``\url``): what can't stand in braces as %7B."""
+    return quote(address, safe=_IN_ADDRESSES)
+
+
+def _name(family: str, given: str) -> str:
+    """Return the name of an author; in braces where BibTeX would cut it into other parts."""
+    if not given:
+        return f"{{{_escaped(family)}}}"
+    return f"{_part(family)}, {_part(given)}"
+
+
+def _part(text: str) -> str:
+    is_plain = _PLAIN_NAME.fullmatch(text) and not _JOINING.search(text)
+    return _escaped(text) if is_plain else f"{{{_escaped(text)}}}"

@@ -1,4 +1,4 @@
-"""What there is to cite: a corpus with its authors, year and publication, as its declaration has them."""
+"""What there is to cite: a corpus, as its declaration has it, and Talkhouse itself with the build of a warehouse."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ class Citation:
     licence: str
 
     @classmethod
-    def of(cls, corpus: Mapping[str, Any]) -> "Citation":
+    def from_corpus(cls, corpus: Mapping[str, Any]) -> "Citation":
         """Return the citation of a corpus as ``build_facts.corpora`` and manifests have it."""
         reference = {key: value for key, value in (corpus.get("reference") or {}).items() if value}
         return cls(
@@ -84,8 +84,40 @@ class Citation:
 def citations(con: duckdb.DuckDBPyConnection, database: str, corpus_ids: Iterable[str]) -> list[Citation]:
     """Return what to cite for these corpora, in the order of their ids; ``database``: the warehouse's name in SQL."""
     wanted = {*corpus_ids}
-    return [Citation.of(corpus) for corpus in build_facts.corpora(con, database) if corpus["corpus_id"] in wanted]
+    return [
+        Citation.from_corpus(corpus) for corpus in build_facts.corpora(con, database) if corpus["corpus_id"] in wanted
+    ]
 
 
 def _line(text: str) -> str:
     return _BLANKS.sub(" ", text).strip(" ")
+
+
+TITLE = "Talkhouse: a SQL warehouse of dialogue corpora"
+_AUTHOR = "The Talkhouse maintainers"
+
+
+def software(build: Mapping[str, Any]) -> Citation:
+    """Return the citation of the Talkhouse that made a build.
+
+    ``build``: talkhouse_version, schema_revision, finished_at, catalogue_hash, and sources_hash in so far as they are
+    known.
+    """
+    facts = {
+        "Schema revision": str(build.get("schema_revision") or ""),
+        "build of": str(build.get("finished_at") or "")[:10],
+        "sources": str(build.get("sources_hash") or "")[:12],
+        "views": str(build.get("catalogue_hash") or "")[:12],
+    }
+    known = ", ".join(f"{name} {fact}" for name, fact in facts.items() if fact)
+    name, _, what = TITLE.partition(":")
+    return Citation(
+        corpus_id="talkhouse",
+        title=TITLE,
+        authors=((_AUTHOR, ""),),
+        year=None,
+        reference={"kind": "software", "title": TITLE},
+        text=f"{name} {build['talkhouse_version']}:{what}. {known}.",
+        homepage="",
+        licence="Apache-2.0",
+    )

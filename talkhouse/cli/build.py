@@ -41,7 +41,7 @@ def command(
     warehouse had of it stays, and the exit code is 1. If anything else goes wrong, the published warehouse is
     unchanged.
 
-    What reading the files takes comes on top of --memory-limit. With --dry-run, everything is done except publishing,
+    Memory for reading the files comes on top of --memory-limit. With --dry-run, everything is done except publishing,
     and what was recognised, ignored and found is listed.
 
     Examples:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 def command(name: str, citation_format: CitationFormat, with_talkhouse: bool, db: Path | None) -> None:
     """Print how to cite a corpus, or all corpora whose rows a view, table or export has: BibTeX, CSL JSON or text.
 
-    For an export, what its manifest says is printed, and no warehouse is needed. BibTeX is in UTF-8; its keys are the
-    ids of the corpora. A corpus whose authors and publication are not declared is @misc, with its reference as note.
+    For an export, its manifest is used, and no warehouse is needed. BibTeX is in UTF-8; its keys are the ids of the
+    corpora. A corpus whose authors and publication are not declared is @misc, with its reference as note.
 
     Examples:
         talkhouse cite dbdc3

@@ -33,14 +33,14 @@ _WIDTH = 12
 @options.flag("--regen", help="Write the golden files again in place of comparing them.")
 @options.as_json
 def command(corpus_id: str, folders: tuple[Path, ...], tests: Path | None, regen: bool, as_json: bool) -> None:
-    """Try whether a corpus keeps to the contract: files come back equal, nothing is lost, views say what they are.
+    """Check that a corpus keeps the contract: files come back equal, nothing is lost, views are documented.
 
     Warehouses of its invented sample and of the files in its tests are built in a temporary folder. Broken files for
     the rules of all corpora are made from the sample. It takes about a minute. In a test file of pytest,
-    talkhouse.testing.contract_tests("ID", here=__file__) tries the same.
+    talkhouse.testing.contract_tests("ID", here=__file__) checks the same.
 
-    What can't be told here, such as how views work in an older DuckDB that is not installed, is listed with the reason.
-    Exit code: 0 where nothing fails, else 1.
+    What can't be checked here, such as views in an older DuckDB that is not installed, is listed with the reason. Exit
+    code: 0 where nothing fails, else 1.
 
     Examples:
         talkhouse conform film_scenes

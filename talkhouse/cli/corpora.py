@@ -15,11 +15,12 @@ from talkhouse.visible import visible, visible_json
 def command(folders: tuple[Path, ...], data: Path | None, as_json: bool) -> None:
     """List the corpora that can be read here: id, where its code comes from, and title.
 
-    They come with Talkhouse (built in), with packages that are installed (entry points of the group talkhouse.corpora),
-    and from folders that are named by --corpora or TALKHOUSE_CORPORA. From a data folder, nothing is ever imported:
-    there a page of TOML, corpus.toml, declares what a corpus is. Without --data, the folder corpora is looked into.
+    They come with Talkhouse (built in), with installed packages (entry points of the group talkhouse.corpora), and from
+    the folders in --corpora or TALKHOUSE_CORPORA. From a data folder, nothing is ever imported: there a page of TOML,
+    corpus.toml, declares what a corpus is. Without --data, the folder corpora is used.
 
-    All of them are imported for this list; one that is broken is in it with the reason, and stops only what needs it.
+    All of them are imported for this list; one that can't be imported is listed with the reason, and stops only what
+    needs it.
 
     Examples:
         talkhouse corpora

@@ -17,12 +17,12 @@ from talkhouse.settings import database
 @options.flag("--no-browser", help="Don't open the pages in the browser.")
 @options.flag("--no-token", help="Let every user of this machine read the pages.")
 def command(db: Path | None, port: int | None, no_browser: bool, no_token: bool) -> None:
-    """Look at the corpora in the browser: conversations with their labels, tasks, charts, findings, and SQL.
+    """Open the corpora in the browser: conversations with their labels, tasks, charts, findings, and SQL.
 
     The pages are served on this machine alone, ask nothing of the network, and read the warehouse without changing it.
     After a build they show the new one. Every state of a page is a URL. Ctrl-C ends the command.
 
-    The address that is printed and opened has a token, without which nobody else on this machine gets the pages.
+    The address that is printed and opened has a token, without which nobody else on this machine can open the pages.
 
     Needs Streamlit and Altair: pip install 'talkhouse[dashboard]'
 

@@ -6,6 +6,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.exports import Wanted, export_file, export_for_superset, export_package
+from talkhouse.overlap.request import DROPPED, VERDICTS, checked_verdicts
 from talkhouse.query.formats import ExportFormat, Tool
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -28,6 +29,15 @@ from talkhouse.settings import database
     "tool",
     type=options.OneOf(Tool),
     help="A folder for this program, where NAME may be a corpus too; superset: without NAME, the dashboards.",
+)
+@options.flag("--drop-overlap", help="Leave out a task's examples that stand in the places of --against.")
+@options.against
+@click.option(
+    "--verdicts",
+    metavar="A,B",
+    default=",".join(DROPPED),
+    callback=lambda _, __, text: checked_verdicts(text),
+    help=f"With --drop-overlap: the verdicts that leave an example out, of: {', '.join(VERDICTS)}.",
 )
 @options.accept_terms
 @options.path(
@@ -56,6 +66,9 @@ def command(
     columns: str | None,
     limit: int | None,
     tool: Tool | None,
+    drop_overlap: bool,
+    against: tuple[str, ...],
+    verdicts: tuple[str, ...],
     accept_terms: bool,
     pseudonymise: Path | None,
     escape_formulas: bool,
@@ -68,7 +81,8 @@ def command(
 
     The rows are in published order, and two exports of one warehouse are equal to the byte. The format follows from the
     ending of PATH (.parquet .csv .tsv .jsonl .arrow .feather) or from --format. Parquet and Arrow keep types and lists;
-    JSON columns are text in them. Their own metadata have the licences, the citations and what each column means.
+    JSON columns are text in them. The files' own metadata holds the licences, the citations and the meaning of each
+    column.
 
     In CSV and TSV, lists are JSON. Text is in double quotes, with quotes inside doubled; tabs and line ends are kept.
     An empty cell without quotes is null, one with quotes an empty text: Polars reads them so, and DuckDB does with
@@ -76,15 +90,19 @@ def command(
 
     Every text is written exactly as it is, in all formats. A spreadsheet takes a text that begins with =, +, - or @ for
     a formula, also in quotes: import the CSV file with all columns as text (Excel: Data, From Text/CSV, do not detect
-    types; LibreOffice: mark the columns as Text and leave "Evaluate formulas" off) instead of opening it by a click.
-    --escape-formulas is for files that people will open by a click: it puts an apostrophe before such texts, which are
-    then others than published. The manifest says so.
+    types; LibreOffice: mark the columns as Text and leave "Evaluate formulas" off) instead of double-clicking it.
+    --escape-formulas is for files that people will double-click: it puts an apostrophe before such texts, which are
+    then no longer as published. The manifest says so.
 
     --split, --release, --subset and --where choose rows. Where the publisher has no split of that name, the standard
     names are tried. An expression may read the columns, and other tables and views of the warehouse by a subquery.
 
-    Where a licence asks for more than to name the authors (what is made of it must be under the same licence; not for
-    commercial purposes; nobody has licensed it), the command stops and says so, unless --accept-terms is there.
+    --drop-overlap leaves out the examples of a task that stand in other places, such as your training data: those that
+    talkhouse overlap --against gives the verdict dialogue, both or turn. The manifest says against what, by which
+    thresholds, and how many of each verdict there were.
+
+    Where a licence asks for more than attribution (share alike; no commercial use; no licence at all), the command
+    stops and says so, unless --accept-terms is given.
 
     --pseudonymise puts keyed hashes in the place of people's ids: the same in every export with one key. Names inside
     texts are not touched.
@@ -93,9 +111,9 @@ def command(
     and NAME may be a corpus: all its task views; for ConvoKit it must be one, and the options choose its records.
 
     With --for labelstudio or argilla, PATH is a new folder with whole dialogues to label, tasks.json or records.json;
-    NAME is a corpus or main.dialogues, of whose rows the options choose.
+    NAME is a corpus or main.dialogues, and the options choose its rows.
 
-    Hugging Face's datasets would take the manifests of plain files for data: name the files, as in
+    Hugging Face's datasets would read the manifests of plain files as data: name the files, as in
     load_dataset("parquet", data_files="DIR/*.parquet"), or write a folder with --for huggingface.
 
     With --for superset, PATH is a zip archive that Apache Superset imports: a read-only connection to the warehouse, a
@@ -128,6 +146,14 @@ def command(
         export_for_superset(path, db, db_path, force=force)
         return
     options.check_absent({"--db-path": db_path}, "goes with --for superset", "export")
+    if not drop_overlap:
+        options.check_absent({"--against": against}, "goes with --drop-overlap", "export")
+    elif tool is not None or not against:
+        raise UsageError(
+            "--drop-overlap leaves examples out of a file" if tool else "--drop-overlap is against some places",
+            expected="a file of a task's view, and places with --against",
+            next_step="see: talkhouse export --help",
+        )
     if name is None:
         raise UsageError(
             "nothing to export",
@@ -152,6 +178,8 @@ def command(
             columns=names,
             limit=limit,
             escape_formulas=escape_formulas,
+            against=against,
+            verdicts=verdicts,
             force=force,
         )
         return

@@ -14,8 +14,8 @@ from talkhouse.settings import DATA, corpus_folders
 from talkhouse.system import ctrl_c
 
 if TYPE_CHECKING:
-    from talkhouse.fetch.fetch import Request
-    from talkhouse.fetch.record import Fetched
+    from talkhouse.fetch.fetch import FetchRequest
+    from talkhouse.fetch.places import Fetched
     from talkhouse.ingest.corpus import Corpus
     from talkhouse.schema.errors import FetchFailed
 
@@ -39,9 +39,9 @@ def command(
     """Fetch a corpus's files from its publisher into DIR/CORPUS, once its terms are accepted. DIR defaults to corpora.
 
     The terms are shown and asked for; without a terminal, --accept-terms says that you accept them. A good file that is
-    there is not fetched again, and one that was cut is continued, also by the next run. A file is in its place only
-    when it is whole and has its checksum. Where none is published, that of the first download is kept in
-    DIR/.talkhouse-fetch, and held against later ones.
+    there already is not fetched again, and an interrupted download is resumed, by the next run too. A file is in its
+    place only when it is whole and has its checksum. Where none is published, that of the first download is kept in
+    DIR/.talkhouse-fetch, and later downloads are compared with it.
 
     Examples:
         talkhouse fetch dbdc3
@@ -77,7 +77,7 @@ def _nothing(corpus: "Corpus", data: Path) -> "FetchFailed":
     )
 
 
-def _show_terms(request: "Request") -> None:
+def _show_terms(request: "FetchRequest") -> None:
     """Print what a user accepts, and what will be fetched from where."""
     corpus = request.corpus
     licence = f"{corpus.licence} ({corpus.licence_url})" if corpus.licence_url else corpus.licence
@@ -114,10 +114,10 @@ def _accept(corpus: "Corpus", is_accepted: bool) -> None:
         raise TermsNotAccepted(f"the terms of {corpus.id} were not accepted; nothing was fetched")
 
 
-def _fetch(request: "Request") -> "list[FetchFailed]":
+def _fetch(request: "FetchRequest") -> "list[FetchFailed]":
     """Fetch, print what came, and return what failed."""
+    from talkhouse.fetch.client import Patience
     from talkhouse.fetch.fetch import fetch
-    from talkhouse.fetch.problems import Patience
     from talkhouse.schema.errors import FetchFailed
 
     failures: list[FetchFailed] = []
@@ -135,7 +135,7 @@ def _fetch(request: "Request") -> "list[FetchFailed]":
     return failures
 
 
-def _show(request: "Request", fetched: "Fetched") -> None:
+def _show(request: "FetchRequest", fetched: "Fetched") -> None:
     origin = "the published one" if fetched.is_published else "recorded, for none is published"
     path = escape(str(request.places.target(fetched.path)))
     output.print(f"fetched {path}: {decimal(fetched.bytes)}, SHA-256 {fetched.sha256} ({origin})", soft_wrap=True)
@@ -143,7 +143,7 @@ def _show(request: "Request", fetched: "Fetched") -> None:
         output.print(f"  it has moved: {escape(fetched.url)} leads to {escape(fetched.moved_to)}", soft_wrap=True)
 
 
-def _end(request: "Request", failures: "Sequence[FetchFailed]") -> None:
+def _end(request: "FetchRequest", failures: "Sequence[FetchFailed]") -> None:
     """Print what else there is to get, and what to do next; raise the last of the failures."""
     if request.corpus.by_hand:
         output.print(f"By hand: {escape(request.corpus.by_hand)}", soft_wrap=True)

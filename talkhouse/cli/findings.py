@@ -17,7 +17,7 @@ def command(db: Path | None, corpus: str | None, as_json: bool) -> None:
     Quarantined records are in meta.quarantine, byte for byte; all findings are in meta.findings.
     """
     from talkhouse.cli.terminal.summary import show_findings
-    from talkhouse.explore.findings import findings
+    from talkhouse.explore.inventory import findings
     from talkhouse.warehouse.opened import opened
     from talkhouse.warehouse.relations import check_corpus
 

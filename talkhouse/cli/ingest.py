@@ -106,7 +106,7 @@ def _declaration(
         return declared_by_options(corpus, format_name, maps, split)
     declaration = declared_beside(corpus, paths)
     if declaration is None and corpus not in all_corpora(roots):
-        from talkhouse.guess.folder import looks_like
+        from talkhouse.guess.guessed_folder import looks_like
 
         if (guessed := looks_like(paths)) is not None:
             raise no_declaration(corpus, paths, guessed)

@@ -24,8 +24,8 @@ _ELSEWHERE = 160
 def command(file: Path, as_json: bool) -> None:
     """Look at the beginning of a file: its fields, which format it looks like and why, and its first dialogue.
 
-    At most the first 1,000 records or 8 MB are read, also of a .gz, and 1,000 fields of them; the rest may be
-    different. Nothing is loaded, nothing in the file is run, and no address in it is followed.
+    At most the first 1,000 records or 8 MB are read, unpacked where it is a .gz, and 1,000 fields of them; the rest may
+    be different. Nothing is loaded, nothing in the file is run, and no address in it is followed.
 
     --json prints one object: file, form, bytes, records (how many were read), is_whole (whether that is all), problem,
     fields (name, types with counts, count, distinct, low, high, example, words, members), looks_like (format, reason,

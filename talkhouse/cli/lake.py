@@ -17,7 +17,7 @@ from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
-    from talkhouse.lake.write import Result
+    from talkhouse.lake.write_lake import LakeResult
     from talkhouse.translation.translated import LeftOut
 
 
@@ -72,7 +72,7 @@ def command(
     again; the snapshot before the current one stays for those who still read it.
 
     With several --db, each corpus comes from the warehouse that has it: corpora can be built on several machines, and
-    the lake is the one that a single build of all would give.
+    the lake is the one that a single build of all of them would give.
 
     With --check, every file is hashed, and every table and view is read on Spark and in DuckDB and compared, cell by
     cell. It needs PySpark, the extra "spark". Exit code: 0 where everything is equal, 1 where something differs.
@@ -104,7 +104,7 @@ def command(
 
 
 def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool, as_json: bool) -> None:
-    from talkhouse.lake.write import write_lake
+    from talkhouse.lake.write_lake import write_lake
 
     try:
         with ProgressBar() as bar:
@@ -151,14 +151,14 @@ def _print_sql(lake: Path, view: str | None, location: str | None) -> None:
 
 
 def _left_out_lines(views: "Sequence[LeftOut]") -> list[str]:
-    from talkhouse.translation.left_out import told
+    from talkhouse.translation.translate import left_out_lines
 
-    return [f"left out: {line}" for line in told(views)]
+    return [f"left out: {line}" for line in left_out_lines(views)]
 
 
-def _show(result: "Result", *, as_json: bool) -> None:
+def _show(result: "LakeResult", *, as_json: bool) -> None:
     """Print what was written and what was kept."""
-    from talkhouse.lake.write import Outcome
+    from talkhouse.lake.write_lake import LakeOutcome
 
     if as_json:
         print(visible_json(_described(result)))
@@ -166,9 +166,9 @@ def _show(result: "Result", *, as_json: bool) -> None:
     place = escape(str(result.lake))
     output.print(
         {
-            Outcome.UNCHANGED: f"Nothing changed: {place} holds this already, in {result.snapshot}",
-            Outcome.DRY_RUN: f"[bold]Dry run[/]: nothing was written to {place}. {result.snapshot} would have:",
-            Outcome.WRITTEN: f"[bold green]Wrote[/] {place}/{result.snapshot} in {result.seconds:.1f} s:",
+            LakeOutcome.UNCHANGED: f"Nothing changed: {place} holds this already, in {result.snapshot}",
+            LakeOutcome.DRY_RUN: f"[bold]Dry run[/]: nothing was written to {place}. {result.snapshot} would have:",
+            LakeOutcome.WRITTEN: f"[bold green]Wrote[/] {place}/{result.snapshot} in {result.seconds:.1f} s:",
         }[result.outcome],
         soft_wrap=True,
     )
@@ -176,7 +176,7 @@ def _show(result: "Result", *, as_json: bool) -> None:
         output.print(f"  {escape(line)}", soft_wrap=True)
 
 
-def _lines(result: "Result") -> list[str]:
+def _lines(result: "LakeResult") -> list[str]:
     """Say in lines what the lake holds, what was written, and what is no longer there."""
     new, kept = [part for part in result.parts if part.is_new], [part for part in result.parts if not part.is_new]
     rows = sum(part.rows for part in result.parts)
@@ -198,7 +198,7 @@ def _lines(result: "Result") -> list[str]:
     return lines
 
 
-def _described(result: "Result") -> dict[str, object]:
+def _described(result: "LakeResult") -> dict[str, object]:
     from msgspec import to_builtins
 
     return {

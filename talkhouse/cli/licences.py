@@ -12,9 +12,8 @@ from talkhouse.visible import visible, visible_json
 def command(as_json: bool) -> None:
     """List the licences of the packages that Talkhouse needs on this machine, with the extras that they come with.
 
-    They are what each installed package says of itself: an SPDX expression, or a name. Of an extra that is not
-    installed, only the packages are listed that it names itself. Corpora have licences of their own: see talkhouse
-    status.
+    Each is what the installed package declares: an SPDX expression, or a name. For an extra that is not installed, only
+    the packages that it names itself are listed. Corpora have licences of their own: see talkhouse status.
 
     Examples:
         talkhouse licences

@@ -40,7 +40,7 @@ _SHOWN = 3
     "thresholds",
     metavar="SITE=X",
     multiple=True,
-    help="Lowest sentiment, from -1 to 1, of an asker's last words (may be repeated). Default: the authors' of "
+    help="Lowest sentiment, from -1 to 1, of the asker's last utterance (may be repeated). Default: the authors' of "
     "their 14 sites, 0.05 elsewhere.",
 )
 @click.option("--negatives", metavar="10,50|none", default="10,50", help="Wrong responses to rank the right one among.")

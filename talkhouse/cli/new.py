@@ -60,7 +60,7 @@ class _New(Group):
 
 @click.group(cls=_New)
 def command() -> None:
-    """Begin something of your own."""
+    """Start a corpus of your own."""
 
 
 @command.command(_OF_FOLDER, cls=_OfFolder)
@@ -69,10 +69,10 @@ def of_folder(folder: Path) -> None:
     """Write DIR/corpus.toml, by which the dialogues in DIR become a corpus, as far as its files show how.
 
     DIR is a folder of files (JSON, JSON Lines, CSV, TSV, Parquet, each also as .gz, and archives), named by the
-    corpus's id. Some of its files are looked into, 8 MB at most. What is written is a proposal: read it, and fill in
-    what is marked 'to do'. A build reads every record by it, and names what does not fit.
+    corpus's id. Some of its files are read, 8 MB at most. The result is a proposal: read it, and fill in what is marked
+    'to do'. A build reads every record by it, and names what does not fit.
 
-    Nothing is ever overwritten; for files of no format that is known, a skeleton is written.
+    Nothing is ever overwritten; for files of an unknown format, a skeleton is written.
 
     Examples:
         talkhouse new corpora/kitchen_chat
@@ -80,8 +80,7 @@ def of_folder(folder: Path) -> None:
     """
     import shlex
 
-    from talkhouse.guess.declare import TO_DO
-    from talkhouse.guess.new_declaration import new_declaration
+    from talkhouse.guess.new_declaration import TO_DO, new_declaration
     from talkhouse.ingest.files.skipped import DECLARATION
 
     look = new_declaration(folder)
@@ -127,13 +126,13 @@ def _shortened(names: Sequence[str]) -> list[str]:
 @click.option("--like", type=options.OneOf(Like), required=True, help="What the publisher's files are like.")
 @options.flag("--package", help="Make a package, which others can install.")
 def corpus(corpus_id: str, parent: Path, like: Like, package: bool) -> None:
-    """Begin a corpus with code of its own: reader, writer, declaration, a task and its chart, a sample, and tests.
+    """Start a corpus with code of its own: reader, writer, declaration, a task and its chart, a sample, and tests.
 
-    What is written is a whole corpus of invented data, which builds and whose tests pass; bend it to the files that you
-    have. Nothing is ever overwritten.
+    What is written is a whole corpus of invented data, which builds and whose tests pass; adapt it to your own files.
+    Nothing is ever overwritten.
 
-    json-list: a file is a list of dialogues; csv-rows: a dialogue is some rows of a file; file-per-dialogue: a file, of
-    text or whatever else, is a dialogue.
+    json-list: a file is a list of dialogues; csv-rows: a dialogue is several rows of a file; file-per-dialogue: each
+    file, of text or anything else, is a dialogue.
 
     Examples:
         talkhouse new corpus tea_talks --like file-per-dialogue

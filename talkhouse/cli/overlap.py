@@ -14,13 +14,7 @@ _WORST = 5
 
 
 @options.command
-@click.option(
-    "--against",
-    metavar="PLACE",
-    multiple=True,
-    help="Give the examples of all other places a verdict against this one: corpus/release/split, or the beginning of "
-    "places up to a slash (may be repeated).",
-)
+@options.against
 @click.option("--threshold", metavar="T", default="0.7", help="Similarity from which two texts are near: 0.5 to 1.")
 @click.option(
     "--contains",
@@ -40,7 +34,7 @@ _WORST = 5
 @options.as_json
 @click.option("--threads", metavar="N", type=click.IntRange(1, 1024), help="Threads that DuckDB uses. Default: all.")
 @options.memory_limit()
-@options.flag("--force", help="Compute anew, and replace existing files, also one that is no file of ours.")
+@options.force
 @options.db
 def command(
     against: tuple[str, ...],
@@ -69,7 +63,8 @@ def command(
     counted apart: that somebody else says "thank you" too is no evidence. docs/overlap.md explains it.
 
     With --against, each example of the other places gets a verdict (dialogue, both, turn, context, phrase, clean), and
-    some of the worst are shown. A file that is there, of this warehouse and with the same thresholds, is used again.
+    some of the worst are shown. A file that is there, of this warehouse and with the same thresholds, is used again;
+    --force computes it anew, and replaces also a file that is none of ours.
 
     Examples:
         talkhouse overlap

@@ -20,9 +20,9 @@ from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
-    from talkhouse.postgres.plan import Plan
-    from talkhouse.postgres.publish import Result
-    from talkhouse.postgres.row_text import Proof
+    from talkhouse.postgres.column_types import Proof
+    from talkhouse.postgres.plan import PublicationPlan
+    from talkhouse.postgres.publish import PublicationResult
     from talkhouse.postgres.verify import Verified
     from talkhouse.warehouse.opened import Warehouse
 
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     "--replace-nul",
     metavar="TEXT",
     help="What stands in texts for the character NUL, which PostgreSQL can't store; may be empty. "
-    "Without it, such texts are told and nothing is copied.",
+    "Without it, such texts are listed and nothing is copied.",
 )
 @click.option("--grant-select", metavar="ROLE", help="Let this role read everything that is published.")
 @options.dry_run
@@ -82,7 +82,7 @@ def command(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Publish a copy of the warehouse in PostgreSQL, for the tools and people that speak it.
+    r"""Publish a copy of the warehouse in PostgreSQL, for tools and people that use it.
 
     The tables have their keys, relations, indexes and comments there. Each view is a table of its rows, in the
     published order; the view of a split is a view of that table. Lists are arrays, lists of lists are jsonb. Macros are
@@ -91,12 +91,12 @@ def command(
     Readers see the former copy or the new one: everything is loaded beside it, counted and hashed, compared with the
     warehouse, and put in its place in one transaction. Where anything fails, the former copy stays. The schemas of the
     copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas. Those of
-    the role that publishes, and rights that were granted, are carried over to the new copy; what could not be is said.
-    Where the warehouse and the options are as they were, nothing is done.
+    the role that publishes, and rights that were granted, are carried over to the new copy; what could not be carried
+    over is listed. Where the warehouse and the options are as they were, nothing is done.
 
     The role needs the right to create schemas in the database, and no others. Publish as the same role each time: what
     belongs to another is neither read nor replaced. Its password is best kept in ~/.pgpass,
-    or given by $PGPASSWORD; service files and sslmode work as in psql. A psql that does "\d+ main.turns" shows it all.
+    or given by $PGPASSWORD; service files and sslmode work as in psql. "\d+ main.turns" in psql shows it all.
 
     Exit code of --verify: 0 where everything is equal, 1 where something differs.
 
@@ -150,9 +150,9 @@ def _working(db: Path | None, memory_limit: str) -> "Iterator[tuple[Warehouse, P
         raise KeyboardInterrupt("interrupted; what was published before is unchanged") from None
 
 
-def _show(result: "Result", *, as_json: bool) -> None:
+def _show(result: "PublicationResult", *, as_json: bool) -> None:
     """Print what was published, what was left out, and what could not be kept."""
-    from talkhouse.postgres.publish import Outcome
+    from talkhouse.postgres.publish import PublicationOutcome
 
     if as_json:
         _print_json(result)
@@ -160,9 +160,9 @@ def _show(result: "Result", *, as_json: bool) -> None:
     place, since = escape(result.place), f"{result.published_at:%Y-%m-%d %H:%M} UTC" if result.published_at else ""
     output.print(
         {
-            Outcome.UNCHANGED: f"Nothing changed: {place} has this copy since {since}",
-            Outcome.DRY_RUN: f"[bold]Dry run[/]: nothing was published to {place}. The copy would have:",
-            Outcome.PUBLISHED: f"[bold green]Published[/] to {place} in {result.seconds:.1f} s, "
+            PublicationOutcome.UNCHANGED: f"Nothing changed: {place} has this copy since {since}",
+            PublicationOutcome.DRY_RUN: f"[bold]Dry run[/]: nothing was published to {place}. The copy would have:",
+            PublicationOutcome.PUBLISHED: f"[bold green]Published[/] to {place} in {result.seconds:.1f} s, "
             "every table and view equal to the warehouse's by rows and hash:",
         }[result.outcome],
         soft_wrap=True,
@@ -173,14 +173,14 @@ def _show(result: "Result", *, as_json: bool) -> None:
         output.print(f"[yellow]note:[/] {escape(visible(note))}", soft_wrap=True)
 
 
-def _show_plan(plan: "Plan") -> None:
-    from talkhouse.postgres.plan import Kind
+def _show_plan(plan: "PublicationPlan") -> None:
+    from talkhouse.postgres.plan import RelationKind
 
     counts = Counter(relation.kind for relation in plan.relations)
-    rows = sum(relation.rows for relation in plan.relations if relation.kind is not Kind.SPLIT)
+    rows = sum(relation.rows for relation in plan.relations if relation.kind is not RelationKind.SPLIT)
     output.print(
-        f"  {counts[Kind.TABLE]} tables, {counts[Kind.ROWS]} views as tables of their rows, "
-        f"{counts[Kind.SPLIT]} views of splits; {rows:,} rows",
+        f"  {counts[RelationKind.TABLE]} tables, {counts[RelationKind.ROWS]} views as tables of their rows, "
+        f"{counts[RelationKind.SPLIT]} views of splits; {rows:,} rows",
         soft_wrap=True,
     )
     for relation in plan.left_out:
@@ -189,7 +189,7 @@ def _show_plan(plan: "Plan") -> None:
         )
 
 
-def _print_json(result: "Result") -> None:
+def _print_json(result: "PublicationResult") -> None:
     described = {
         "outcome": result.outcome,
         "database": result.place,
@@ -201,7 +201,7 @@ def _print_json(result: "Result") -> None:
     print(visible_json(described))
 
 
-def _proofs(plan: "Plan", proofs: "Iterable[Proof]") -> list[dict[str, Any]]:
+def _proofs(plan: "PublicationPlan", proofs: "Iterable[Proof]") -> list[dict[str, Any]]:
     """Describe each relation: with its hash, except before it is published."""
     return [
         {"name": relation.name, "kind": relation.kind, "rows": relation.rows, "hash": proof and proof.hash}

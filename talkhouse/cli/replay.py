@@ -9,7 +9,7 @@ from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
 
 if TYPE_CHECKING:
-    from talkhouse.replay.run import Replayed, Result
+    from talkhouse.replay.run import Replayed, ReplayResult
 
 _SHOWN = 5
 
@@ -69,7 +69,7 @@ def _print_write_back(corpus: str) -> None:
     errors.print(f"writing {corpus} back from the warehouse")
 
 
-def _show(result: "Result") -> None:
+def _show(result: "ReplayResult") -> None:
     """Print what passed, what is still refused and what is newly refused, and whether it was published."""
     if not result.corpora:
         output.print("Nothing is in quarantine; the warehouse is unchanged.", soft_wrap=True)

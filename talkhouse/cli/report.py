@@ -17,7 +17,7 @@ from talkhouse.settings import database
 def command(path: Path, force: bool, db: Path | None) -> None:
     """Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
 
-    It has the corpora with their charts, splits and gold labels, how far annotators agree, findings and checks, a
+    It has the corpora with their charts, splits and gold labels, how well annotators agree, findings and checks, a
     dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
     asks nothing of the network. Where talkhouse overlap has written its file beside the warehouse, it has the matrix of
     places too. Two reports on one build, and one overlap, are equal to the byte.
@@ -30,7 +30,7 @@ def command(path: Path, force: bool, db: Path | None) -> None:
     """
     require_dashboard()
     from talkhouse.query.export import settings
-    from talkhouse.report.write import write_report
+    from talkhouse.report.write_report import write_report
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db), settings=settings(path)) as warehouse, ProgressBar() as bar:

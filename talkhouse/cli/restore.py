@@ -10,7 +10,7 @@ from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.settings import corpus_folders, database
 
 if TYPE_CHECKING:
-    from talkhouse.restore.output_paths import Source
+    from talkhouse.restore.output_paths import RestoredSource
     from talkhouse.restore.write_back import Restored
 
 _SHOWN = 5
@@ -75,6 +75,6 @@ def _show(corpus: str, folder: Path, restored: "Restored") -> None:
             output.print(f"    ... and {count - _SHOWN:,} more (meta.source_files has them all)", soft_wrap=True)
 
 
-def _why(source: "Source") -> str:
+def _why(source: "RestoredSource") -> str:
     """Return why a file is not data."""
     return escape(source.note or "that the reader did not recognise")

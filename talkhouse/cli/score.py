@@ -2,14 +2,16 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talkhouse.cli.terminal import completion, options, show_scores
 from talkhouse.cli.terminal.console import escape, output, warn
 from talkhouse.ingest.files.limits import parse
+from talkhouse.overlap.request import DROPPED
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
 from talkhouse.settings import database
@@ -17,9 +19,8 @@ from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.scores.score import Scored
-    from talkhouse.scores.tasks.request import Request
-    from talkhouse.scores.tasks.task import Task
-    from talkhouse.scores.tasks.workspace import Workspace
+    from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+    from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
 
 
 @options.command
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     help="Labels that the task does not have: stop, or count them as wrong.",
 )
 @click.option("--by", metavar="COLUMN", multiple=True, help="Also for each value of a column (may be repeated).")
+@options.against
 @options.flag("--interval", help="Also the 95 % bootstrap interval of each metric.")
 @options.flag("--all", "everything", help="Print all numbers, not the official metrics alone.")
 @options.as_json
@@ -84,6 +86,7 @@ def command(
     missing: Otherwise,
     unknown: Otherwise,
     by: tuple[str, ...],
+    against: tuple[str, ...],
     interval: bool,
     everything: bool,
     as_json: bool,
@@ -108,6 +111,9 @@ def command(
     Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
     random order of the tied gives on average, with the best and the worst order beside it.
 
+    --against says what the numbers are without the examples that talkhouse overlap finds in your training data, and of
+    these alone.
+
     The official metrics are printed; --all prints the others too, and --json has all of them.
 
     Examples:
@@ -115,13 +121,11 @@ def command(
         talkhouse score mpchat.next_response_prediction scores.npy --split test --json
         talkhouse score delidata.probing_target --template empty.csv
     """
-    from talkhouse.scores.predictions.reader import MEMORY
-    from talkhouse.scores.printed import printed
+    from talkhouse.scores.predictions.prediction_files import MEMORY
     from talkhouse.scores.saved.runs import check_run
-    from talkhouse.scores.score import score
-    from talkhouse.scores.tasks.request import Request
-    from talkhouse.scores.tasks.task import task
-    from talkhouse.scores.tasks.workspace import Workspace
+    from talkhouse.scores.score import printed, score
+    from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+    from talkhouse.scores.tasks.task import ScoreRequest, task
     from talkhouse.system.memory import in_little_memory
     from talkhouse.warehouse.opened import opened
 
@@ -134,7 +138,7 @@ def command(
     if examples is None and template is None:
         options.check_absent({"--escape-formulas": escape_formulas}, "goes with --examples or --template", "score")
     how = {"escape_formulas": escape_formulas, "force": force}
-    request = Request(
+    request = ScoreRequest(
         paths,
         layout=layout,
         split=split,
@@ -153,7 +157,15 @@ def command(
     )
     if save is not None:
         check_run(save, database(db))
-    with opened(database(db)) as warehouse, Workspace(warehouse.con) as workspace:
+    overlap: dict[str, Any] | None = None
+    beside: dict[str, Path] = {}
+    if against and template is None:
+        from talkhouse.overlap.drop import about, verdicts_in, with_verdicts
+
+        judged = with_verdicts(database(db), against)
+        beside, overlap = {judged.stem: judged}, about(judged)
+        request = replace(request, judged=verdicts_in(judged), dropped=DROPPED)
+    with opened(database(db), beside=beside) as warehouse, ScoringWorkspace(warehouse.con) as workspace:
         con, wanted = warehouse.con, task(name, warehouse.catalogue)
         wanted.layout(layout)
         if template is not None:
@@ -169,7 +181,7 @@ def command(
             if as_printed:
                 sys.stdout.write(printed(workspace, scored))
             elif as_json:
-                print(visible_json(show_scores.as_data(scored)))
+                print(visible_json(show_scores.as_data(scored, overlap)))
             else:
                 show_scores.show(scored, by=request.by, everything=everything)
             sys.stdout.flush()
@@ -181,7 +193,7 @@ def command(
 
 
 def _write_template(
-    workspace: "Workspace", wanted: "Task", request: "Request", path: Path, how: Mapping[str, bool]
+    workspace: "ScoringWorkspace", wanted: "ScoredTask", request: "ScoreRequest", path: Path, how: Mapping[str, bool]
 ) -> None:
     from talkhouse.query.rows_file import write_rows
     from talkhouse.scores.predictions.baselines import template
@@ -194,16 +206,16 @@ def _write_template(
     output.print(f"Wrote {rows:,} keys of {wanted.name} to {escape(str(path))}", soft_wrap=True)
 
 
-def _write_examples(workspace: "Workspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
+def _write_examples(workspace: "ScoringWorkspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
     from talkhouse.query.rows_file import write_rows
-    from talkhouse.scores.metrics.each_example import examples_query
+    from talkhouse.scores.each_example import examples_query
 
     query = examples_query(workspace, scored.task, scored.turns[0].scored)
     rows = write_rows(workspace.con, query, path, **how)
     click.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
 
 
-def _save(workspace: "Workspace", scored: "Scored", run: str, warehouse: Path) -> None:
+def _save(workspace: "ScoringWorkspace", scored: "Scored", run: str, warehouse: Path) -> None:
     from talkhouse.scores.saved.runs import save
 
     click.echo(f"saved in {visible(str(save(workspace, scored, run, warehouse)))}", err=True)

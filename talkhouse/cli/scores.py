@@ -21,9 +21,8 @@ from talkhouse.visible import visible_json
 def command(name: str | None, compare: tuple[str, str] | None, db: Path | None, as_json: bool) -> None:
     """List the runs that talkhouse score --save kept, those that can be compared side by side; or compare two.
 
-    Runs can be compared where they are of the same examples: the same fingerprint, the same subsets, and
-    the same ones that an expression of --where leaves. They are kept in scores.duckdb beside the warehouse, which
-    builds do not touch.
+    Runs can be compared where they are of the same examples: the same fingerprint, the same subsets, and the same
+    --where. They are kept in scores.duckdb beside the warehouse, which builds do not touch.
 
     --compare gives the difference of each metric (B less A), its 95 % interval by the paired bootstrap, and the p-value
     of a paired randomisation test, both over dialogues.

@@ -15,7 +15,7 @@ from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from talkhouse.explore.resolve_id import Target
-    from talkhouse.explore.search import Found, ShownTurn
+    from talkhouse.explore.search import SearchMatches, ShownTurn
 
 _MATCH = "bold red"
 _IDS = 3
@@ -28,7 +28,7 @@ _HIT_LINES = 4
 @click.argument("text", metavar="TEXT", help="The text to search for.")
 @options.db
 @options.flag("--regex", help="TEXT is a regular expression in RE2 syntax.")
-@options.flag("--case-sensitive/--ignore-case", "-s/-i", "match_case", help="Whether A is another letter than a.")
+@options.flag("--case-sensitive/--ignore-case", "-s/-i", "match_case", help="Whether upper and lower case differ.")
 @options.corpus
 @click.option("--role", metavar="ROLE", help="Only turns of this role: user, system ...")
 @options.split
@@ -51,10 +51,10 @@ def command(
 ) -> None:
     r"""Find the turns that contain a text, each with its dialogue id and its turn index, which counts from 0.
 
-    Upper and lower case are the same, unless --case-sensitive is there. Otherwise the text is matched to the character:
-    %, * and quotes have no special meaning, and nothing is normalised. Turns are sorted by dialogue id and turn index.
-    If nothing is found, the command says so, and the exit code is 0. Where the text is the id of a dialogue or record,
-    standard error says how to see that.
+    Case is ignored unless --case-sensitive is given. Otherwise the text is matched to the character: %, * and quotes
+    have no special meaning, and nothing is normalised. Turns are sorted by dialogue id and turn index. If nothing is
+    found, the command says so, and the exit code is 0. Where the text is the id of a dialogue or record, standard error
+    says how to show it.
 
     On a terminal, long texts are cut around the match. Elsewhere each turn is one whole line of tab-separated columns:
     dialogue id, turn index, > for a match (nothing for the turns around it), role, speaker, text; control characters
@@ -66,7 +66,7 @@ def command(
         talkhouse search --regex "\b(colou?r|shade)s?\b" --corpus dbdc3 --role user
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
     """
-    from talkhouse.explore.find_ids import find_ids
+    from talkhouse.explore.resolve_id import find_ids
     from talkhouse.explore.search import search
     from talkhouse.warehouse.opened import opened
 
@@ -93,7 +93,7 @@ def command(
         _name([] if regex else find_ids(warehouse.con, text, _IDS, whole=True))
 
 
-def _show(found: "Found") -> None:
+def _show(found: "SearchMatches") -> None:
     """Print for a person: a heading per dialogue, matches highlighted, long texts cut around them."""
     from talkhouse.explore.search import with_neighbours
 
@@ -126,7 +126,7 @@ def _put_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
     print_hanging(head, body)
 
 
-def _list(found: "Found") -> None:
+def _list(found: "SearchMatches") -> None:
     """Print for programs: one whole line per turn, in tab-separated columns."""
     from talkhouse.explore.search import with_neighbours
 
@@ -137,7 +137,7 @@ def _list(found: "Found") -> None:
             print("\t".join(map(visible, cells)))
 
 
-def _summarise(found: "Found", text: str, *, regex: bool) -> None:
+def _summarise(found: "SearchMatches", text: str, *, regex: bool) -> None:
     """Print on standard error how many there are, and how to see the rest."""
     turns, dialogues = _count(found.turns, "turn"), _count(found.dialogues, "dialogue")
     message = f"found in {turns} of {dialogues}"

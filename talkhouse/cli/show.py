@@ -10,8 +10,21 @@ import click
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import output, styled
 from talkhouse.cli.terminal.show_text import highlighted, print_hanging, rows_as_json, who
-from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes, by_turn, facts, spans_of
-from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart, in_recording, parts_by_turn
+from talkhouse.explore.items import (
+    CALL,
+    RESPONSE,
+    Item,
+    ItemList,
+    Labelled,
+    MessagePart,
+    TurnPart,
+    Votes,
+    by_turn,
+    facts,
+    in_recording,
+    parts_by_turn,
+    spans_of,
+)
 from talkhouse.made import not_published
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import corpus_folders, database
@@ -71,7 +84,7 @@ def _listed(item: Item) -> Line:
     return head, styled(" / ".join(map(_named, item.parts)), "green" if item.is_gold else "")
 
 
-def _named(part: Part) -> str:
+def _named(part: MessagePart) -> str:
     """Return a persona or candidate in one line: its text, its picture, and who made it if that is known."""
     facts = [fact for fact in (part.image_file, part.source) if fact]
     return visible(" ".join([part.text, *(f"[{fact}]" for fact in facts)]))
@@ -104,17 +117,17 @@ def command(
     r"""Show a dialogue with its labels, personas and candidates, and the files that it came from.
 
     For a dialogue's id, the labels of all records that published it, record by record if there are several; for a
-    record's id, the labels of that record, each with what hangs on it: its span of the text, which a terminal
-    underlines, and what only its corpus has, such as a slot and its values. For more than five annotators, the
-    distribution of their labels. A turn that answers another has an arrow; a tool call, its response. Texts are never
-    cut; control characters and invisible characters in them are written as \t, \x1b, \u200b.
+    record's id, the labels of that record, each with its span of the text, which a terminal underlines, and with what
+    only its corpus has, such as a slot and its values. For more than five annotators, the distribution of their labels.
+    A turn that answers another has an arrow; a tool call, its response. Texts are never cut; control characters and
+    invisible characters in them are written as \t, \x1b, \u200b.
 
     --json prints everything as one object: kind, id, corpus, dialogue, participants, turns, parts, and records, each
     with its source, annotations, personas and candidates, with all columns of their tables (extra, annotators' ids,
     times).
 
     --raw prints the record as it is in its file, written from the tables alone: JSON equal in every value, anything
-    else byte for byte, nothing added, so also what acts on a terminal. A quarantined record, named by FILE#POINTER, is
+    else byte for byte, nothing added, control characters included. A quarantined record, named by FILE#POINTER, is
     printed verbatim.
 
     Examples:

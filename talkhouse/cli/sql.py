@@ -53,8 +53,8 @@ def command(
 
     The query is sandboxed: it sees the warehouse and nothing else. It can't read or write other files, reach the
     network, attach databases, load extensions or change settings, and it is one statement. So a query that somebody
-    sent you can do no harm except take long (--timeout) and need memory (--memory-limit; half of the machine's unless
-    you raise or lower it). It runs in a process of its own, which is ended if it does not stop.
+    sent you can do no harm beyond taking time (--timeout) and memory (--memory-limit; half of the machine's unless you
+    raise or lower it). It runs in a process of its own, which is ended if it does not stop.
 
     Where talkhouse overlap has written overlap.duckdb beside the warehouse, its tables are there too: from
     overlap.matches.

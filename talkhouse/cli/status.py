@@ -14,7 +14,7 @@ from talkhouse.visible import visible_json
 def command(db: Path | None, as_json: bool) -> None:
     """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built."""
     from talkhouse.cli.terminal.summary import show_corpora, size
-    from talkhouse.explore.status import status
+    from talkhouse.explore.inventory import status
     from talkhouse.warehouse.opened import opened
 
     path = database(db)

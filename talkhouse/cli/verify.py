@@ -19,7 +19,7 @@ from talkhouse.visible import visible, visible_json
 if TYPE_CHECKING:
     from talkhouse.ingest.files.limits import Limits
     from talkhouse.ingest.registry import Registry
-    from talkhouse.restore.diff_bytes import Difference
+    from talkhouse.restore.differences import FileDifference
     from talkhouse.restore.verify import Verdict
     from talkhouse.warehouse.opened import Warehouse
 
@@ -139,7 +139,7 @@ def _put(verdict: "Verdict") -> None:
         print_hanging(styled(" " * _WIDTH), styled(visible(reason), "dim"))
 
 
-def _put_difference(difference: "Difference") -> None:
+def _put_difference(difference: "FileDifference") -> None:
     if difference.pointer is None:
         location = f"line {difference.line:,}, byte {difference.byte:,}"
     else:

@@ -16,7 +16,7 @@ from talkhouse.visible import visible, visible_json
 @options.as_json
 def command(name: str | None, db: Path | None, as_json: bool) -> None:
     """List the views with the meaning and number of their rows; with NAME, show its columns and what they mean."""
-    from talkhouse.explore.views import view, views
+    from talkhouse.explore.inventory import view, views
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db)) as warehouse:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from talkhouse.charts.declarations import Declared, dashboards
+from talkhouse.charts.declarations import DeclaredDashboard, dashboards
 from talkhouse.dashboard import errors, warehouse
 from talkhouse.dashboard.content import ask, corpus, home, quality, read, scores, sql, tasks
 from talkhouse.queries.catalogue import BI
@@ -32,7 +32,7 @@ def pages() -> dict[str, list[st.Page]]:
     return {"": [*general, *of_all], "Corpora": list(_at_free_addresses(_of_corpora(declared), taken))}
 
 
-def _declared() -> list[Declared]:
+def _declared() -> list[DeclaredDashboard]:
     """Return the dashboards of the warehouse; where none can be read, Talkhouse's, whose pages say why."""
     try:
         return dashboards(warehouse.current().query_files)
@@ -48,7 +48,7 @@ def _at_free_addresses(pages: list[st.Page], taken: set[str]) -> Iterator[st.Pag
             yield page
 
 
-def _of_corpora(declared: list[Declared]) -> list[st.Page]:
+def _of_corpora(declared: list[DeclaredDashboard]) -> list[st.Page]:
     """Return the pages of the corpora; none where the warehouse can't be read, of which the other pages say why."""
     try:
         return list(corpus.pages(warehouse.current(), declared))

@@ -8,18 +8,15 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts import words
-from talkhouse.charts.cut import cut, is_cut
+from talkhouse.charts.colours import palette
 from talkhouse.charts.declarations import metrics
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.declared import Chart, ChartKind
 from talkhouse.charts.draw import draw
-from talkhouse.charts.errors import sql_of_chart
-from talkhouse.charts.fields import Field, fields
-from talkhouse.charts.formats import NOTHING, NUMBERS, number
+from talkhouse.charts.fields import NOTHING, NUMBERS, ChartField, Rows, fields, number
 from talkhouse.charts.marks import with_units
-from talkhouse.charts.missing import missing_files
-from talkhouse.charts.palette import palette
-from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed
-from talkhouse.charts.rows import Rows
+from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed, sql_of_chart
+from talkhouse.charts.view_cache import missing_files
+from talkhouse.charts.words import cut, is_cut
 from talkhouse.dashboard import receipt
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.tables import OPEN, counted, table_html
@@ -45,7 +42,7 @@ _LEADS = "_leads"
 def draw_table(
     title: str,
     rows: pl.DataFrame,
-    columns: Sequence[Field],
+    columns: Sequence[ChartField],
     *,
     of: int | None = None,
     leads: Sequence[str] | None = None,
@@ -79,13 +76,13 @@ def draw_rows(rows: pl.DataFrame, config: Mapping[str, Any]) -> None:
     )
 
 
-def _column(column: Field, rows: pl.DataFrame) -> Any:
+def _column(column: ChartField, rows: pl.DataFrame) -> Any:
     if column.format:
         return st.column_config.NumberColumn(column.title, format=NUMBERS[column.format].streamlit)
     return st.column_config.Column(column.title, width="large" if _longest(rows[column.name]) > _LETTERS else None)
 
 
-def ranking_first(chart: Chart, columns: Sequence[Field]) -> list[Field]:
+def ranking_first(chart: Chart, columns: Sequence[ChartField]) -> list[ChartField]:
     """Return the columns of a table with what its rows are ranked by right behind what names them."""
     if not chart.largest_first:
         return list(columns)
@@ -95,7 +92,7 @@ def ranking_first(chart: Chart, columns: Sequence[Field]) -> list[Field]:
     return [*others[:named], by, *others[named:]]
 
 
-def long_last(columns: Sequence[Field], rows: pl.DataFrame) -> list[Field]:
+def long_last(columns: Sequence[ChartField], rows: pl.DataFrame) -> list[ChartField]:
     """Return the columns with those of long texts behind the others, or numbers would be out of sight on a phone."""
     return sorted(columns, key=lambda column: _longest(rows[column.name]) > _LETTERS)
 
@@ -127,7 +124,7 @@ def draw_on_page(opened: Warehouse, chart: Chart, choices: Choices, level: int, 
     left_out = cut(chosen, of_view, rows) if is_cut(chosen) else None
     rows = rows.drop(TOTAL, TIED, strict=False)
     columns = fields(chart, of_view)
-    if chart.kind is Kind.NUMBER:
+    if chart.kind is ChartKind.NUMBER:
         receipt.draw(opened, chart.title, sql, number=_draw_number(chart, columns[0], rows))
         return
     heading(chart.title, chart.description, level)
@@ -137,7 +134,7 @@ def draw_on_page(opened: Warehouse, chart: Chart, choices: Choices, level: int, 
     lead = leads(opened, chart, rows, choices)
     if left_out and left_out.note:
         st.caption(plain(left_out.note))
-    if chart.kind is Kind.TABLE:
+    if chart.kind is ChartKind.TABLE:
         ranked = ranking_first(chart, columns)
         draw_table(chart.title, rows, ranked, of=left_out.total if left_out else None, leads=lead)
         receipt.draw(opened, chart.title, sql)
@@ -156,7 +153,7 @@ def draw_on_page(opened: Warehouse, chart: Chart, choices: Choices, level: int, 
 
 
 def _draw_what_it_shows(
-    opened: Warehouse, chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None, sql: str
+    opened: Warehouse, chart: Chart, columns: list[ChartField], rows: pl.DataFrame, lead: list[str] | None, sql: str
 ) -> None:
     """Draw, side by side, what opens the numbers of a chart and its receipt."""
     with st.container(horizontal=True):
@@ -172,7 +169,7 @@ def heading(title: str, description: str, level: int) -> None:
     draw_heading(plain(title), anchor=False, help=plain(description, lines=True) or None)
 
 
-def _draw_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
+def _draw_number(chart: Chart, column: ChartField, rows: pl.DataFrame) -> str:
     """Draw a number, and return it as it is written."""
     assert column.metric  # noqa: S101 - a number has a metric and nothing else
     value = number(rows.item(), column.metric.format)
@@ -184,7 +181,7 @@ def _draw_number(chart: Chart, column: Field, rows: pl.DataFrame) -> str:
 
 
 @st.fragment
-def _draw_numbers(chart: Chart, columns: list[Field], rows: pl.DataFrame, lead: list[str] | None) -> None:
+def _draw_numbers(chart: Chart, columns: list[ChartField], rows: pl.DataFrame, lead: list[str] | None) -> None:
     """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there.
 
     They are made when they are asked for, and the rest of the page stays as it is.

@@ -5,11 +5,9 @@ from itertools import groupby
 
 import streamlit as st
 
-from talkhouse.charts.declared import Chart, Dashboard, Filter, Headline, Kind
-from talkhouse.charts.errors import sql_of_filter
-from talkhouse.charts.grid import rows_of_charts
-from talkhouse.charts.headlines import Said, said
-from talkhouse.charts.query import OPTIONS, Choices, filter_sql
+from talkhouse.charts.declared import Chart, ChartKind, Dashboard, Filter, Headline, rows_of_charts
+from talkhouse.charts.headlines import FilledHeadline, fill
+from talkhouse.charts.query import OPTIONS, Choices, filter_sql, sql_of_filter
 from talkhouse.dashboard import chart_on_page, errors, links, receipt
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import Warehouse
@@ -28,7 +26,7 @@ def draw_headlines(opened: Warehouse, headlines: Iterable[Headline]) -> None:
     lines, queries = [], {}
     for headline in headlines:
         try:
-            found = said(opened.rows_of_pages, headline, opened.query_files)
+            found = fill(opened.rows_of_pages, headline, opened.query_files)
         except CatalogueError as error:
             errors.show(str(error), f"The headline '{plain(headline.sentence)}' can't be shown.")
             continue
@@ -40,7 +38,7 @@ def draw_headlines(opened: Warehouse, headlines: Iterable[Headline]) -> None:
         receipt.draw_choice(opened, queries)
 
 
-def line(found: Said) -> str:
+def line(found: FilledHeadline) -> str:
     """Return a sentence as Markdown, its link after it."""
     runs = groupby(found.parts, key=lambda part: part[1])
     sentence = "".join(_bold(_joined(parts)) if is_value else plain(_joined(parts)) for is_value, parts in runs)
@@ -60,7 +58,7 @@ def _bold(text: str) -> str:
     return f"{plain(start)}**{plain(inner)}**{plain(end)}"
 
 
-def _link(found: Said) -> str:
+def _link(found: FilledHeadline) -> str:
     if found.dialogue_id or found.record_id:
         return linked("Read", links.read(found.dialogue_id, found.turn_index, record_id=found.record_id))
     return linked(_PAGES.get(found.link.partition("?")[0], "More"), found.link) if found.link else ""
@@ -109,7 +107,7 @@ def draw_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices, *,
     One that can't be computed says so in its place.
     """
     for row in rows_of_charts(charts):
-        if all(chart.kind is Kind.NUMBER for chart in row):
+        if all(chart.kind is ChartKind.NUMBER for chart in row):
             with st.container(horizontal=True):
                 for chart in row:
                     with st.container(border=True, width="stretch"):

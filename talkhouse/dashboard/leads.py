@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 import polars as pl
 
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.declared import Chart, ChartKind
 from talkhouse.charts.query import Choices
 from talkhouse.dashboard import links
 from talkhouse.dashboard.examples import task_names
@@ -37,7 +37,7 @@ def leads(opened: Warehouse, chart: Chart, rows: pl.DataFrame, choices: Choices)
     if any(name in rows.columns for name in _PLACES):
         return [_turn(row) for row in rows.iter_rows(named=True)]
     page = chart.leads_to or _page(chart)
-    if not page or chart.kind is Kind.TABLE:
+    if not page or chart.kind is ChartKind.TABLE:
         return None
     if page.partition("?")[0] == "tasks":
         tasks = {full.partition(".")[2]: full for full in task_names(opened)}

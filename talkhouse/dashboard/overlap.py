@@ -8,16 +8,15 @@ import duckdb
 import polars as pl
 import streamlit as st
 
-from talkhouse.charts.fields import Field
-from talkhouse.charts.formats import NOTHING
-from talkhouse.charts.metric import ROWS
+from talkhouse.charts.declared import ROWS
+from talkhouse.charts.fields import NOTHING, ChartField
 from talkhouse.dashboard import errors, links, warehouse
 from talkhouse.dashboard.tables import OPEN, counted, table_html
 from talkhouse.dashboard.text import html, linked, marked, plain, tag
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, open_overlap, path_for
-from talkhouse.overlap.read import VERDICTS, Found, read_from, sentences
-from talkhouse.overlap.request import Unit
+from talkhouse.overlap.read import Found, read_from, sentences
+from talkhouse.overlap.request import VERDICTS, Unit
 from talkhouse.overlap.worst import Pair, Spans, shingle_of, with_texts, worst_matches
 from talkhouse.schema import warehouse as files
 from talkhouse.schema.sql import dicts, literal
@@ -32,9 +31,8 @@ _MOST_PLACES = 30
 _BEFORE, _LETTERS = 120, 1_200
 """Letters of a text before the first that is shared, and in all, where it is longer."""
 
-_TASK = Field("task", "Task")
-_SPLIT = [_TASK, Field("release", "Release"), Field("split", "Split"), Field("examples", "Examples", ROWS)]
-_JUDGED = [*_SPLIT, *(Field(verdict, verdict.title(), ROWS) for verdict in VERDICTS)]
+_SPLIT = [ChartField(name, name.title()) for name in ("task", "release", "split")]
+_JUDGED = [*_SPLIT, *(ChartField(name, name.title(), ROWS) for name in ("examples", *VERDICTS))]
 
 _SENTENCES = 5
 """Sentences above the matrix."""

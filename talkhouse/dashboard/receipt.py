@@ -8,11 +8,9 @@ import polars as pl
 import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-from talkhouse.charts.fields import Field
-from talkhouse.charts.formats import NOTHING
+from talkhouse.charts.fields import NOTHING, ChartField
 from talkhouse.citation.formats import text
-from talkhouse.citation.software import software
-from talkhouse.citation.work import citations
+from talkhouse.citation.work import citations, software
 from talkhouse.dashboard import errors, links
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
@@ -164,7 +162,7 @@ def _draw_opened(opened: Warehouse, title: str, sql: str, number: str) -> None:
         st.caption("These rows name no record, so that no one place in a published file is theirs.")
     if facts.sources.height:
         st.markdown("Where these are in the published files:")
-        columns = [Field(name, _TITLES[name]) for name in facts.sources.columns]
+        columns = [ChartField(name, _TITLES[name]) for name in facts.sources.columns]
         st.html(table_html("Where these are in the published files", facts.sources, columns))
     st.markdown("To cite it:")
     st.code(visible(facts.citation, lines=True), language=None, wrap_lines=True)

@@ -16,8 +16,7 @@ from pyarrow import parquet
 from pyarrow.lib import RecordBatch
 from pyarrow.lib import Table as ArrowTable
 
-from talkhouse.charts.fields import Field
-from talkhouse.charts.formats import NOTHING, number
+from talkhouse.charts.fields import NOTHING, ChartField, number
 from talkhouse.dashboard.text import html
 from talkhouse.query.writers import number_columns
 from talkhouse.schema.errors import QueryFailed
@@ -199,7 +198,9 @@ OPEN = "Read"
 """What the link of a row is called."""
 
 
-def table_html(title: str, rows: pl.DataFrame, columns: Sequence[Field], leads: Sequence[str] | None = None) -> str:
+def table_html(
+    title: str, rows: pl.DataFrame, columns: Sequence[ChartField], leads: Sequence[str] | None = None
+) -> str:
     """Return rows as a table; ``title`` is for a screen reader, ``leads`` are the addresses that rows lead to.
 
     An empty address is none.
@@ -224,7 +225,7 @@ def _link(address: str) -> str:
     return f'<td class="short">{link}</td>'
 
 
-def _kind(column: Field, values: pl.Series) -> str:
+def _kind(column: ChartField, values: pl.Series) -> str:
     """Return the classes of a column's cells, by the longest of its texts."""
     if column.format or values.dtype.is_numeric():
         return "number"
@@ -239,7 +240,7 @@ def _classes(kind: str, title: str) -> str:
     return f' class="{kind} wide"' if len(title) > _TITLE and not kind.startswith("text") else f' class="{kind}"'
 
 
-def _cells(row: Mapping[str, Any], columns: Sequence[Field], kinds: Mapping[str, str]) -> Iterator[str]:
+def _cells(row: Mapping[str, Any], columns: Sequence[ChartField], kinds: Mapping[str, str]) -> Iterator[str]:
     for column in columns:
         kind = kinds[column.name]
         text = html(_text(row[column.name], column))
@@ -251,7 +252,7 @@ def _jointed(word: re.Match[str]) -> str:
     return _JOINT.sub("<wbr>", word[0])
 
 
-def _text(value: Any, column: Field) -> str:
+def _text(value: Any, column: ChartField) -> str:
     if value is None:
         return NOTHING
     if column.format:

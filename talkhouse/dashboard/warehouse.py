@@ -12,8 +12,8 @@ import streamlit as st
 
 from talkhouse import migrations
 from talkhouse.charts.declarations import dashboards, metrics
-from talkhouse.charts.held import Connect, Held, often_asked
-from talkhouse.charts.rows import frame
+from talkhouse.charts.fields import frame
+from talkhouse.charts.view_cache import Connect, ViewCache, often_asked
 from talkhouse.queries.catalogue import BI, Catalogue, catalogue_of
 from talkhouse.query import sandbox
 from talkhouse.schema import warehouse
@@ -78,7 +78,7 @@ class Warehouse:
             self.query_files = query_files.files(con, con.execute("select current_database()").fetchall()[0][0])
             self.columns: dict[str, list[str]] = dict(con.execute(_COLUMNS).fetchall())
         """The SQL and the charts of its views; the columns of each view of ``bi``."""
-        self._held: Held | None = None
+        self._held: ViewCache | None = None
         self._holding = threading.Lock()
 
     @property
@@ -105,7 +105,7 @@ class Warehouse:
             if self._held is None:
                 declared = [file.dashboard for file in dashboards(self.query_files)]
                 often = often_asked(declared, metrics(self.query_files), self.columns, [CORPORA])
-                self._held = Held(self.connection, f"{self.version.path.stem}_held", often)
+                self._held = ViewCache(self.connection, f"{self.version.path.stem}_held", often)
         return _rows(self.connection, self.version, sql, {}, self._held.sql)
 
 

@@ -34,7 +34,7 @@ TABLES = (
 
 
 @dataclass(frozen=True)
-class Column:
+class DescribedColumn:
     """A column of a table or view; ``required`` is False for those of views, which declare nothing."""
 
     name: str
@@ -50,7 +50,7 @@ class Entry:
     name: str
     comment: str
     grain: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[DescribedColumn, ...]
 
 
 def tables() -> list[Entry]:
@@ -107,17 +107,17 @@ def render(con: duckdb.DuckDBPyConnection, corpora: list[Corpus], catalogued: li
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _columns(table: Table) -> Iterator[Column]:
+def _columns(table: Table) -> Iterator[DescribedColumn]:
     for column in table.columns:
         targets = [f"{qualified(key.column.table)}" for key in column.foreign_keys if len(key.constraint.columns) == 1]  # type: ignore[union-attr]
         references = f" References {', '.join(targets)}." if targets else ""
         kind = "text" if column.type.__class__.__name__ in ("Text", "LongText") else str(column.type).lower()
-        yield Column(column.name, kind, f"{column.comment}{references}", required=not column.nullable)
+        yield DescribedColumn(column.name, kind, f"{column.comment}{references}", required=not column.nullable)
 
 
-def _view_columns(con: duckdb.DuckDBPyConnection, view: ViewQuery) -> Iterator[Column]:
+def _view_columns(con: duckdb.DuckDBPyConnection, view: ViewQuery) -> Iterator[DescribedColumn]:
     for column in columns_of(con, view.schema, view.name):
-        yield Column(column["name"], column["type"].lower(), column["meaning"] or "")
+        yield DescribedColumn(column["name"], column["type"].lower(), column["meaning"] or "")
 
 
 def _entry(entry: Entry, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

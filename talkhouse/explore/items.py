@@ -1,17 +1,17 @@
 """What belongs to a turn or a record, as it is shown: labels with what hangs on them, personas and candidates."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-Row: TypeAlias = dict[str, Any]
+_Row: TypeAlias = dict[str, Any]
 
-FEW = 5
+_FEW = 5
 """Up to so many annotators are named; of more, the distribution is shown."""
 
-FIRST_PERSONAS = 5
-FIRST_CANDIDATES = 3
+_FIRST_PERSONAS = 5
+_FIRST_CANDIDATES = 3
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def leading(counts: Iterable[tuple[str, int]]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Part:
+class MessagePart:
     """A text or persona in a list; ``source`` tells who made it, where that is known."""
 
     text: str
@@ -72,7 +72,7 @@ class Item:
 
     position: int
     is_gold: bool
-    parts: tuple[Part, ...]
+    parts: tuple[MessagePart, ...]
 
 
 @dataclass(frozen=True)
@@ -98,19 +98,19 @@ class ItemList:
     @property
     def shown(self) -> tuple[Item, ...]:
         """The first items, and the gold ones."""
-        first = FIRST_PERSONAS if self.kind == "personas" else FIRST_CANDIDATES
+        first = _FIRST_PERSONAS if self.kind == "personas" else _FIRST_CANDIDATES
         return tuple(item for index, item in enumerate(self.items) if index < first or item.is_gold)
 
 
-def votes(rows: Iterable[Row], text: str = "") -> Iterator[Votes]:
+def _votes(rows: Iterable[_Row], text: str = "") -> Iterator[Votes]:
     """Yield the labels scheme by scheme, from the ``annotations`` of a record that belong to one turn.
 
     ``text``: what the turn says.
     """
-    for (scheme, persona_set, position), group in grouped(rows, "scheme", "persona_set", "persona_position"):
-        annotators = grouped(group, "annotator_index")
+    for (scheme, persona_set, position), group in _grouped(rows, "scheme", "persona_set", "persona_position"):
+        annotators = _grouped(group, "annotator_index")
         counts = tuple(sorted(Counter(map(_label, group)).items()))
-        few = annotators if len(annotators) <= FEW else []
+        few = annotators if len(annotators) <= _FEW else []
         names = [row[0]["annotator_id"] or (f"#{index}" if len(annotators) > 1 else "") for (index,), row in few]
         named = tuple((name, tuple(map(_label, labels))) for name, (_, labels) in zip(names, few, strict=True))
         every = [_labelled(row, name, text) for name, (_, labels) in zip(names, few, strict=True) for row in labels]
@@ -118,36 +118,36 @@ def votes(rows: Iterable[Row], text: str = "") -> Iterator[Votes]:
         yield Votes(scheme, persona_set, position, len(annotators), counts, named, detailed)
 
 
-def personas(rows: Iterable[Row]) -> Iterator[ItemList]:
+def _personas(rows: Iterable[_Row]) -> Iterator[ItemList]:
     """Yield the lists of personas, from the ``personas`` of a record that belong to one turn."""
-    for (name, owner), group in grouped(rows, "persona_set", "speaker"):
+    for (name, owner), group in _grouped(rows, "persona_set", "speaker"):
         items = tuple(Item(row["position"], is_gold=False, parts=(_part(row),)) for row in group)
         yield ItemList("personas", name, owner, items, states_gold=False)
 
 
-def candidates(rows: Iterable[Row]) -> Iterator[ItemList]:
+def _candidates(rows: Iterable[_Row]) -> Iterator[ItemList]:
     """Yield the lists of candidates, from the ``candidates`` of a record that belong to one turn."""
-    for (name,), group in grouped(rows, "candidate_set"):
+    for (name,), group in _grouped(rows, "candidate_set"):
         items = tuple(
             Item(position, is_gold=any(row["is_gold"] for row in members), parts=tuple(map(_part, members)))
-            for (position,), members in grouped(group, "position")
+            for (position,), members in _grouped(group, "position")
         )
         stated = any(row["is_gold"] is not None for row in group)
         yield ItemList("candidates", name, None, items, states_gold=stated)
 
 
-def _part(row: Row) -> Part:
+def _part(row: _Row) -> MessagePart:
     text = row["text"] if row["text"] is not None else f"({row['persona_id'] or row.get('text_id')})"
-    return Part(text, row.get("image_file"), row.get("source"))
+    return MessagePart(text, row.get("image_file"), row.get("source"))
 
 
-def _labelled(row: Row, annotator: str, text: str) -> Labelled:
+def _labelled(row: _Row, annotator: str, text: str) -> Labelled:
     span = None if row["start_index"] is None or row["end_index"] is None else (row["start_index"], row["end_index"])
     words = text[slice(*span)] if span else ""
     return Labelled(_label(row), annotator, span, words, tuple(facts(row["extra"])))
 
 
-def _label(row: Row) -> str:
+def _label(row: _Row) -> str:
     label, value = row["label"], row["value"]
     if label is None:
         return "null" if value is None else str(value)
@@ -155,31 +155,31 @@ def _label(row: Row) -> str:
     return (label or '""') + ("" if is_said else f" {value}")
 
 
-def grouped(rows: Iterable[Row], *names: str) -> list[tuple[tuple[Any, ...], list[Row]]]:
+def _grouped(rows: Iterable[_Row], *names: str) -> list[tuple[tuple[Any, ...], list[_Row]]]:
     """Group rows by some columns, in the order of their first rows."""
-    groups: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    groups: defaultdict[tuple[Any, ...], list[_Row]] = defaultdict(list)
     for row in rows:
         groups[tuple(row[name] for name in names)].append(row)
     return list(groups.items())
 
 
 _KINDS: dict[str, Callable[..., Iterator[Votes | ItemList]]] = {
-    "personas": personas,
-    "candidates": candidates,
-    "annotations": votes,
+    "personas": _personas,
+    "candidates": _candidates,
+    "annotations": _votes,
 }
 """What a record of ``show`` has, by name, and how it is shown."""
 
 
-def by_turn(records: list[Row], turns: Iterable[Row]) -> dict[int | None, list[tuple[str, Votes | ItemList]]]:
+def by_turn(records: list[_Row], turns: Iterable[_Row]) -> dict[int | None, list[tuple[str, Votes | ItemList]]]:
     """Return by turn (None: the whole dialogue or record) what belongs to it, each with its record's name."""
     texts = {turn["turn_index"]: turn["text"] for turn in turns}
     items: defaultdict[int | None, list[tuple[str, Votes | ItemList]]] = defaultdict(list)
-    names = record_names([record for record in records if any(record[kind] for kind in _KINDS)])
+    names = _record_names([record for record in records if any(record[kind] for kind in _KINDS)])
     for record in records:
         for kind, shown in _KINDS.items():
-            for (turn_index,), rows in grouped(record[kind], "turn_index"):
-                text = (texts.get(turn_index, ""),) if shown is votes else ()
+            for (turn_index,), rows in _grouped(record[kind], "turn_index"):
+                text = (texts.get(turn_index, ""),) if shown is _votes else ()
                 items[turn_index] += [(names[record["record_id"]], item) for item in shown(rows, *text)]
     return items
 
@@ -208,7 +208,7 @@ def facts(extra: str | None) -> Iterator[tuple[str, str]]:
 _NAMING = (("release",), ("subset",), ("split",), ("release", "subset"), ("subset", "split"), ("release", "split"))
 
 
-def record_names(records: list[Row]) -> dict[str, str]:
+def _record_names(records: list[_Row]) -> dict[str, str]:
     """Name records by what distinguishes them: release, subset, split, or else their ids; one alone needs no name."""
     if len(records) < 2:
         return {record["record_id"]: "" for record in records}
@@ -217,3 +217,84 @@ def record_names(records: list[Row]) -> dict[str, str]:
         if len(set(values)) == len(records) and not any(None in value for value in values):
             return {record["record_id"]: " ".join(value) for record, value in zip(records, values, strict=True)}
     return {record["record_id"]: record["record_id"] for record in records}
+
+
+_Place: TypeAlias = tuple[int, int]
+"""turn_index and part_index."""
+
+CALL, RESPONSE, _TEXT = "tool_call", "tool_call_response", "text"
+
+
+@dataclass(frozen=True)
+class TurnPart:
+    """A part of a turn."""
+
+    kind: str
+    name: str
+    """Of the tool or file; of a response, that of the tool that was called."""
+    content: str
+    """The arguments of a call, the words of anything else; empty for what is only an address."""
+    address: str
+    """Where it is, and its media type, as far as published."""
+    other_turn: int | None = None
+    """Of a call, the turn with its response; of a response, the turn with its call."""
+    response: str | None = None
+    """Of a call that is answered in another turn: the words of the response."""
+
+
+def parts_by_turn(turns: Iterable[_Row], parts: Iterable[_Row]) -> dict[int, list[TurnPart]]:
+    """Return what is to be shown below each turn; a part of its text is no such thing.
+
+    ``turns`` and ``parts`` are those of one dialogue, in order, with all columns of their tables.
+    """
+    texts = {turn["turn_index"]: turn["text"] for turn in turns}
+    rows = {(row["turn_index"], row["part_index"]): row for row in parts}
+    pairs = _pairs(rows)
+    shown: defaultdict[int, list[TurnPart]] = defaultdict(list)
+    for place, row in rows.items():
+        if row["kind"] != _TEXT or row["start_index"] is None:
+            shown[row["turn_index"]].append(_turn_part(row, texts, rows.get(pairs.get(place, place))))
+    return dict(shown)
+
+
+def _pairs(rows: Mapping[_Place, _Row]) -> dict[_Place, _Place]:
+    """Pair calls with responses, both ways, as ``bi.parts`` does: the second call of an id has the second response."""
+    calls: defaultdict[str, list[_Place]] = defaultdict(list)
+    responses: defaultdict[str, list[_Place]] = defaultdict(list)
+    for place, row in rows.items():
+        if row["call_id"] is not None and row["kind"] in (CALL, RESPONSE):
+            (calls if row["kind"] == CALL else responses)[row["call_id"]].append(place)
+    found = [pair for call_id in calls for pair in zip(calls[call_id], responses[call_id], strict=False)]
+    return dict(found) | {response: call for call, response in found}
+
+
+def _turn_part(row: _Row, texts: Mapping[int, str], other: _Row | None) -> TurnPart:
+    is_paired = other is not None and other is not row
+    name = row["name"] or (other["name"] if other and is_paired and row["kind"] == RESPONSE else None)
+    is_elsewhere = other is not None and is_paired and other["turn_index"] != row["turn_index"]
+    return TurnPart(
+        kind=row["kind"],
+        name=name or "",
+        content=_words(row, texts),
+        address=" ".join(filter(None, (row["uri"], row["mime_type"]))),
+        other_turn=other["turn_index"] if other and is_paired else None,
+        response=_words(other, texts) if other and is_elsewhere and row["kind"] == CALL else None,
+    )
+
+
+def _words(row: _Row, texts: Mapping[int, str]) -> str:
+    if row["arguments"] is not None:
+        return str(row["arguments"])
+    if row["text"] is not None:
+        return str(row["text"])
+    if row["start_index"] is None or row["end_index"] is None:
+        return ""
+    return texts.get(row["turn_index"], "")[row["start_index"] : row["end_index"]]
+
+
+def in_recording(start_ms: int | None, end_ms: int | None) -> str:
+    """Return where a turn is in its recording, in seconds, such as `` 1.000-1.900 s``; empty where it is in none."""
+    if start_ms is None and end_ms is None:
+        return ""
+    begin, end = ("" if at is None else f"{at / 1000:,.3f}" for at in (start_ms, end_ms))
+    return f" {begin}-{end} s"

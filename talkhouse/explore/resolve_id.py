@@ -1,4 +1,4 @@
-"""Find the dialogue or record that an id names: Talkhouse's own, or the publisher's where only one has it."""
+"""The dialogue or record that an id names, and those whose id is, or contains, a text that somebody types."""
 
 from dataclasses import dataclass
 
@@ -72,3 +72,28 @@ def resolve(con: duckdb.DuckDBPyConnection, name: str) -> Target:
         expected=f"one of: {some}",
         next_step="name one of these ids",
     )
+
+
+_NAMED = """
+with known as (
+    select 'dialogue' as kind, dialogue_id as id, dialogue_id as name from main.dialogues
+    union all
+    select 'dialogue', dialogue_id, native_id from main.dialogues where native_id is not null
+    union all
+    select 'record', record_id, record_id from main.records
+)
+select kind, id
+from known
+where lower(name) = lower($text) or (not $whole and contains(lower(name), lower($text)))
+group by kind, id
+order by bool_or(lower(name) = lower($text)) desc, kind, id
+limit $limit
+"""
+
+
+def find_ids(con: duckdb.DuckDBPyConnection, text: str, limit: int, *, whole: bool = False) -> list[Target]:
+    """Return the first dialogues and records with an id, or the publisher's id of a dialogue, that contains the text.
+
+    Whole ids come before those that only contain it; ``whole``: these alone. Upper and lower case are the same.
+    """
+    return [Target(*row) for row in con.execute(_NAMED, {"text": text, "limit": limit, "whole": whole}).fetchall()]

@@ -36,7 +36,7 @@ def sources_of(corpus: Corpus, file: Path | None) -> tuple[Source, ...]:
 
 
 def parts_of(url: str) -> SplitResult | None:
-    """Take an address apart; None for one that names no server by http or https."""
+    """Return the parts of an address; None for one that names no server by http or https."""
     try:
         parts = urlsplit(url)
         named = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
@@ -77,7 +77,7 @@ def _source(given: _Given) -> Source:
 
 
 def _problem(source: Source) -> str | None:
-    """Say why a file is never fetched."""
+    """Return why a file is never fetched."""
     names = source.path.split("/")
     if (
         "" in names

@@ -1,7 +1,10 @@
-"""Requests of files: only by http and https, without credentials, each redirect looked at before it is followed."""
+"""Requests of files: http and https only, no credentials, no redirect unseen; and why a file can't be had."""
 
+import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from urllib.parse import urldefrag, urljoin
 
 import requests
@@ -11,7 +14,6 @@ from urllib3.exceptions import NewConnectionError
 from urllib3.util import Retry
 
 from talkhouse.fetch.addresses import parts_of
-from talkhouse.fetch.problems import NotFetched, Patience, TryAgain, shown
 from talkhouse.settings import version
 
 _MOST_REDIRECTS = 10
@@ -43,6 +45,21 @@ _REASONS = {
 def _no_credentials(request: PreparedRequest) -> PreparedRequest:
     """Stand in the place of the user's .netrc, which is for other programs."""
     return request
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long is waited for servers, in seconds."""
+
+    timeout: float = 30
+    """Of silence."""
+    pause: float = 0.5
+    """Before the second try; doubled before each further one."""
+
+    @classmethod
+    def of_environment(cls) -> "Patience":
+        """Read ``TALKHOUSE_FETCH_TIMEOUT`` and ``TALKHOUSE_FETCH_PAUSE``; what is no number above 0 is ignored."""
+        return cls(_seconds(_TIMEOUT, cls.timeout), _seconds(_PAUSE, cls.pause))
 
 
 class Client:
@@ -77,8 +94,8 @@ class Client:
             check_redirect(url, target)
             url = urldefrag(target).url
             if response.status_code in _PERMANENT:
-                moved = shown(url)
-        raise NotFetched("the server redirects in a circle", f"{_MOST_REDIRECTS} redirects, last to {shown(url)}")
+                moved = _shown(url)
+        raise NotFetched("the server redirects in a circle", f"{_MOST_REDIRECTS} redirects, last to {_shown(url)}")
 
     def _get(self, url: str, headers: Mapping[str, str]) -> Response:
         try:
@@ -118,15 +135,38 @@ def check_redirect(url: str, target: str) -> None:
     """Raise NotFetched where a redirect leaves http and https, or encryption, or has a password in it."""
     parts = parts_of(target)
     if parts is None or parts.username or parts.password:
-        raise NotFetched("the server redirects to what is no address of a file", shown(target))
+        raise NotFetched("the server redirects to what is no address of a file", _shown(target))
     if url.startswith("https:") and parts.scheme != "https":
-        raise NotFetched("the server redirects to an address that is not encrypted", shown(target))
+        raise NotFetched("the server redirects to an address that is not encrypted", _shown(target))
+
+
+class NotFetched(Exception):
+    """A file can't be had, and another try would not change that."""
+
+    def __init__(self, problem: str, found: str = "", *, expected: str = "", advice: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.found, self.expected, self.advice = problem, found, expected, advice
+
+
+class TryAgain(Exception):
+    """A try has failed; the next one may not. ``wait``: seconds that the server asks for."""
+
+    def __init__(self, problem: str, found: str = "", *, wait: float | None = None, is_down: bool = False) -> None:
+        super().__init__(problem)
+        self.problem, self.found, self.wait, self.is_down = problem, found, wait, is_down
+
+    def for_good(self, tries: int) -> NotFetched:
+        """Return what it comes to after so many tries without a new byte."""
+        kind = ServerDown if self.is_down else NotFetched
+        later = "once it can be reached" if self.is_down else "later: what is here of it is kept"
+        advice = f"run the same command again {later}"
+        return kind(self.problem, f"{self.found}, {tries} times in a row", advice=advice)
 
 
 def _refusal(response: Response) -> TryAgain | NotFetched:
     """Return what an answer without the file means."""
     status = response.status_code
-    found = f"{status} {response.reason or ''}".strip() + f" from {shown(response.url)}"
+    found = f"{status} {response.reason or ''}".strip() + f" from {_shown(response.url)}"
     problem = _REASONS.get(status, "the server fails" if status >= 500 else "the server answers with something else")
     if status not in _AGAIN:
         advice = "if it has moved, name the new address with --sources FILE" if status in _MOVED else ""
@@ -150,7 +190,7 @@ def _duration(seconds: float) -> str:
 
 
 def _unreached(error: requests.exceptions.ConnectionError, url: str) -> TryAgain:
-    """Tell a server that can't be reached from one that closed the connection."""
+    """Return the error of a server that can't be reached, or that closed the connection."""
     reason = getattr(error.args[0] if error.args else None, "reason", None)
     if isinstance(reason, NewConnectionError) or isinstance(error, requests.exceptions.ConnectTimeout):
         problem = f"{host_of(url)} can't be reached: no network, no such server, or nothing answers there"
@@ -163,3 +203,26 @@ def _root(error: BaseException) -> str:
     while inner := error.__cause__ or error.__context__:
         error = inner
     return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+_TIMEOUT, _PAUSE = "TALKHOUSE_FETCH_TIMEOUT", "TALKHOUSE_FETCH_PAUSE"
+
+_USERINFO = re.compile(r"//[^/@]*@")
+_QUERY = re.compile(r"\?.*")
+
+
+class ServerDown(NotFetched):
+    """The server can't be reached at all, so that its other files can't be had either."""
+
+
+def _seconds(variable: str, default: float) -> float:
+    try:
+        seconds = float(os.environ.get(variable, ""))
+    except ValueError:
+        return default
+    return seconds if 0 < seconds < float("inf") else default
+
+
+def _shown(url: str) -> str:
+    """Return an address for a message, without what may be a password or a token in it."""
+    return _QUERY.sub("?...", _USERINFO.sub("//...@", url))

@@ -1,18 +1,19 @@
 """One file on its way: asked for, continued where it was cut, and checked; two versions of it are never joined."""
 
+import os
 import re
 import time
 from pathlib import Path
 from secrets import SystemRandom
 from shutil import disk_usage
+from typing import BinaryIO
 
+import msgspec
 from requests import Response
 
-from talkhouse.fetch import page
+from talkhouse.fetch import checks
 from talkhouse.fetch.checks import Expected, check, check_size
-from talkhouse.fetch.client import Client, host_of, pieces
-from talkhouse.fetch.part import Known, Part
-from talkhouse.fetch.problems import NotFetched, Patience, TryAgain
+from talkhouse.fetch.client import Client, NotFetched, Patience, TryAgain, host_of, pieces
 from talkhouse.ingest.corpus import Source
 from talkhouse.ingest.making import Progress
 
@@ -28,6 +29,16 @@ _RESTARTS = 3
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
 
+class PartialVersion(msgspec.Struct, frozen=True):
+    """What is known of the version of a file of which a part is here."""
+
+    url: str
+    validator: str | None
+    """A strong ETag, or else the time of its last change: what a server tells two versions apart by."""
+    total: int | None
+    """Bytes that it has as a whole."""
+
+
 class Download:
     """One file on its way to ``part``."""
 
@@ -38,7 +49,7 @@ class Download:
         """The address to which the file has moved for good."""
         self._source, self._expected = source, expected
         self._client, self._patience, self._progress = client, patience, progress
-        self.part = Part(part)
+        self.part = PartialFile(part)
         self._best = self._restarts = 0
         self._is_certain = self._is_second = False
         self._was_packed = False
@@ -91,7 +102,7 @@ class Download:
         headers = self._conditions()
         with self._client.asked(self._source.url, headers) as (response, moved):
             self.moved = moved
-            if response.status_code == 416 or not page.is_page(response, self._source.path):
+            if response.status_code == 416 or not checks.is_page(response, self._source.path):
                 self._take(response)
                 return
             question = _page(response)
@@ -99,7 +110,7 @@ class Download:
         if answer is None:
             raise NotFetched("a page came in the place of the file", question.says)
         with self._client.asked(answer, headers) as (response, _):
-            if page.is_page(response, self._source.path):
+            if checks.is_page(response, self._source.path):
                 raise NotFetched("a page came in the place of the file", _page(response).says)
             self._take(response)
 
@@ -124,7 +135,7 @@ class Download:
             self._begin(response, resumed=offset > 0)
         self._receive(response)
 
-    def _check_rest(self, response: Response, known: Known | None, offset: int) -> None:
+    def _check_rest(self, response: Response, known: PartialVersion | None, offset: int) -> None:
         """Raise TryAgain, from the begin, where an answer is not the rest of what is here."""
         match = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
         total = int(match[2]) if match and match[2] != "*" else None
@@ -149,7 +160,7 @@ class Download:
         if total is not None:
             check_size(total, self._expected)
             self._check_most(total)
-        known = Known(self._source.url, None if self._was_packed else _validator(response), total)
+        known = PartialVersion(self._source.url, None if self._was_packed else _validator(response), total)
         self.part.begin(known)
         if total is not None and total > disk_usage(self.part.path.parent).free:
             raise NotFetched("there is no room for the file", f"it has {total:,} bytes", advice="make room")
@@ -193,14 +204,14 @@ class Download:
             raise NotFetched(f"{reason}, each time again", f"{self._restarts} times", advice="run it again later")
 
 
-def _page(response: Response) -> page.Page:
+def _page(response: Response) -> checks.Page:
     """Read a page, but no more of it than a page has."""
     text = b""
     for piece in pieces(response, raw=False):
         text += piece
-        if len(text) > page.MOST:
+        if len(text) > checks.MOST:
             break
-    return page.Page(text[: page.MOST].decode(response.encoding or "utf-8", errors="replace"), response.url)
+    return checks.Page(text[: checks.MOST].decode(response.encoding or "utf-8", errors="replace"), response.url)
 
 
 def _validator(response: Response) -> str | None:
@@ -212,3 +223,52 @@ def _validator(response: Response) -> str | None:
 def _length(response: Response) -> int | None:
     text = response.headers.get("Content-Length", "")
     return int(text) if text.isascii() and text.isdigit() else None
+
+
+class PartialFile:
+    """The bytes at the begin of one version of a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._facts = path.with_name(f"{path.name}.json")
+        self.known: PartialVersion | None = None
+
+    def load(self, url: str) -> None:
+        """Load what an earlier run left from the same address; anything else is removed."""
+        try:
+            known = msgspec.json.decode(self._facts.read_bytes(), type=PartialVersion)
+        except (OSError, msgspec.DecodeError):
+            known = None
+        if known is None or known.url != url or self.path.is_symlink() or not self.path.is_file():
+            self.clear()
+        else:
+            self.known = known
+
+    @property
+    def size(self) -> int:
+        """Bytes that are here."""
+        return self.path.stat().st_size if self.known else 0
+
+    def begin(self, known: PartialVersion) -> None:
+        """Start from nothing with a version of the file. Raises OSError."""
+        self.clear()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._facts.write_bytes(msgspec.json.encode(known))
+        with self.open():
+            self.known = known
+
+    def open(self) -> BinaryIO:
+        """Open it to write at its end; no link is followed. Raises OSError."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        return os.fdopen(os.open(self.path, flags, 0o666), "ab")
+
+    def clear(self) -> None:
+        """Remove it."""
+        self.known = None
+        self.path.unlink(missing_ok=True)
+        self._facts.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Remove what is known of it, once it has been moved to where it belongs."""
+        self.known = None
+        self._facts.unlink(missing_ok=True)

@@ -9,11 +9,9 @@ from shutil import copyfile
 
 from talkhouse.fetch.addresses import is_open_to_changes
 from talkhouse.fetch.checks import Expected, check
-from talkhouse.fetch.client import Client, host_of
+from talkhouse.fetch.client import Client, NotFetched, Patience, ServerDown, host_of
 from talkhouse.fetch.download import Download
-from talkhouse.fetch.places import Places
-from talkhouse.fetch.problems import NotFetched, Patience, ServerDown
-from talkhouse.fetch.record import Fetched, read_record, write_record
+from talkhouse.fetch.places import Fetched, Places, read_record, write_record
 from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.ingest.making import Progress
 from talkhouse.schema.errors import FetchFailed, UsageError
@@ -32,7 +30,7 @@ _OPEN = "a file without a checksum has an address by http, where anybody on the 
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedFile:
     """A file that is not there yet."""
 
     source: Source
@@ -40,18 +38,18 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Request:
+class FetchRequest:
     """What a data folder has and lacks of a corpus's files."""
 
     corpus: Corpus
     places: Places
     there: tuple[Path, ...]
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[WantedFile, ...]
     wrong: tuple[FetchFailed, ...]
     """Why others are not fetched: another file stands in their place, or anybody could change them on the way."""
 
 
-def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> Request:
+def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> FetchRequest:
     """Look what there is in ``data``; nothing is written. Raises SourceError, UsageError, FetchFailed.
 
     Source: a file that is there is good if its checksum is the publisher's or, where none is published, that of its
@@ -62,7 +60,7 @@ def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> Request:
     if data.exists() and not data.is_dir():
         raise UsageError("the data path is not a folder", where=data, next_step="name a folder: --data DIR")
     record = read_record(places.record)
-    there, wanted, wrong = list[Path](), list[Wanted](), list[FetchFailed]()
+    there, wanted, wrong = list[Path](), list[WantedFile](), list[FetchFailed]()
     for source in sources:
         target, expected = places.target(source.path), _expected(source, record.get(source.path), places)
         with output_errors(target, _MESSAGES):
@@ -72,7 +70,7 @@ def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> Request:
                 elif is_open_to_changes(source):
                     wrong.append(_failed(target, source, corpus, NotFetched(_OPEN, source.url)))
                 else:
-                    wanted.append(Wanted(source, expected))
+                    wanted.append(WantedFile(source, expected))
                 continue
             try:
                 if not target.is_file():
@@ -81,10 +79,10 @@ def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> Request:
                 there.append(target)
             except NotFetched as error:
                 wrong.append(_in_its_place(target, source, corpus, error))
-    return Request(corpus, places, tuple(there), tuple(wanted), tuple(wrong))
+    return FetchRequest(corpus, places, tuple(there), tuple(wanted), tuple(wrong))
 
 
-def fetch(request: Request, progress: Progress, patience: Patience) -> Iterator[Fetched | FetchFailed]:
+def fetch(request: FetchRequest, progress: Progress, patience: Patience) -> Iterator[Fetched | FetchFailed]:
     """Fetch what is wanted, one file after the other, and yield what became of each.
 
     Raises UsageError where the folder can't be written or somebody else fetches this corpus, OutputFailed for a full
@@ -106,7 +104,7 @@ def fetch(request: Request, progress: Progress, patience: Patience) -> Iterator[
 
 
 def _outcome(
-    wanted: Wanted, request: Request, client: Client, patience: Patience, progress: Progress, down: set[str]
+    wanted: WantedFile, request: FetchRequest, client: Client, patience: Patience, progress: Progress, down: set[str]
 ) -> Fetched | FetchFailed:
     source, places = wanted.source, request.places
     target, host = places.target(source.path), host_of(source.url)
@@ -157,7 +155,7 @@ def _expected(source: Source, before: Fetched | None, places: Places) -> Expecte
 
 
 def _failed(target: Path, source: Source, corpus: Corpus, error: NotFetched) -> FetchFailed:
-    """Say what is wrong with a file, and how to have it all the same."""
+    """Return what is wrong with a file, and how to have it all the same."""
     by_hand = f"{_by_hand(source, corpus)}, and put it at {target}"
     return FetchFailed(
         error.problem,

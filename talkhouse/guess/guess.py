@@ -17,7 +17,7 @@ from talkhouse.ingest.declared.declaration.model import (
 
 
 @dataclass(frozen=True)
-class Labels:
+class GuessedLabels:
     """Labels that a corpus seems to have; they are only ever proposed."""
 
     scheme: str
@@ -44,7 +44,7 @@ class Guess:
     markers: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
-    labels: tuple[Labels, ...] = ()
+    labels: tuple[GuessedLabels, ...] = ()
     extra: tuple[str, ...] = ()
     """Fields of the records that nothing takes."""
     remarks: Mapping[str, str] = field(default_factory=dict)

@@ -1,11 +1,18 @@
 """Writes the ``corpus.toml`` of a folder that has none."""
 
 import os
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
 
-from talkhouse.guess.declare import declaration_text
-from talkhouse.guess.folder import Look, look
+from talkhouse.guess.guess import Guess, GuessedLabels, paths_of
+from talkhouse.guess.guessed_folder import FolderFile, Look, look
+from talkhouse.guess.sample import Sample
 from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.paths import path_text
+from talkhouse.ingest.declared.declaration.patterns import matches
+from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.schema.errors import SourceError, UsageError
@@ -34,7 +41,7 @@ def new_declaration(folder: Path) -> Look:
         raise UsageError("it is there already; nothing is overwritten", where=target, next_step="edit it, or remove it")
     _check_id(corpus_id, folder)
     seen = look(folder)
-    text = declaration_text(corpus_id, seen)
+    text = _declaration_text(corpus_id, seen)
     try:
         with private_folder(target) as private:
             whole = private / DECLARATION
@@ -76,3 +83,181 @@ def _check_id(corpus_id: str, folder: Path) -> None:
             found=" and ".join(origin.place for origin in registry.origins[corpus_id]),
             next_step="rename the folder, if this is another corpus",
         )
+
+
+TO_DO = ("licence", "citation")
+"""What no file says."""
+
+_MOST_LISTED = 20
+"""Files that are declared one by one; more by patterns."""
+_MOST_NAMED = 20
+
+
+def _declaration_text(corpus_id: str, look: Look) -> str:
+    """Write the text of a ``corpus.toml``."""
+    title = corpus_id.replace("_", " ").capitalize()
+    lines = [
+        f"title = {toml_string(title)}",
+        '# licence = "CC-BY-4.0"  # to do: without it "not stated"',
+        '# citation = ""  # to do',
+        '# languages = ["en"]  # to do',
+    ]
+    if look.guess is None:
+        here = _comment(", ".join(list(look.left)[:_MOST_NAMED]))
+        return "\n".join([*lines, *_SKELETON, "", f"# what lies here: {here}"]) + "\n"
+    lines += [f'format = "{look.guess.format}"  # {_comment(look.guess.reason)}', *_files(look)]
+    lines += [*_tables(look.guess), *_proposals(look)]
+    return "\n".join(lines) + "\n"
+
+
+_SKELETON = (
+    '# format = "dialogue"  # to do: chat, sharegpt, pairs, preference, transcript, tree, dialogue, turns or convokit',
+    "",
+    "# [[files]]",
+    '# path = "*.json"  # to do',
+    '# split = "train"',
+    "",
+    "# [dialogue]  # to do: ours = theirs",
+    '# id = "id"',
+    '# turns = "turns"',
+    "",
+    "# [turn]",
+    '# text = "text"',
+    '# speaker = "speaker"',
+)
+
+
+def _files(look: Look) -> Iterator[str]:
+    for path, split in _patterns(look.files, [*look.left, *(taken.path for taken in look.labels)]):
+        yield from ("", "[[files]]", f"path = {toml_string(path)}")
+        if split:
+            yield f"split = {toml_string(split)}"
+
+
+def _patterns(files: Sequence[FolderFile], others: Iterable[str]) -> list[tuple[str, str | None]]:
+    """Return the ``path`` and split of each ``[[files]]``: the files themselves, or patterns where they are many.
+
+    A pattern fits all files of its split and ending and no other, ``others`` included; else they are named.
+    """
+    named = [(_literal(file.path), file.split) for file in files]
+    if len(files) <= _MOST_LISTED:
+        return named
+    groups: dict[tuple[str | None, str], list[str]] = {}
+    for file in files:
+        groups.setdefault((file.split, "".join(PurePosixPath(file.path).suffixes[-2:])), []).append(file.path)
+    everything = {*others, *(file.path for file in files)}
+    patterns = []
+    for (split, ending), paths in groups.items():
+        fitting = [pattern for pattern in _candidates(paths, ending) if _fits(pattern, set(paths), everything)]
+        if not fitting:
+            return named
+        patterns.append((fitting[0], split))
+    return patterns
+
+
+def _candidates(paths: Sequence[str], ending: str) -> Iterator[str]:
+    """Write patterns of some files: within a folder, then in all folders of one."""
+    if len(paths) == 1:
+        yield _literal(paths[0])
+    least, most = min(paths), max(paths)
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(least, most, strict=False))
+    begin = "".join(letter for letter, _ in alike)
+    folder, _, name = begin.rpartition("/")
+    above = f"{folder}/" if folder else ""
+    yield _literal(f"{above}{name.rstrip('0123456789')}") + f"*{_literal(ending)}"
+    yield _literal(above) + f"*{_literal(ending)}"
+    yield _literal(above) + f"**/*{_literal(ending)}"
+    last = {path.rpartition("/")[2] for path in paths}
+    yield from (_literal(above) + f"**/{_literal(name)}" for name in last if len(last) == 1)
+
+
+def _fits(pattern: str, paths: set[str], everything: set[str]) -> bool:
+    return {path for path in everything if matches(pattern, path)} == paths
+
+
+def _literal(path: str) -> str:
+    """Write a path as a pattern, which has no backslash."""
+    return path.replace("\\", "*")
+
+
+def _tables(guess: Guess) -> Iterator[str]:
+    """Write the tables that the format needs, the format's own names too, so that they can be seen and changed."""
+    record = {"file": "$", "member": "*"}.get(guess.dialogue.record)
+    settings: dict[str, dict[str, str]] = {
+        "dialogue": {} if record is None else {"record": record},
+        "turn": {},
+        "pair": {},
+        "preference": {},
+        "speaker": {"scope": guess.speaker.scope} if guess.turn.speaker else {},
+    }
+    for table, extra in settings.items():
+        paths = {name: path_text(path) for name, path in paths_of(getattr(guess, table)).items()}
+        if FORMS[guess.format].is_rows:
+            paths = {name: str(path[0]) for name, path in paths_of(getattr(guess, table)).items() if path}
+        if guess.dialogue.turns and guess.dialogue.turns[-1] is None and table == "dialogue":
+            paths["turns"] += "[*]"  # the last one alone may be left out
+        if table == "dialogue" and guess.dialogue.id is None and ("dialogue", "id") in FORMS[guess.format].may_be_none:
+            paths["id"] = ""
+        yield from _table(table, {**paths, **extra}, guess.remarks)
+    said = guess.dialect
+    dialect = {"delimiter": said.delimiter, "quoteChar": said.quote_char, "escapeChar": said.escape_char}
+    usual = {"delimiter": None, "quoteChar": '"', "escapeChar": ""}
+    yield from _table("dialect", {name: value for name, value in dialect.items() if value != usual[name]}, {})
+    yield from _table("times", guess.times, guess.remarks)
+    yield from _table("markers", guess.markers, {})
+    yield from _table("roles", guess.roles, {})
+
+
+def _table(name: str, values: Mapping[str, str | None], remarks: Mapping[str, str]) -> Iterator[str]:
+    no_id = remarks.get("dialogue.id") if name == "dialogue" and "id" not in values else None
+    if not values and no_id is None:
+        return
+    yield from ("", f"[{name}]")
+    if no_id is not None:
+        yield f"# {_comment(no_id)}"
+    for key, value in values.items():
+        remark = remarks.get(f"{name}.{key}")
+        yield f"{toml_key(key)} = {toml_string(value or '')}" + (f"  # {_comment(remark)}" if remark else "")
+
+
+def _proposals(look: Look) -> Iterator[str]:
+    """Write what may be meant as comments: labels, and files that are not read."""
+    if look.guess and look.guess.extra:
+        names = ", ".join(look.guess.extra[:_MOST_NAMED]) + ", ..." * (len(look.guess.extra) > _MOST_NAMED)
+        yield from ("", f"# kept in extra: {_comment(names)}")
+    for labels in look.guess.labels if look.guess else ():
+        yield from ("", *_labels(labels))
+    for taken in look.labels:
+        yield from ("", *_label_file(taken))
+    for path in list(look.left)[:_MOST_NAMED]:
+        yield from ("", "# [[files]]", f"# path = {toml_string(_literal(path))}")
+        yield f"# skip = {toml_string(look.left[path])}"
+
+
+def _labels(labels: GuessedLabels) -> Iterator[str]:
+    yield "# [[annotations]]  # to do, if these are labels"
+    yield f"# scheme = {toml_string(labels.scheme)}"
+    yield '# description = ""  # to do'
+    yield f"# on = {toml_string(labels.on)}"
+    names = ", ".join(map(toml_string, labels.columns))
+    yield f"# columns = [{names}]" if len(labels.columns) > 1 else f"# label = {names}"
+    words = ", ".join(f'{toml_key(word)} = ""' for word in labels.words)
+    yield f"# labels = {{ {words} }}  # to do: what each means" if words else '# labels = "open"'
+
+
+def _label_file(taken: Sample) -> Iterator[str]:
+    path = toml_string(_literal(taken.path))
+    yield "# [[files]]  # to do, if these are labels of the dialogues"
+    yield f"# path = {path}"
+    yield '# holds = "annotations"'
+    yield "#"
+    yield "# [[annotations]]"
+    yield '# scheme = "label"'
+    yield f"# from = {path}"
+    yield f'# label = ""  # to do, like dialogue and turn: one of {_comment(", ".join(taken.columns))}'
+    yield '# labels = "open"'
+
+
+def _comment(text: str) -> str:
+    """Write a text so that it can stand in a comment."""
+    return toml_string(text)[1:-1].replace('\\"', '"')

@@ -17,7 +17,7 @@ _MOST_ITEMS = 5_000
 
 
 @dataclass
-class Field:
+class FieldProfile:
     """One field of the records, or of the items of a list in them."""
 
     name: str
@@ -33,11 +33,11 @@ class Field:
     example: Any = None
     words: tuple[str, ...] = ()
     """All values, where these are a few short texts."""
-    members: list["Field"] = field(default_factory=list)
+    members: list["FieldProfile"] = field(default_factory=list)
     """Of objects, and of the objects in a list."""
 
 
-def fields_of(records: Iterable[dict[str, Any]]) -> list[Field]:
+def fields_of(records: Iterable[dict[str, Any]]) -> list[FieldProfile]:
     """Describe the fields of records in the order of their first occurrence."""
     return _fields(records, levels=2)
 
@@ -63,7 +63,7 @@ def type_of(value: Any) -> str:
             return "number"
 
 
-def _fields(records: Iterable[dict[str, Any]], levels: int) -> list[Field]:
+def _fields(records: Iterable[dict[str, Any]], levels: int) -> list[FieldProfile]:
     values: dict[str, list[Any]] = {}
     for record in records:
         for name, value in record.items():
@@ -71,9 +71,9 @@ def _fields(records: Iterable[dict[str, Any]], levels: int) -> list[Field]:
     return [_field(name, items, levels) for name, items in values.items()]
 
 
-def _field(name: str, values: Sequence[Any], levels: int) -> Field:
+def _field(name: str, values: Sequence[Any], levels: int) -> FieldProfile:
     given = [value for value in values if value is not None]
-    described = Field(name, Counter(map(type_of, values)), len(given))
+    described = FieldProfile(name, Counter(map(type_of, values)), len(given))
     scalars = [value for value in given if not isinstance(value, list | tuple | dict)]
     described.distinct = len({(type(value), value) for value in scalars})
     described.example = next((value for value in scalars if value != ""), None)
@@ -86,7 +86,7 @@ def _field(name: str, values: Sequence[Any], levels: int) -> Field:
     return described
 
 
-def _measure(described: Field, given: Sequence[Any]) -> None:
+def _measure(described: FieldProfile, given: Sequence[Any]) -> None:
     lists = [len(value) for value in given if isinstance(value, list | tuple)]
     numbers = [value for value in given if type_of(value) in ("number", "time")]
     sizes = lists or numbers
@@ -108,13 +108,13 @@ def _objects(values: Iterable[Any]) -> list[dict[str, Any]]:
     return objects
 
 
-def described(one: Field) -> tuple[str, str, str, str]:
+def described(one: FieldProfile) -> tuple[str, str, str, str]:
     """Return what a line about a field says behind its name: types, count, range, example or members."""
     types = ", ".join(name for name in one.types if name != "null") or "null"
     return types, f"{one.count:,}", _range(one), _example(one)
 
 
-def _range(one: Field) -> str:
+def _range(one: FieldProfile) -> str:
     if one.types["list"]:
         items = f"{one.low:,}" if one.low == one.high else f"{one.low:,} to {one.high:,}"
         return f"{items} item{'s' * (one.high != 1)}"
@@ -125,7 +125,7 @@ def _range(one: Field) -> str:
     return f"{one.distinct:,} value{'s' * (one.distinct != 1)}"
 
 
-def _example(one: Field) -> str:
+def _example(one: FieldProfile) -> str:
     if one.members:
         return ", ".join(map(_member, one.members))
     if one.example is None:
@@ -138,7 +138,7 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value, enc_hook=str).decode()
 
 
-def _member(member: Field) -> str:
+def _member(member: FieldProfile) -> str:
     """Name a member; with its types where they are several, else with its words where a few recur."""
     about = tuple(member.types) if len(member.types) > 1 else ()
     about = about or (member.words if 1 < len(member.words) <= member.count // 2 else ())

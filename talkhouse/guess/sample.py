@@ -9,8 +9,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 import msgspec
 
-from talkhouse.guess.json_start import start_of
-from talkhouse.guess.rows_start import Rows, rows_of
+from talkhouse.guess.beginnings import DelimitedRows, rows_of, start_of
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files.by_ending import ENDINGS, JSON
 from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
@@ -248,7 +247,7 @@ def _size(value: object) -> int:
 
 
 def _holds_records(value: dict[str, Any]) -> bool:
-    """Tell whether an object's members are records: objects with names in common."""
+    """Whether an object's members are records: objects with names in common."""
     members = list(value.values())
     if len(members) < 2 or not all(isinstance(member, dict) and member for member in members):
         return False
@@ -263,6 +262,6 @@ def _tsv(text: str, is_whole: bool, most: int) -> _Decoded:
     return _rows("TSV", rows_of(text, is_whole, "\t", most))
 
 
-def _rows(form: str, rows: Rows) -> _Decoded:
+def _rows(form: str, rows: DelimitedRows) -> _Decoded:
     values = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
     return _Decoded(form, list(values), rows.is_whole, "item", rows.columns, rows.dialect, rows.problem)

@@ -1,20 +1,20 @@
 """The SQL in a snapshot beside the tables: the translated views, and the SQL that makes tables and views there."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from talkhouse.lake_format.inside import Inside
-from talkhouse.lake_format.manifest import Manifest, document, read
-from talkhouse.lake_format.statements import script, statements
+from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable, document, read
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import LakeDamaged, UsageError
-from talkhouse.translation.translated import Translation, decode, encode
+from talkhouse.translation.translated import TranslatedViews, View, decode, encode, spark_name, spark_type
 
 TRANSLATION = "translation.json"
 SCRIPT = "views.sql"
 
 
-def documents(lake: Path, manifest: Manifest, translation: Translation) -> dict[str, bytes]:
+def documents(lake: Path, manifest: LakeManifest, translation: TranslatedViews) -> dict[str, bytes]:
     """Return name and content of each; the SQL is for the place where the lake lies now."""
     return {
         TRANSLATION: encode(translation),
@@ -23,7 +23,7 @@ def documents(lake: Path, manifest: Manifest, translation: Translation) -> dict[
 
 
 def are_there(contents: Mapping[str, bytes], snapshot: Inside) -> bool:
-    """Tell whether a snapshot has just these documents."""
+    """Whether a snapshot has just these documents."""
     try:
         return all(document(snapshot, name) == content for name, content in contents.items())
     except (OSError, ValueError):
@@ -37,7 +37,7 @@ def write(contents: Mapping[str, bytes], folder: Inside) -> None:
             stream.write(content)
 
 
-def read_translation(lake: Path, manifest: Manifest) -> Translation:
+def read_translation(lake: Path, manifest: LakeManifest) -> TranslatedViews:
     """Read the views of a lake; LakeDamaged where they can't be read."""
     try:
         return decode(document(Inside(lake, manifest.snapshot), TRANSLATION))
@@ -69,7 +69,7 @@ def sql(lake: Path, name: str | None = None, location: str | None = None) -> str
     return script(wanted)
 
 
-def _unknown(name: str, translation: Translation, known: set[str]) -> UsageError:
+def _unknown(name: str, translation: TranslatedViews, known: set[str]) -> UsageError:
     """Return the error of a name that is not there: left out, or never heard of."""
     for view in translation.unportable:
         if view.full_name == name:
@@ -79,3 +79,73 @@ def _unknown(name: str, translation: Translation, known: set[str]) -> UsageError
         expected=f"one of: {', '.join(closest(name, known))}",
         next_step="list them with: talkhouse lake DIR --sql",
     )
+
+
+class Statement(NamedTuple):
+    """One statement, without the semicolon."""
+
+    kind: str
+    """``database``, ``table`` or ``view``."""
+    name: str
+    """What it makes."""
+    sql: str
+
+
+def statements(manifest: LakeManifest, translation: TranslatedViews, location: str) -> list[Statement]:
+    """Return what makes databases, tables and views, each after what it reads.
+
+    ``location``: the folder or address of the lake, as Spark reaches it.
+    """
+    schemas = sorted({table.schema for table in manifest.tables} | {view.schema for view in translation.views})
+    return [
+        *(Statement("database", schema, f"CREATE DATABASE IF NOT EXISTS {spark_name(schema)}") for schema in schemas),
+        *(statement for table in manifest.tables for statement in _table(table, location)),
+        *(Statement("view", view.full_name, _view(view)) for view in translation.views),
+    ]
+
+
+def script(every: Iterable[Statement]) -> str:
+    """Write statements as a file, in which a line ends with a semicolon where a statement ends, and nowhere else."""
+    return "".join(f"{statement.sql};\n\n" for statement in every)
+
+
+def _table(table: LakeTable, location: str) -> list[Statement]:
+    """Replace the table by one of this snapshot's files; a folder is a corpus, and so a partition."""
+    name = spark_name(table.schema, table.name)
+    columns = [(column.name, spark_type(column.type), column.comment) for column in table.columns]
+    columns.append(("corpus", "string", "The corpus, by the folder that the row is in; shared: it belongs to none."))
+    declared = _list(f"{spark_name(column)} {type_}{_comment(text)}" for column, type_, text in columns)
+    create = (
+        f"CREATE TABLE {name} (\n{declared}\n)\n"
+        f"USING parquet\nPARTITIONED BY (corpus)\nLOCATION {_literal(f'{location}/{table.folder}')}"
+        f"{_comment(table.comment)}"
+    )
+    return [
+        Statement("table", table.full_name, sql)
+        for sql in (f"DROP TABLE IF EXISTS {name}", create, f"ALTER TABLE {name} RECOVER PARTITIONS")
+    ]
+
+
+def _view(view: View) -> str:
+    columns = _list(f"{spark_name(column.name)}{_comment(column.comment)}" for column in view.columns)
+    return (
+        f"CREATE OR REPLACE VIEW {spark_name(view.schema, view.name)} (\n{columns}\n){_comment(view.comment)}\n"
+        f"AS\n{view.sql}"
+    )
+
+
+def _list(items: Iterable[str]) -> str:
+    return ",\n".join(f"    {item}" for item in items)
+
+
+def _comment(text: str) -> str:
+    return f" COMMENT {_literal(text)}" if text else ""
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"})
+"""A literal stays on one line, so that a semicolon in it ends none."""
+
+
+def _literal(text: str) -> str:
+    escaped = text.translate(_ESCAPES).replace("${", "$\\u007b")
+    return f"'{escaped}'"  # Spark puts settings in place of ${name}, in texts too

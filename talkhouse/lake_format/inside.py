@@ -57,7 +57,7 @@ class Inside(NamedTuple):
             yield stream
 
     def link(self, path: str, to: "Inside", target: str) -> None:
-        """Give a file a second name, which is not there yet; copy it where the file system can't, or not this often."""
+        """Link a file under a new name; copy it where the file system can't, or not this often."""
         try:
             with self._parent(path) as (here, name), to._parent(target, make=True) as (there, second):
                 os.link(name, second, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
@@ -74,7 +74,7 @@ class Inside(NamedTuple):
             os.rename(name, new, src_dir_fd=here, dst_dir_fd=there)
 
     def exists(self, path: str) -> bool:
-        """Tell whether something has this name, a link too."""
+        """Whether something has this name, a link too."""
         with suppress(FileNotFoundError), self._parent(path) as (folder, name):
             os.stat(name, dir_fd=folder, follow_symlinks=False)
             return True

@@ -19,6 +19,7 @@ from talkhouse.overlap.overlap_file import (
     TABLES,
     create_tables,
     fingerprint,
+    kept_run,
     open_overlap,
     path_for,
 )
@@ -77,7 +78,7 @@ def overlap(warehouse: Path, request: Request) -> Path:
         create_places(con, database)
         against = _create_against(con, request.against)
         print_of_warehouse = fingerprint(con, database)
-        is_there = not request.force and request.pairs is None and fits(output, print_of_warehouse, request)
+        is_there = not request.force and request.pairs is None and _fits(output, print_of_warehouse, request)
         part = folder / FILE
         if is_there:
             shutil.copyfile(output, part)
@@ -150,17 +151,17 @@ def _check_output(output: Path, warehouse: Path, *, force: bool) -> None:
         open_overlap(output).close()
 
 
-def fits(path: Path, fingerprint_of_warehouse: str, request: Request) -> bool:
+def _fits(path: Path, fingerprint_of_warehouse: str, request: Request) -> bool:
     """Return whether there is a file, of this warehouse and with these thresholds and units."""
-    if not os.path.lexists(path):
-        return False
-    with open_overlap(path) as con:
-        query = "select warehouse_fingerprint, threshold, contains, compared, talkhouse_version from main.run"
-        (found,) = con.execute(query).fetchall()
-    return found == (
-        *(fingerprint_of_warehouse, float(request.threshold), float(request.contains)),
-        *([str(unit) for unit in Unit if unit in request.units], version()),
-    )
+    wanted = {
+        "warehouse_fingerprint": fingerprint_of_warehouse,
+        "threshold": float(request.threshold),
+        "contains": float(request.contains),
+        "compared": [str(unit) for unit in Unit if unit in request.units],
+        "talkhouse_version": version(),
+    }
+    run = kept_run(path)
+    return run is not None and wanted == {name: run[name] for name in wanted}
 
 
 def _create_against(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[str]:

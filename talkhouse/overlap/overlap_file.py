@@ -7,6 +7,7 @@ reaches nothing: it is opened guarded, and only tables are read.
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -14,7 +15,7 @@ from talkhouse.schema import warehouse
 from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError, WarehouseDamaged
 from talkhouse.schema.guard import NO_SETTINGS, Settings
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import dicts, literal, quoted
 
 FILE = "overlap.duckdb"
 
@@ -220,6 +221,15 @@ select sha256(concat_ws(chr(10),
 ))
 """).fetchall()
     return str(text)
+
+
+def kept_run(path: Path) -> dict[str, Any] | None:
+    """Return the row of the table ``run``; None where there is no file. Raises what ``open_overlap`` raises."""
+    if not os.path.lexists(path):
+        return None
+    with open_overlap(path) as con:
+        (row,) = dicts(con.execute("from main.run"))
+    return row
 
 
 def attachable(warehouse_path: Path) -> dict[str, Path]:

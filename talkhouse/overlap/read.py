@@ -7,14 +7,9 @@ from typing import Any
 import duckdb
 
 from talkhouse.overlap.overlap_file import MATRIX, open_overlap
-from talkhouse.overlap.request import Unit
+from talkhouse.overlap.request import EVIDENCE, VERDICTS, Unit
 from talkhouse.overlap.units import CONTEXT
 from talkhouse.schema.sql import dicts
-
-EVIDENCE = ("dialogue", "both", "turn", "context")
-"""Verdicts that are evidence, the worst first."""
-
-VERDICTS = (*EVIDENCE, "phrase", "clean", "unjudged")
 
 
 @dataclass(frozen=True)

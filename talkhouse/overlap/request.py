@@ -20,6 +20,14 @@ class Unit(StrEnum):
     PERSONA = "persona"
 
 
+EVIDENCE = ("dialogue", "both", "turn", "context")
+"""Verdicts that are evidence, the worst first."""
+
+VERDICTS = (*EVIDENCE, "phrase", "clean", "unjudged")
+
+DROPPED = ("dialogue", "both", "turn")
+"""Verdicts of examples that are left out where no others are named: a context alone is no answer."""
+
 LEAST_THRESHOLD = Fraction(1, 2)
 """With less, texts are near that have little in common, and each meets many."""
 
@@ -55,3 +63,16 @@ def share(option: str, text: str, least: Fraction | None) -> Fraction:
             found=f"'{text}'",
         )
     return number
+
+
+def checked_verdicts(text: str) -> tuple[str, ...]:
+    """Read verdicts that are separated by commas. Raises UsageError for what is none."""
+    named = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in named:
+        if name not in VERDICTS:
+            raise UsageError(
+                "--verdicts has what is no verdict",
+                expected=f"some of: {', '.join(VERDICTS)}; separated by commas",
+                found=f"'{name}'",
+            )
+    return named

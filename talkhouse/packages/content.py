@@ -1,5 +1,7 @@
-"""What a package of tables has: its configurations, their splits, columns with classes, and the files of rows."""
+"""What a package is: its configurations, files, corpora and terms, and how a program's is planned and written."""
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -7,8 +9,9 @@ from typing import Any
 
 from talkhouse.packages.known_facts import CorpusFacts, known_facts
 from talkhouse.query.composition import Composition
-from talkhouse.query.pseudonyms import AboutPseudonyms, about
-from talkhouse.query.selection import Selection
+from talkhouse.query.pseudonyms import AboutPseudonyms, Pseudonyms, about
+from talkhouse.query.row_stream import OnRows
+from talkhouse.query.selection import Filters, Selection
 from talkhouse.query.terms import Part
 from talkhouse.warehouse.opened import Warehouse
 
@@ -78,7 +81,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Package:
+class ExportPackage:
     """What is asked to be written as a package."""
 
     warehouse: Warehouse
@@ -114,7 +117,7 @@ class Package:
 
 
 @dataclass(frozen=True)
-class DataFile:
+class PackageFile:
     """A file of rows that was written."""
 
     config: str
@@ -138,3 +141,23 @@ class DataFile:
             "bytes": self.bytes,
             "sha256": self.sha256,
         }
+
+
+@dataclass(frozen=True)
+class PackageLayout:
+    """The layout of the packages of one program."""
+
+    plan: Callable[[Warehouse, str, Filters, Pseudonyms | None], ExportPackage]
+    """Plan what a name stands for, filtered; UsageError for what can't be in such a package."""
+    write: Callable[[ExportPackage, Path, OnRows], list[dict[str, Any]]]
+    """Write the data, and what this program alone has, into a folder; return what the manifest says of each data file.
+
+    It is called again, with the same folder, where the memory was not enough.
+    """
+
+
+def described_file(path: Path, rows: int | None) -> dict[str, Any]:
+    """Return what the manifest says of a file of data that lies in the package's folder itself."""
+    with path.open("rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    return {"path": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256}

@@ -7,9 +7,8 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.packages.content import Package
+from talkhouse.packages.content import ExportPackage, PackageLayout
 from talkhouse.packages.descriptions import write_descriptions, write_manifest
-from talkhouse.packages.layout import Layout
 from talkhouse.query import sandbox
 from talkhouse.query.export import MEMORY
 from talkhouse.query.formats import Tool
@@ -23,10 +22,10 @@ from talkhouse.warehouse.opened import Warehouse
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenPackage:
     """A package that was written."""
 
-    package: Package
+    package: ExportPackage
     path: Path
     files: tuple[dict[str, Any], ...]
     """The files of data, as the manifest has them."""
@@ -44,7 +43,7 @@ def export_package(
     is_accepted: bool = False,
     key_file: Path | None = None,
     on_rows: OnRows = lambda _: None,
-) -> Written:
+) -> WrittenPackage:
     """Write a corpus, or a view or table, as a folder for a program.
 
     ``is_accepted``: the user accepts the terms of the corpora; ``key_file``: the key of pseudonyms in place of ids of
@@ -53,9 +52,10 @@ def export_package(
     Raises UsageError for names, filters and folders that can't be, TermsNotAccepted, OutputFailed where there is no
     room, QueryFailed where a view fails.
     """
-    layout = _layout(tool)
+    # Only the module of the wanted program is imported.
+    layout: PackageLayout = import_module(f"talkhouse.packages.{tool}").LAYOUT
 
-    def write(folder: Path) -> tuple[Package, list[dict[str, Any]]]:
+    def write(folder: Path) -> tuple[ExportPackage, list[dict[str, Any]]]:
         names = pseudonyms(warehouse.con, key_file, output) if key_file else None
         package = layout.plan(warehouse, name, filters, names)
         selections = [config.selection for config in package.configs]
@@ -72,10 +72,4 @@ def export_package(
             raise sandbox.failure(error) from error
         warehouse.check_complete()
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    return Written(package, output, tuple(files), size)
-
-
-def _layout(tool: Tool) -> Layout:
-    """Return the layout of a program's packages; only that of the wanted program is imported."""
-    layout: Layout = import_module(f"talkhouse.packages.{tool}.layout").LAYOUT
-    return layout
+    return WrittenPackage(package, output, tuple(files), size)

@@ -1,14 +1,14 @@
 """Plans a package: which views and splits of a corpus are in it, under which names, and with which classes."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import duckdb
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
-from talkhouse.packages.classes import class_columns, classes
-from talkhouse.packages.content import Config, Package, SplitRows, has_splits
+from talkhouse.packages.content import Classes, ClassLabel, Config, ExportPackage, SplitRows, has_splits
+from talkhouse.queries.heads import ScoreQuery, ViewQuery
 from talkhouse.query.composition import composition, warnings
 from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
@@ -16,6 +16,7 @@ from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import parts_of
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import NothingLeft, UsageError
+from talkhouse.schema.sql import identifier
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relation, relations
 
@@ -33,7 +34,7 @@ def plan(
     pseudonyms: Pseudonyms | None = None,
     *,
     reserved: Mapping[str, str] = {},
-) -> Package:
+) -> ExportPackage:
     """Plan the package of a corpus, which has all of its task views, or of one view or table.
 
     ``reserved``: names that no split may have, in lower case, each with the name in its place. Raises UsageError for
@@ -49,7 +50,7 @@ def plan(
             next_step="see what is there with: talkhouse status",
         )
     selections = [config.selection for config in configs]
-    return Package(
+    return ExportPackage(
         warehouse,
         name,
         configs,
@@ -123,7 +124,7 @@ def _config(
     selection = select(warehouse, name, filters)
     if pseudonyms:
         selection = with_pseudonyms(selection, warehouse.con, pseudonyms)
-    view, columns = warehouse.view_file(selection.full_name), class_columns(warehouse, selection)
+    view, columns = warehouse.view_file(selection.full_name), _class_columns(warehouse, selection)
     counted = _counted(warehouse.con, selection, [column.occurring for column in columns])
     if not counted:
         return None
@@ -137,7 +138,7 @@ def _config(
         selection,
         relation(warehouse.con, name)["comment"] or "",
         _splits(selection, counted, reserved),
-        classes(warehouse, selection, columns, values),
+        _classes(warehouse, selection, columns, values),
         of,
         tuple(warnings(warehouse, selection, of)),
         view.task_category if view else None,
@@ -190,3 +191,86 @@ def _meeting(selection: Selection, one: SplitRows, other: SplitRows) -> UsageErr
 def _corpora(warehouse: Warehouse, selections: Iterable[Selection]) -> list[dict[str, Any]]:
     ids = {corpus["corpus_id"] for selection in selections for corpus in corpora_of(warehouse, selection)}
     return [corpus for corpus in warehouse.corpora if corpus["corpus_id"] in ids]
+
+
+_SHOWN = 5
+"""Values without a name that a message shows."""
+
+
+class ClassColumn(NamedTuple):
+    """A column of classes, as the head of its view or of its task's score declares it."""
+
+    column: str
+    is_list: bool
+    scheme: str | None
+    labels: tuple[ClassLabel, ...]
+    """Where no scheme has them; none: those that occur."""
+
+    @property
+    def occurring(self) -> str:
+        """The SQL aggregate of the values that occur, as a list of texts; null where there are none."""
+        name = identifier(self.column)
+        if self.is_list:
+            return f"list_distinct(flatten(list(distinct {name}::varchar[])))"
+        return f"list(distinct {name}::varchar)"
+
+
+def _class_columns(warehouse: Warehouse, selection: Selection) -> tuple[ClassColumn, ...]:
+    """Return which of the selected columns are of classes, in their order."""
+    view = warehouse.view_file(selection.full_name)
+    if view is None:
+        return ()
+    score = next((score for score in warehouse.catalogue.scores if score.full_name == view.full_name), None)
+    declared = {column: (scheme, labels) for column, scheme, labels in _declared(view, score)}
+    return tuple(
+        ClassColumn(column["name"], column["type"].endswith("[]"), *declared[column["name"]])
+        for column in selection.columns
+        if column["name"] in declared
+    )
+
+
+def _declared(view: ViewQuery, score: ScoreQuery | None) -> Iterator[tuple[str, str | None, tuple[ClassLabel, ...]]]:
+    """Yield the columns that a head declares, with the scheme or the labels of each."""
+    if view.label_column:
+        scheme = view.scheme or (score.scheme if score else None)
+        labels = score.labels if score and not scheme else ()
+        yield view.label_column, scheme, tuple(ClassLabel(label, view.label_meanings.get(label)) for label in labels)
+    for column, names in view.other_classes.items():
+        is_scheme = len(names) == 1 and "." in names[0]
+        yield (column, names[0], ()) if is_scheme else (column, None, tuple(map(ClassLabel, names)))
+
+
+def _classes(
+    warehouse: Warehouse, selection: Selection, columns: Iterable[ClassColumn], values: Mapping[str, set[str]]
+) -> tuple[Classes, ...]:
+    """Return the classes of these columns; UsageError for a value that has no name among them.
+
+    ``values``: by column those that occur in the selected rows.
+    """
+    made = []
+    for column in columns:
+        labels = _labels(warehouse, selection, column)
+        names = {label.label for label in labels}
+        if unnamed := sorted(values[column.column] - names):
+            raise UsageError(
+                f"'{column.column}' has values that are none of its labels",
+                where=selection.full_name,
+                expected=f"one of: {', '.join(label.label for label in labels)}",
+                found=", ".join(f"'{value}'" for value in unnamed[:_SHOWN]),
+                next_step=f"declare them in {column.scheme or 'the head of the task'}, or leave them out with --where",
+            )
+        made.append(Classes(column.column, column.is_list, labels, column.scheme))
+    return tuple(made)
+
+
+def _labels(warehouse: Warehouse, selection: Selection, column: ClassColumn) -> tuple[ClassLabel, ...]:
+    """Return the labels in the declared order, then others by name."""
+    if column.scheme:
+        query = "select label, meaning from main.labels where scheme = ? order by label_index nulls last, label"
+        rows = warehouse.con.execute(query, [column.scheme]).fetchall()
+        return tuple(ClassLabel(label, meaning) for label, meaning in rows)
+    if column.labels:
+        return column.labels
+    # Of all rows, so that a number means the same whichever of them are wanted.
+    ((occurring,),) = warehouse.con.execute(f"select {column.occurring} from {selection.source}").fetchall()
+    return tuple(ClassLabel(label) for label in sorted(value for value in occurring or () if value is not None))

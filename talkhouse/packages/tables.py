@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pyarrow import parquet
 from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
 
-from talkhouse.packages.content import Config, DataFile, Package, SplitRows, has_splits
+from talkhouse.packages.content import Config, ExportPackage, PackageFile, SplitRows, has_splits
 from talkhouse.query.expressions import Column
 from talkhouse.query.manifest import described
 from talkhouse.query.row_stream import OnRows, Rows, row_groups
@@ -34,7 +34,7 @@ def _no_metadata(_: Config, __: Any) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Form:
+class ParquetForm:
     """How a program wants the rows."""
 
     value: Callable[[Config, Column], str] = _as_packed
@@ -52,8 +52,8 @@ class _Shard(NamedTuple):
 
 
 def write_tables(
-    package: Package, folder: Path, form: Form, on_rows: OnRows, *, shard_bytes: int = SHARD_BYTES
-) -> list[DataFile]:
+    package: ExportPackage, folder: Path, form: ParquetForm, on_rows: OnRows, *, shard_bytes: int = SHARD_BYTES
+) -> list[PackageFile]:
     """Write ``data/<config>/<split>-00000-of-00001.parquet`` into a folder; no file is without rows.
 
     Files are in the order of configurations, splits and rows. Raises QueryFailed, duckdb.Error and OSError.
@@ -66,14 +66,14 @@ def write_tables(
 
 
 def _write_config(
-    package: Package, config: Config, folder: Path, form: Form, on_rows: OnRows, shard_bytes: int
-) -> list[DataFile]:
+    package: ExportPackage, config: Config, folder: Path, form: ParquetForm, on_rows: OnRows, shard_bytes: int
+) -> list[PackageFile]:
     selection = _by_splits(config.selection)
     describe = partial(described, selection=selection, sources=package.corpora, parts=package.parts)
     rows = Rows(package.warehouse.con, package.warehouse.con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     own = DATA / config.name
     (folder / own).mkdir(parents=True, exist_ok=True)
-    splits, files = {split.published: split for split in config.splits}, dict[str | None, list[DataFile]]()
+    splits, files = {split.published: split for split in config.splits}, dict[str | None, list[PackageFile]]()
     with arrow_errors("Parquet"):
         schema, batches = rows.batches(lambda column: form.value(config, column))
         schema = schema.with_metadata({**schema.metadata, **form.metadata(config, schema)})
@@ -133,8 +133,8 @@ def _writer(stream: Any, schema: Any) -> Any:
     return parquet.ParquetWriter(stream, schema, compression="zstd", write_page_index=True)  # type: ignore[no-untyped-call]
 
 
-def _named(shards: Sequence[_Shard], config: Config, split: SplitRows, folder: Path, own: Path) -> list[DataFile]:
-    """Give the files of a split their names, now that their number is known."""
+def _named(shards: Sequence[_Shard], config: Config, split: SplitRows, folder: Path, own: Path) -> list[PackageFile]:
+    """Rename the files of a split to their final names, now that their number is known."""
     files = []
     for index, shard in enumerate(shards):
         path = own / f"{split.name}-{index:05}-of-{len(shards):05}.parquet"
@@ -142,5 +142,5 @@ def _named(shards: Sequence[_Shard], config: Config, split: SplitRows, folder: P
         with (folder / path).open("rb") as stream:
             sha256 = file_digest(stream, "sha256").hexdigest()
         size = (folder / path).stat().st_size
-        files.append(DataFile(config.name, split, path, shard.rows, size, sha256, shard.raw_bytes))
+        files.append(PackageFile(config.name, split, path, shard.rows, size, sha256, shard.raw_bytes))
     return files

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from talkhouse.packages.content import Config, Package, SplitRows
-from talkhouse.packages.layout import described_file
+from talkhouse.packages.content import Config, ExportPackage, SplitRows, described_file
 from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters, Selection, select
@@ -50,7 +49,7 @@ order by dialogue_id
 """
 
 
-class Level(NamedTuple):
+class SchemeTarget(NamedTuple):
     """A scheme, and whether turns or whole dialogues are labelled by it."""
 
     scheme: str
@@ -63,14 +62,14 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DialoguePackage(Package):
+class DialoguePackage(ExportPackage):
     """A package of whole dialogues."""
 
     query: str
-    left_over: tuple[Level, ...]
+    left_over: tuple[SchemeTarget, ...]
     """The schemes whose labels are several at once or numbers, and so not in it."""
 
-    def schemes(self) -> dict[Level, list[str]]:
+    def schemes(self) -> dict[SchemeTarget, list[str]]:
         """Return the labels of each scheme whose labels are in it, in their declared order; those of turns first."""
         rows = self.warehouse.con.execute(
             "select scheme, is_of_turns, labels.label from (select distinct unnest.scheme as scheme, "
@@ -78,9 +77,9 @@ class DialoguePackage(Package):
             "inner join main.labels using (scheme) where labels.label <> '' "
             "order by is_of_turns desc, scheme, label_index, label"
         ).fetchall()
-        found: dict[Level, list[str]] = {}
+        found: dict[SchemeTarget, list[str]] = {}
         for scheme, is_of_turns, label in rows:
-            found.setdefault(Level(scheme, is_of_turns), []).append(label)
+            found.setdefault(SchemeTarget(scheme, is_of_turns), []).append(label)
         return found
 
     def dialogues(self) -> Iterator[dict[str, Any]]:
@@ -101,11 +100,12 @@ def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudony
     Raises UsageError for another name, and where no dialogue is wanted.
     """
     is_corpus = name in warehouse.corpus_ids
+    is_dialogues = is_corpus or name in (_DIALOGUES, "dialogues")
     dialogues = select(
         warehouse,
         _DIALOGUES if is_corpus else name,
         filters,
-        columns=("dialogue_id", "corpus_id", "title", "language") if is_corpus or _is_dialogues(name) else None,
+        columns=("dialogue_id", "corpus_id", "title", "language") if is_dialogues else None,
     )
     if dialogues.full_name != _DIALOGUES:
         raise UsageError(
@@ -156,17 +156,17 @@ def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudony
     )
 
 
-def _left_over(warehouse: Warehouse, wanted: str, labels: Selection) -> tuple[Level, ...]:
+def _left_over(warehouse: Warehouse, wanted: str, labels: Selection) -> tuple[SchemeTarget, ...]:
     """Return what is labelled in the dialogues that are wanted, but not by these labels."""
     rows = warehouse.con.execute(
         f"select scheme, turn_index is not null from main.annotations where {wanted} except "
         f"select scheme, turn_index is not null from ({labels.sql(['scheme', 'turn_index', 'label'])}) "
         "inner join main.labels using (scheme, label) order by all"
     ).fetchall()
-    return tuple(Level(*row) for row in rows)
+    return tuple(SchemeTarget(*row) for row in rows)
 
 
-def not_shown(levels: Iterable[Level]) -> Iterator[str]:
+def not_shown(levels: Iterable[SchemeTarget]) -> Iterator[str]:
     """Return sentences on the schemes whose labels a package can't hold as what they are."""
     for is_of_turns, what in ((False, "dialogues"), (True, "turns")):
         schemes = [level.scheme for level in levels if level.is_of_turns == is_of_turns]
@@ -174,16 +174,12 @@ def not_shown(levels: Iterable[Level]) -> Iterator[str]:
             yield f"left out: labels of {what} by {', '.join(schemes)} (several at once, or numbers)"
 
 
-def _is_dialogues(name: str) -> bool:
-    return name in (_DIALOGUES, "dialogues")
-
-
 def _of(selection: Selection, condition: str) -> Selection:
     return replace(selection, conditions=(*selection.conditions, condition))
 
 
 def write_list(
-    path: Path, package: Package, document: Callable[[Mapping[str, Any]], dict[str, Any]], on_rows: OnRows
+    path: Path, package: ExportPackage, document: Callable[[Mapping[str, Any]], dict[str, Any]], on_rows: OnRows
 ) -> dict[str, Any]:
     """Write a JSON array with a document for each dialogue; return what the manifest says of the file."""
     assert isinstance(package, DialoguePackage)  # noqa: S101 - it is what ``plan`` returns

@@ -1,12 +1,13 @@
-"""What a column of DuckDB becomes in PostgreSQL: its type, its text for COPY, and a text that both write alike."""
+"""What columns and rows of DuckDB become in PostgreSQL: types, lines that COPY reads, and hashes that both compute."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from talkhouse.schema.sql import literal
+from talkhouse.schema.sql import literal, quoted
 
-Expression = Callable[[str], str]
+_Expression = Callable[[str], str]
 """Writes an SQL expression of a column, or of an item of a list."""
 
 _ITEMS = {
@@ -58,11 +59,11 @@ class ColumnType:
     """A column's type in PostgreSQL, and expressions of its values. All of them are null where the value is."""
 
     name: str
-    copied: Expression
+    copied: _Expression
     """In DuckDB: the text that PostgreSQL reads, before what COPY needs is escaped."""
-    here: Expression
+    here: _Expression
     """In DuckDB: a text that tells values apart."""
-    there: Expression
+    there: _Expression
     """In PostgreSQL: the same text for the same value."""
     is_long: bool
     """Whether any character may be in that text, so that only its length tells where it ends."""
@@ -104,7 +105,7 @@ def _list(item_type: str, replacement: str | None) -> ColumnType | None:
     return ColumnType(f"{item.name}[]", copied, json, lambda x: f"array_to_json({x})::text", True, item.may_have_nul)
 
 
-def _json(duckdb_type: str, replacement: str | None, separator: str = ",") -> Expression | None:
+def _json(duckdb_type: str, replacement: str | None, separator: str = ",") -> _Expression | None:
     """Return the JSON of a text, a number or a list of these, as PostgreSQL writes it."""
     if duckdb_type == "VARCHAR":
         return lambda x: f"json_text({_replaced(replacement)(x)})"
@@ -116,13 +117,13 @@ def _json(duckdb_type: str, replacement: str | None, separator: str = ",") -> Ex
     return item and _joined(item, "[", "]", separator=separator)
 
 
-def _joined(item: Expression, begin: str, end: str, null: str = "null", separator: str = ",") -> Expression:
+def _joined(item: _Expression, begin: str, end: str, null: str = "null", separator: str = ",") -> _Expression:
     """Write a list in DuckDB as a text."""
     items = f"lambda e: coalesce({item('e')}, '{null}')"
     return lambda x: f"'{begin}' || array_to_string(list_transform({x}, {items}), '{separator}') || '{end}'"
 
 
-def _replaced(replacement: str | None) -> Expression:
+def _replaced(replacement: str | None) -> _Expression:
     return lambda x: x if replacement is None else f"replace({x}, chr(0), {literal(replacement)})"
 
 
@@ -151,3 +152,69 @@ def _bits_there(x: str) -> str:
 def _bits_of_items_there(x: str) -> str:
     items = f"select coalesce({_bits_there('e')}, 'null') from unnest({x}) with ordinality u(e, n) order by n"
     return f"case when {x} is not null then '[' || array_to_string(array({items}), ',') || ']' end"
+
+
+_FIELDS = 30
+"""Columns of one ``concat``: PostgreSQL takes 100 arguments, and a text has three."""
+
+_MODULUS = 2**64
+
+
+class Proof(NamedTuple):
+    """What is equal where the rows are: their number, and the sum of their hashes."""
+
+    rows: int
+    hash: str
+    """16 hex digits."""
+
+
+class CopiedColumn(NamedTuple):
+    """A column of a relation that is published."""
+
+    name: str
+    type: ColumnType
+    meaning: str | None
+
+
+def line(columns: Iterable[CopiedColumn]) -> str:
+    """Write the expression of DuckDB that makes of a row a line for COPY."""
+    # One ``concat``: a chain of || would write the line anew for each column, and takes four times as long.
+    return f"concat({', chr(9), '.join(map(_field, columns))}, chr(10))"
+
+
+def _field(column: CopiedColumn) -> str:
+    text = column.type.copied(quoted(column.name))
+    for character, escaped in ((92, r"\\"), (10, r"\n"), (13, r"\r"), (9, r"\t")) if column.type.is_long else ():
+        text = f"replace({text}, chr({character}), '{escaped}')"
+    return rf"coalesce({text}, '\N')"
+
+
+def hash_here(columns: Sequence[CopiedColumn]) -> str:
+    """Write DuckDB's expression of a row's hash."""
+    fields = [_hashed(column.type.here(quoted(column.name)), column.type, "strlen") for column in columns]
+    return f"('0x' || left(md5({_concat(fields)}), 16))::ubigint"
+
+
+def select_proof_here(columns: Sequence[CopiedColumn], relation: str) -> str:
+    """Write DuckDB's query of the number of rows and the sum of their hashes."""
+    return f"select count(*), sum({hash_here(columns)}) from {relation}"
+
+
+def select_proof_there(columns: Sequence[CopiedColumn], relation: str) -> str:
+    """Write PostgreSQL's query of the number of rows and the sum of their hashes, each a signed number."""
+    fields = [_hashed(column.type.there(quoted(column.name)), column.type, "octet_length") for column in columns]
+    return f"select count(*), sum(('x' || left(md5({_concat(fields)}), 16))::bit(64)::bigint) from {relation}"
+
+
+def proof(rows: int, total: Any) -> Proof:
+    """Return what is compared; ``total`` is the sum of hashes, or None where there are no rows."""
+    return Proof(rows, f"{int(total or 0) % _MODULUS:016x}")
+
+
+def _hashed(text: str, kind: ColumnType, length: str) -> str:
+    return f"{length}({text}), ':', {text}" if kind.is_long else f"{text}, ','"
+
+
+def _concat(fields: Sequence[str]) -> str:
+    parts = [fields[start : start + _FIELDS] for start in range(0, len(fields), _FIELDS)]
+    return " || ".join(f"concat({', '.join(part)})" for part in parts)

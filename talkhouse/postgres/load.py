@@ -1,16 +1,17 @@
-"""Makes a copy in new schemas: DuckDB writes rows as lines with their hashes, which pass to the server in batches."""
+"""Makes a copy in new schemas: texts without NUL are written by DuckDB as lines with hashes, and copied in batches."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 from psycopg import Connection
 
-from talkhouse.postgres.plan import VERSION, Kind, Plan, Relation, there
-from talkhouse.postgres.row_text import Proof, hash_here, line, proof, select_proof_here
+from talkhouse.postgres.column_types import Proof, hash_here, line, proof, select_proof_here
+from talkhouse.postgres.plan import VERSION, PublicationPlan, PublishedRelation, RelationKind, there
 from talkhouse.postgres.server import run, version
 from talkhouse.progress import Progress
+from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 
@@ -24,7 +25,11 @@ _INDEXED = 2_600
 
 
 def load(
-    con: duckdb.DuckDBPyConnection, server: Connection[Any], plan: Plan, schemas: Mapping[str, str], progress: Progress
+    con: duckdb.DuckDBPyConnection,
+    server: Connection[Any],
+    plan: PublicationPlan,
+    schemas: Mapping[str, str],
+    progress: Progress,
 ) -> list[Proof]:
     """Make everything that is planned in new, empty schemas; return what proves each relation, as it is in DuckDB.
 
@@ -35,11 +40,11 @@ def load(
     tables = statements({schema: schemas[schema] for schema in ("main", HOUSEKEEPING)}, version(server))
     for statement in tables.before:
         run(server, statement)
-    rows = sum(relation.rows for relation in plan.relations if relation.kind is not Kind.SPLIT)
+    rows = sum(relation.rows for relation in plan.relations if relation.kind is not RelationKind.SPLIT)
     progress.begin("copying", records=rows, unit="rows")
     proofs: dict[str, Proof] = {}
     for relation in plan.relations:
-        if relation.kind is Kind.SPLIT:
+        if relation.kind is RelationKind.SPLIT:
             _make_split_view(server, relation, schemas)
         elif relation.name == VERSION:  # it has its row already
             proofs[relation.name] = proof_here(con, relation)
@@ -55,20 +60,20 @@ def load(
 def _load(
     con: duckdb.DuckDBPyConnection,
     server: Connection[Any],
-    relation: Relation,
-    splits: Sequence[Relation],
+    relation: PublishedRelation,
+    splits: Sequence[PublishedRelation],
     schemas: Mapping[str, str],
     progress: Progress,
 ) -> dict[str, Proof]:
     """Fill a table, or make one of the rows of a view; return by name what proves it, and the views of its splits."""
     target = relation.there(schemas)
-    if relation.kind is Kind.ROWS:
+    if relation.kind is RelationKind.ROWS:
         columns = ", ".join(
             f"{quoted(column.name)} {column.type.name}{_collation(column.type.name)}" for column in relation.columns
         )
         run(server, f"create table {target} ({columns})")
     rows, sums = _copy_rows(con, server, relation, target, progress, by_split=bool(splits))
-    if relation.kind is Kind.ROWS:
+    if relation.kind is RelationKind.ROWS:
         _index(server, relation, target)
         _comment(server, relation, target)
     run(server, f"analyze {target}")
@@ -81,14 +86,14 @@ def _collation(name: str) -> str:
     return ' collate "C"' if name.startswith("text") else ""
 
 
-def _make_split_view(server: Connection[Any], relation: Relation, schemas: Mapping[str, str]) -> None:
+def _make_split_view(server: Connection[Any], relation: PublishedRelation, schemas: Mapping[str, str]) -> None:
     columns = ", ".join(quoted(column.name) for column in relation.columns)
     source, split = there(relation.parent or "", schemas), literal(relation.split or "")
     run(server, f"create view {relation.there(schemas)} as select {columns} from {source} where split = {split}")
     _comment(server, relation, relation.there(schemas))
 
 
-def proof_here(con: duckdb.DuckDBPyConnection, relation: Relation) -> Proof:
+def proof_here(con: duckdb.DuckDBPyConnection, relation: PublishedRelation) -> Proof:
     """Return what proves a relation, as it is in DuckDB."""
     ((rows, total),) = con.execute(select_proof_here(relation.columns, relation.selection.source)).fetchall()
     return proof(rows, total)
@@ -97,7 +102,7 @@ def proof_here(con: duckdb.DuckDBPyConnection, relation: Relation) -> Proof:
 def _copy_rows(
     con: duckdb.DuckDBPyConnection,
     server: Connection[Any],
-    relation: Relation,
+    relation: PublishedRelation,
     target: str,
     progress: Progress,
     *,
@@ -117,10 +122,10 @@ def _copy_rows(
     return rows, sums
 
 
-def _batches(con: duckdb.DuckDBPyConnection, relation: Relation, *, by_split: bool) -> Iterable[Any]:
+def _batches(con: duckdb.DuckDBPyConnection, relation: PublishedRelation, *, by_split: bool) -> Iterable[Any]:
     """Read the rows as lines: those of a view in the published order, those of a table as they are stored."""
     selection = relation.selection
-    source = selection.source if relation.kind is Kind.TABLE else f"({selection.sql()})"
+    source = selection.source if relation.kind is RelationKind.TABLE else f"({selection.sql()})"
     selected = f"{line(relation.columns)} as line, {hash_here(relation.columns)} as hash{', split' if by_split else ''}"
     batches: Iterable[Any] = con.sql(f"select {selected} from {source}").to_arrow_reader(_BATCH_ROWS)
     return batches
@@ -151,7 +156,7 @@ def _by_split(batch: Any) -> Iterator[tuple[str | None, int, int]]:
         yield group["split"], group["hash_count"], group["hash_sum"]
 
 
-def _index(server: Connection[Any], relation: Relation, target: str) -> None:
+def _index(server: Connection[Any], relation: PublishedRelation, target: str) -> None:
     """Add indexes to the rows of a view: on what names a row, and on what they are looked up by."""
     known = {column.name for column in relation.columns}
     grain = relation.selection.order
@@ -164,9 +169,76 @@ def _index(server: Connection[Any], relation: Relation, target: str) -> None:
             run(server, f"create index on {target} ({names})")
 
 
-def _comment(server: Connection[Any], relation: Relation, target: str) -> None:
-    kind = "view" if relation.kind is Kind.SPLIT else "table"
+def _comment(server: Connection[Any], relation: PublishedRelation, target: str) -> None:
+    kind = "view" if relation.kind is RelationKind.SPLIT else "table"
     comments = {f"{kind} {target}": relation.comment}
     comments |= {f"column {target}.{quoted(column.name)}": column.meaning for column in relation.columns}
     written = [f"comment on {what} is {literal(comment)}" for what, comment in comments.items() if comment]
     run(server, ";\n".join(written))
+
+
+_SHOWN = 10
+"""Columns that are told, and rows of each."""
+
+_ESCAPED = r"\u0000"
+"""NUL as JSON spells it. PostgreSQL stores that, but a view may have made a NUL of it."""
+
+
+class NulFound(NamedTuple):
+    """A column that has texts with NUL."""
+
+    column: str
+    texts: int
+    rows: list[str]
+    """The keys of the first of them."""
+
+
+def check_nul(con: duckdb.DuckDBPyConnection, plan: PublicationPlan) -> None:
+    """Raise UsageError that names the columns and rows where a NUL is."""
+    columns = list(_find_nul(con, plan))
+    if not columns:
+        return
+    more = f"; {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
+    told = "; ".join(
+        f"{column.column} in {column.texts:,} rows: {', '.join(column.rows)}" for column in columns[:_SHOWN]
+    )
+    raise UsageError(
+        "texts have the character NUL, which PostgreSQL can't store; nothing was copied",
+        found=told + more,
+        next_step="choose what stands in its place in the copy: --replace-nul TEXT",
+    )
+
+
+def _find_nul(con: duckdb.DuckDBPyConnection, plan: PublicationPlan) -> Iterator[NulFound]:
+    """Yield the columns with NUL; views are looked at only where a table has one, since theirs come from there."""
+    tables = [relation for relation in plan.relations if relation.kind is RelationKind.TABLE]
+    in_tables = [column for table in tables for column in _in_relation(con, table)]
+    yield from in_tables
+    if in_tables or any(_is_escaped(con, table) for table in tables):
+        for view in [relation for relation in plan.relations if relation.kind is RelationKind.ROWS]:
+            yield from _in_relation(con, view)
+
+
+def _in_relation(con: duckdb.DuckDBPyConnection, relation: PublishedRelation) -> Iterator[NulFound]:
+    names = [column.name for column in relation.columns if column.type.may_have_nul]
+    if not names:
+        return
+    conditions = [f"contains({quoted(name)}::varchar, chr(0))" for name in names]
+    counts = ", ".join(f"count(*) filter ({condition})" for condition in conditions)
+    source = relation.selection.source
+    ((*numbers,),) = con.execute(f"select {counts} from {source}").fetchall()
+    for name, condition, number in zip(names, conditions, numbers, strict=True):
+        if number:
+            key = ", ".join(quoted(column) for column in relation.selection.order) or quoted(name)
+            rows = con.execute(f"select {key} from {source} where {condition} order by all limit {_SHOWN}").fetchall()
+            yield NulFound(f"{relation.name}.{name}", number, [" ".join(map(str, row)) for row in rows])
+
+
+def _is_escaped(con: duckdb.DuckDBPyConnection, table: PublishedRelation) -> bool:
+    """Whether a JSON column spells a NUL."""
+    names = [column.name for column in table.columns if column.type.name == "json"]
+    condition = " or ".join(f"contains({quoted(name)}::varchar, '{_ESCAPED}')" for name in names)
+    if not names:
+        return False
+    rows = con.execute(f"select 1 from {table.selection.source} where {condition} limit 1")
+    return bool(rows.fetchall())

@@ -123,7 +123,7 @@ _LIKE_TEXT = "character varying"
 """The type of the revision's table, which Alembic makes; DuckDB has no other text than text."""
 
 
-class Relation(NamedTuple):
+class OwnRelation(NamedTuple):
     """A table, view or the like that the catalog has."""
 
     kind: str
@@ -133,7 +133,7 @@ class Relation(NamedTuple):
     """What a publication of this role would not have made so."""
 
     def differs(self, kind: str, columns: Sequence[str] | None = None) -> str | None:
-        """Say how it differs from what the role made, and so must not be read; None where it does not."""
+        """Return how it differs from what the role made, and so must not be read; None where it does not."""
         differences = list(self.oddities)
         if self.kind != kind:
             differences.insert(0, f"it is a {_KINDS.get(self.kind, self.kind)}")
@@ -142,10 +142,10 @@ class Relation(NamedTuple):
         return visible("; ".join(differences)) or None
 
 
-def relations(server: Connection[Any], schemas: Iterable[str]) -> dict[tuple[str, str], Relation]:
+def relations(server: Connection[Any], schemas: Iterable[str]) -> dict[tuple[str, str], OwnRelation]:
     """Describe what is in some schemas, by the names of schema and relation."""
     return {
-        (schema, name): Relation(kind, [_as_text(column) for column in columns], oddities)
+        (schema, name): OwnRelation(kind, [_as_text(column) for column in columns], oddities)
         for schema, name, kind, columns, oddities in run(server, _RELATIONS, [sorted(schemas)])
     }
 

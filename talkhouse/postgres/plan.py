@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from talkhouse.migrations import VERSION_TABLE
-from talkhouse.postgres.column_types import column_type
-from talkhouse.postgres.row_text import Column
+from talkhouse.postgres.column_types import CopiedColumn, column_type
 from talkhouse.query.selection import Selection, select
 from talkhouse.schema.closest import closest, listed
 from talkhouse.schema.errors import UsageError
@@ -39,7 +38,7 @@ SUFFIX = 12
 """Bytes that stay free at the end of a schema's name, for what it is called before and after it is published."""
 
 
-class Kind(StrEnum):
+class RelationKind(StrEnum):
     """How a relation is published."""
 
     TABLE = "table"
@@ -78,12 +77,12 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Relation:
+class PublishedRelation:
     """A table or view that is published."""
 
-    kind: Kind
+    kind: RelationKind
     selection: Selection
-    columns: tuple[Column, ...]
+    columns: tuple[CopiedColumn, ...]
     comment: str | None
     rows: int
     parent: str | None = None
@@ -99,7 +98,7 @@ class Relation:
     @property
     def is_repeatable(self) -> bool:
         """Whether its rows are the same each time: DuckDB adds numbers up in any order, and means differ in a digit."""
-        return self.kind is Kind.TABLE or not any(column.type.is_float for column in self.columns)
+        return self.kind is RelationKind.TABLE or not any(column.type.is_float for column in self.columns)
 
     def there(self, schemas: Mapping[str, str]) -> str:
         """Write the name in PostgreSQL, where schemas have other names."""
@@ -113,7 +112,7 @@ def there(name: str, schemas: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class NotPublished:
     """A view that is not published, and why."""
 
     name: str
@@ -122,15 +121,19 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PublicationPlan:
     """All that is published."""
 
-    relations: tuple[Relation, ...]
-    left_out: tuple[LeftOut, ...]
+    relations: tuple[PublishedRelation, ...]
+    left_out: tuple[NotPublished, ...]
 
-    def splits_of(self, view: Relation) -> list[Relation]:
+    def splits_of(self, view: PublishedRelation) -> list[PublishedRelation]:
         """Return the views of the splits of a view."""
-        return [relation for relation in self.relations if relation.kind is Kind.SPLIT and relation.parent == view.name]
+        return [
+            relation
+            for relation in self.relations
+            if relation.kind is RelationKind.SPLIT and relation.parent == view.name
+        ]
 
     @property
     def schemas(self) -> list[str]:
@@ -138,25 +141,25 @@ class Plan:
         return sorted({relation.selection.schema for relation in self.relations})
 
 
-def make_plan(warehouse: Warehouse, options: Options) -> Plan:
+def make_plan(warehouse: Warehouse, options: Options) -> PublicationPlan:
     """Find what is to be published; UsageError for views that do not exist, and for names that are too long to do so.
 
     A view that nobody has named is then left out.
     """
     _check_wanted(options.views, [name for (name,) in warehouse.con.execute(_VIEWS).fetchall()])
-    planned: dict[str, Relation] = {}
+    planned: dict[str, PublishedRelation] = {}
     left_out = []
     # A view comes before those of its splits.
     candidates = [_classify(warehouse, relation) for relation in relations(warehouse.con)]
-    for candidate in sorted(candidates, key=lambda candidate: list(Kind).index(candidate.kind)):
+    for candidate in sorted(candidates, key=lambda candidate: list(RelationKind).index(candidate.kind)):
         if not _is_wanted(candidate, options):
             continue
         described = _describe(warehouse, candidate, planned, options)
-        if isinstance(described, LeftOut):
+        if isinstance(described, NotPublished):
             left_out.append(described)
         else:
             planned[described.name] = described
-    plan = Plan(tuple(planned.values()), tuple(left_out))
+    plan = PublicationPlan(tuple(planned.values()), tuple(left_out))
     _check_names(plan, options.prefix)
     return plan
 
@@ -166,7 +169,7 @@ class _Candidate(NamedTuple):
 
     name: str
     comment: str | None
-    kind: Kind
+    kind: RelationKind
     parent: str | None = None
     split: str | None = None
 
@@ -174,45 +177,45 @@ class _Candidate(NamedTuple):
 def _classify(warehouse: Warehouse, relation: Mapping[str, Any]) -> _Candidate:
     name = f"{relation['schema']}.{relation['name']}"
     if of_split := warehouse.split_views.get(name):
-        return _Candidate(name, relation["comment"], Kind.SPLIT, of_split.task, of_split.split)
-    return _Candidate(name, relation["comment"], Kind.TABLE if name in _TABLES else Kind.ROWS)
+        return _Candidate(name, relation["comment"], RelationKind.SPLIT, of_split.task, of_split.split)
+    return _Candidate(name, relation["comment"], RelationKind.TABLE if name in _TABLES else RelationKind.ROWS)
 
 
 def _is_wanted(candidate: _Candidate, options: Options) -> bool:
-    if candidate.kind is Kind.TABLE or options.without_views or not options.views:
-        return candidate.kind is Kind.TABLE or not options.without_views
+    if candidate.kind is RelationKind.TABLE or options.without_views or not options.views:
+        return candidate.kind is RelationKind.TABLE or not options.without_views
     names = {candidate.name, candidate.name.partition(".")[0], candidate.parent}
     return not names.isdisjoint(options.views)
 
 
 def _describe(
-    warehouse: Warehouse, candidate: _Candidate, planned: Mapping[str, Relation], options: Options
-) -> Relation | LeftOut:
+    warehouse: Warehouse, candidate: _Candidate, planned: Mapping[str, PublishedRelation], options: Options
+) -> PublishedRelation | NotPublished:
     """Describe a table or view, or say why it is left out."""
     name, kind, parent = candidate.name, candidate.kind, candidate.parent
     selection = select(warehouse, name)
     ((rows,),) = warehouse.con.execute(f"select count(*) from {selection.source}").fetchall()
     is_named = not {name, parent}.isdisjoint(options.views)
-    if kind is not Kind.TABLE and rows > options.max_rows and not is_named:
-        return LeftOut(name, rows, f"it has more than {options.max_rows:,} rows (--max-rows)")
+    if kind is not RelationKind.TABLE and rows > options.max_rows and not is_named:
+        return NotPublished(name, rows, f"it has more than {options.max_rows:,} rows (--max-rows)")
     is_split = parent in planned
-    if kind is Kind.SPLIT and not is_split and not is_named:
-        return LeftOut(name, rows, f"{parent} is left out")
+    if kind is RelationKind.SPLIT and not is_split and not is_named:
+        return NotPublished(name, rows, f"{parent} is left out")
     names = {"its name": selection.name}
     names |= {f"the name of its column {column['name']}": column["name"] for column in selection.columns}
     too_long = next((what for what in names if _size(names[what]) > LONGEST), None)
-    if too_long is not None and kind is not Kind.TABLE and name not in options.views:
-        return LeftOut(name, rows, f"{too_long} is longer than {LONGEST} bytes, the most that PostgreSQL takes")
+    if too_long is not None and kind is not RelationKind.TABLE and name not in options.views:
+        return NotPublished(name, rows, f"{too_long} is longer than {LONGEST} bytes, the most that PostgreSQL takes")
     columns = []
     for column in selection.columns:
         type_there = column_type(column["type"], options.nul)
         if type_there is None:
             why = f"the type of its column {column['name']} has no counterpart: {column['type']}"
-            return LeftOut(name, rows, why)
-        columns.append(Column(column["name"], type_there, column["meaning"]))
-    described = Relation(kind, selection, tuple(columns), candidate.comment, rows, parent, candidate.split)
+            return NotPublished(name, rows, why)
+        columns.append(CopiedColumn(column["name"], type_there, column["meaning"]))
+    described = PublishedRelation(kind, selection, tuple(columns), candidate.comment, rows, parent, candidate.split)
     # A split that is asked for without its view has rows of its own.
-    return described if is_split or parent is None else replace(described, kind=Kind.ROWS, parent=None)
+    return described if is_split or parent is None else replace(described, kind=RelationKind.ROWS, parent=None)
 
 
 def _check_wanted(names: Iterable[str], views: Iterable[str]) -> None:
@@ -227,7 +230,7 @@ def _check_wanted(names: Iterable[str], views: Iterable[str]) -> None:
             )
 
 
-def _check_names(plan: Plan, prefix: str) -> None:
+def _check_names(plan: PublicationPlan, prefix: str) -> None:
     """Raise UsageError for names that PostgreSQL would cut, and for a prefix that needs quotes."""
     if not _PREFIX.fullmatch(prefix):
         raise UsageError(

@@ -11,16 +11,19 @@ from typing import Any
 import duckdb
 from psycopg import Connection
 
-from talkhouse.postgres.column_types import SETUP
-from talkhouse.postgres.load import load
-from talkhouse.postgres.nul import check_nul
+from talkhouse.postgres.column_types import SETUP, Proof
+from talkhouse.postgres.load import check_nul, load
 from talkhouse.postgres.own import marked, own_relations, owners
-from talkhouse.postgres.plan import Options, Plan, make_plan
-from talkhouse.postgres.proof import check_equal
-from talkhouse.postgres.record import FORMAT, Published, origin, read_record, write_record
-from talkhouse.postgres.replace import drop_replaced, replace_former
-from talkhouse.postgres.replaceable import is_marked, named_freely, published_mark, replaceable
-from talkhouse.postgres.row_text import Proof
+from talkhouse.postgres.plan import Options, PublicationPlan, make_plan
+from talkhouse.postgres.record import FORMAT, Published, check_equal, origin, read_record, write_record
+from talkhouse.postgres.replace import (
+    drop_replaced,
+    is_marked,
+    named_freely,
+    published_mark,
+    replace_former,
+    replaceable,
+)
 from talkhouse.postgres.server import connected, locked, run, where
 from talkhouse.progress import Progress
 from talkhouse.query.sandbox import failure
@@ -32,7 +35,7 @@ from talkhouse.system import ctrl_c
 from talkhouse.warehouse.opened import Warehouse
 
 
-class Outcome(StrEnum):
+class PublicationOutcome(StrEnum):
     """What a command did."""
 
     PUBLISHED = "published"
@@ -41,13 +44,13 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Result:
+class PublicationResult:
     """What was published, or would be."""
 
-    outcome: Outcome
+    outcome: PublicationOutcome
     place: str
     """The database, without the password."""
-    plan: Plan
+    plan: PublicationPlan
     """Empty where nothing has changed."""
     proofs: tuple[Proof, ...] = ()
     """What proves each relation of the plan."""
@@ -68,7 +71,7 @@ def publish(
     dry_run: bool = False,
     force: bool = False,
     format_number: int = FORMAT,
-) -> Result:
+) -> PublicationResult:
     """Publish a warehouse to a PostgreSQL database, unless that has just this copy already.
 
     ``grant_select``: a role that may read everything. ``force``: publish again even so.
@@ -88,7 +91,7 @@ def publish(
         names = {schema: f"{options.prefix}{schema}" for schema in plan.schemas}
         replaceable(server, options.prefix, names.values(), published)
         if dry_run:
-            return Result(Outcome.DRY_RUN, where(server), plan)
+            return PublicationResult(PublicationOutcome.DRY_RUN, where(server), plan)
         drop_replaced(server, options.prefix)
         run(server, "begin")
         made, proofs = _stage(con, server, plan, names, made_from, progress)
@@ -102,13 +105,15 @@ def publish(
             run(server, "commit")
             notes += drop_replaced(server, options.prefix)
         seconds = time.monotonic() - begun
-        return Result(Outcome.PUBLISHED, where(server), plan, tuple(proofs), tuple(notes), seconds, datetime.now(UTC))
+        return PublicationResult(
+            PublicationOutcome.PUBLISHED, where(server), plan, tuple(proofs), tuple(notes), seconds, datetime.now(UTC)
+        )
 
 
 def _stage(
     con: duckdb.DuckDBPyConnection,
     server: Connection[Any],
-    plan: Plan,
+    plan: PublicationPlan,
     names: Mapping[str, str],
     made_from: dict[str, Any],
     progress: Progress,
@@ -127,14 +132,16 @@ def _stage(
 
 def _unchanged(
     server: Connection[Any], prefix: str, published: Published, grant_select: str | None, *, dry_run: bool
-) -> Result:
+) -> PublicationResult:
     """Grant what may not be granted yet, and drop what was read at the last time."""
     notes = []
     if not dry_run:
         _grant(server, marked(server, published_mark(prefix)), grant_select)
         notes = drop_replaced(server, prefix)
     at = published.published_at
-    return Result(Outcome.UNCHANGED, where(server), Plan((), ()), notes=tuple(notes), published_at=at)
+    return PublicationResult(
+        PublicationOutcome.UNCHANGED, where(server), PublicationPlan((), ()), notes=tuple(notes), published_at=at
+    )
 
 
 def _left(server: Connection[Any], published: Published | None, replaced: Iterable[str]) -> list[str]:

@@ -1,23 +1,23 @@
-"""What a publication records of itself, in two tables of ``meta``: what it was made from, and each relation's proof.
-
-Only the role that publishes may write them, and they are read only once the catalog has shown that.
-"""
+"""Compares a copy with the warehouse, and records what a publication is of, with each relation's proof."""
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
+import psycopg
 from psycopg import Connection
 from psycopg.types.json import Json
 
+from talkhouse.postgres.column_types import Proof, proof, select_proof_there
 from talkhouse.postgres.own import TABLE, VIEW, relations, writers
-from talkhouse.postgres.plan import Kind, Options, Plan
-from talkhouse.postgres.row_text import Proof
+from talkhouse.postgres.plan import Options, PublicationPlan, PublishedRelation, RelationKind
 from talkhouse.postgres.server import run, where
-from talkhouse.schema.errors import UsageError
+from talkhouse.progress import Progress
+from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import identifier, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import version
@@ -33,7 +33,7 @@ tables. A copy that Talkhouse 0.1.0 made has no number.
 _ORIGIN = ("format", "build", "options")
 """What decides whether a copy is the same; the version of Talkhouse, which is recorded too, does not."""
 
-PUBLICATION, RELATIONS = "publication", "published_relations"
+_PUBLICATION, _RELATIONS = "publication", "published_relations"
 
 _TABLES = """
 create table {0}.publication (
@@ -62,10 +62,9 @@ comment on column {0}.published_relations.row_hash is
 comment on column {0}.published_relations.left_out is 'Why it was left out; null where it was not.'
 """
 
-
 _COLUMNS = {
-    PUBLICATION: ("published_at timestamp with time zone", "origin jsonb", "schemas text[]"),
-    RELATIONS: ("relation text", "kind text", "row_count bigint", "row_hash text", "left_out text"),
+    _PUBLICATION: ("published_at timestamp with time zone", "origin jsonb", "schemas text[]"),
+    _RELATIONS: ("relation text", "kind text", "row_count bigint", "row_hash text", "left_out text"),
 }
 """The columns of the two tables, as the catalog names their types."""
 
@@ -88,18 +87,18 @@ class Published:
 
     def listed(self, prefix: str, ending: str = "") -> dict[tuple[str, str], str]:
         """Return the kind in the catalog of each relation, by its names there; the schemas may have other endings."""
-        kinds = {Kind.TABLE: TABLE, Kind.ROWS: TABLE, Kind.SPLIT: VIEW}
-        relations = self.kinds | {f"{HOUSEKEEPING}.{name}": Kind.TABLE for name in _COLUMNS}
+        kinds = {RelationKind.TABLE: TABLE, RelationKind.ROWS: TABLE, RelationKind.SPLIT: VIEW}
+        relations = self.kinds | {f"{HOUSEKEEPING}.{name}": RelationKind.TABLE for name in _COLUMNS}
         by_name = {}
         for relation, kind in relations.items():
             schema, _, name = relation.partition(".")
             if kind in kinds:
-                by_name[f"{prefix}{schema}{ending}", name] = kinds[Kind(kind)]
+                by_name[f"{prefix}{schema}{ending}", name] = kinds[RelationKind(kind)]
         return by_name
 
 
 def origin(warehouse: Warehouse, options: Options, format_number: int = FORMAT) -> dict[str, Any]:
-    """Say what a copy is made from, by the names in ``_ORIGIN``; the same makes the same copy."""
+    """Return what a copy is made from, by the names in ``_ORIGIN``; the same makes the same copy."""
     values = (format_number, warehouse.build, asdict(options))
     return dict(json.loads(json.dumps(dict(zip(_ORIGIN, values, strict=True)))))
 
@@ -109,21 +108,21 @@ def write_record(
     schema: str,
     made_from: dict[str, Any],
     schemas: list[str],
-    plan: Plan,
+    plan: PublicationPlan,
     proofs: Sequence[Proof],
 ) -> None:
     """Make the two tables in a schema; ``schemas`` are all that belong to the publication."""
     run(server, _TABLES.format(quoted(schema)))
     if others := writers(server, schema, list(_COLUMNS)):  # by default privileges
         run(server, _revoked(schema, others))
-    insert = f"insert into {quoted(schema)}.{PUBLICATION} (origin, schemas) values (%s, %s)"
+    insert = f"insert into {quoted(schema)}.{_PUBLICATION} (origin, schemas) values (%s, %s)"
     run(server, insert, [Json({**made_from, "talkhouse_version": version()}), schemas])
     rows: list[tuple[Any, ...]] = [
         (relation.name, relation.kind, *proof, None) for relation, proof in zip(plan.relations, proofs, strict=True)
     ]
     rows += [(relation.name, None, relation.rows, None, relation.reason) for relation in plan.left_out]
     with server.cursor() as cursor:
-        cursor.executemany(f"insert into {quoted(schema)}.{RELATIONS} values (%s, %s, %s, %s, %s)".encode(), rows)
+        cursor.executemany(f"insert into {quoted(schema)}.{_RELATIONS} values (%s, %s, %s, %s, %s)".encode(), rows)
 
 
 def read_record(server: Connection[Any], schema: str) -> Published | None:
@@ -133,7 +132,7 @@ def read_record(server: Connection[Any], schema: str) -> Published | None:
     nobody else may write.
     """
     existing = relations(server, [schema])
-    if (schema, PUBLICATION) not in existing:
+    if (schema, _PUBLICATION) not in existing:
         return None
     for name, columns in _COLUMNS.items():
         table = existing.get((schema, name))
@@ -163,12 +162,12 @@ def _revoked(schema: str, others: Sequence[str]) -> str:
 
 
 def _read(server: Connection[Any], schema: str) -> Published:
-    query = f"select published_at::text, origin::text, to_json(schemas)::text from {schema}.{PUBLICATION} limit 2"
+    query = f"select published_at::text, origin::text, to_json(schemas)::text from {schema}.{_PUBLICATION} limit 2"
     rows = run(server, query).fetchall()
     at, made_from, schemas = rows[0] if len(rows) == 1 else (None, None, None)
     time = _time(at)
     recorded = run(
-        server, f"select relation, kind, row_count, row_hash from {schema}.{RELATIONS} where left_out is null"
+        server, f"select relation, kind, row_count, row_hash from {schema}.{_RELATIONS} where left_out is null"
     )
     listed = [row for row in recorded.fetchall() if "." in (row[0] or "")]
     return Published(
@@ -203,3 +202,75 @@ def _origin(text: str | None) -> dict[str, Any] | None:
         case {"build": {"load_id": _, "finished_at": _}, "options": options} as made if Options.from_record(options):
             return {name: made[name] for name in _ORIGIN if name in made}
     return None
+
+
+_NONE: Mapping[str, str | None] = MappingProxyType({})
+
+
+class CopyDifference(NamedTuple):
+    """A relation that is not the same in the warehouse and in the copy."""
+
+    name: str
+    here: Proof
+    there: Proof | None
+    """None where the copy does not have it."""
+    why: str | None = None
+    """Why it was not read there."""
+
+    def __str__(self) -> str:
+        """Return what differs."""
+        if self.why:
+            return f"{self.name}: not read, for it is not what was published: {self.why}"
+        if self.there is None:
+            return f"{self.name}: PostgreSQL does not have it"
+        if self.here.rows != self.there.rows:
+            return f"{self.name}: {self.here.rows:,} rows in the warehouse, {self.there.rows:,} in PostgreSQL"
+        return f"{self.name}: other values in its {self.here.rows:,} rows"
+
+
+def check_equal(
+    server: Connection[Any],
+    relations: Sequence[PublishedRelation],
+    proofs: Sequence[Proof],
+    schemas: Mapping[str, str],
+    progress: Progress,
+) -> None:
+    """Raise ServerFailed where the copy is not what the warehouse has; nothing is replaced then."""
+    different = list(differences(server, relations, proofs, schemas, progress))
+    if different:
+        raise ServerFailed(
+            "the copy differs from the warehouse; what was published before is unchanged",
+            where=where(server),
+            found="; ".join(map(str, different)),
+            next_step="publish again; if it differs again, report it with the versions of PostgreSQL and Talkhouse",
+        )
+
+
+def differences(
+    server: Connection[Any],
+    relations: Sequence[PublishedRelation],
+    proofs: Sequence[Proof],
+    schemas: Mapping[str, str],
+    progress: Progress,
+    others: Mapping[str, str | None] = _NONE,
+) -> Iterator[CopyDifference]:
+    """Hash each relation in PostgreSQL, and yield those that differ from what DuckDB has.
+
+    ``others``: relations that are not to be read, for they are not there (None) or are not what was published.
+    """
+    progress.begin("comparing", records=sum(proof.rows for proof in proofs), unit="rows")
+    for relation, here in zip(relations, proofs, strict=True):
+        there = None if relation.name in others else proof_there(server, relation, schemas)
+        if there != here:
+            yield CopyDifference(relation.name, here, there, others.get(relation.name))
+        progress.advance(here.rows)
+
+
+def proof_there(server: Connection[Any], relation: PublishedRelation, schemas: Mapping[str, str]) -> Proof | None:
+    """Return what proves a relation, as it is in PostgreSQL; None where there is none, or not with these columns."""
+    query = select_proof_there(relation.columns, relation.there(schemas))
+    try:
+        ((rows, total),) = run(server, query).fetchall()
+    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.InvalidSchemaName):
+        return None
+    return proof(rows, total)

@@ -7,19 +7,22 @@ binds them to the new tables. Only the role's own views: to write one again runs
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 import psycopg
 from psycopg import Connection
 
-from talkhouse.postgres.own import TABLE, VIEW, marked, own_relations, strange
-from talkhouse.postgres.record import read_record
-from talkhouse.postgres.replaceable import TAKEN, named_freely, published_mark, replaced_mark
-from talkhouse.postgres.server import impatient, run
-from talkhouse.schema.errors import UsageError
+from talkhouse.postgres.own import TABLE, VIEW, marked, own_relations, owners, strange
+from talkhouse.postgres.plan import SUFFIX
+from talkhouse.postgres.record import Published, read_record
+from talkhouse.postgres.server import impatient, run, where
+from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
+from talkhouse.visible import visible
 
 _ATTEMPTS = 20
 """How often to try what has to wait for readers."""
@@ -107,7 +110,7 @@ def drop_replaced(server: Connection[Any], prefix: str) -> list[str]:
 
 
 def _obstacle(server: Connection[Any], prefix: str, number: int, schemas: Sequence[str]) -> str | None:
-    """Say what is in schemas that were replaced, and was not published there."""
+    """Return what is in schemas that were replaced, and was not published there."""
     try:
         published = read_record(server, f"{prefix}{HOUSEKEEPING}~old{number}")
     except UsageError as error:
@@ -137,7 +140,7 @@ def _hold_readers(server: Connection[Any], schemas: Sequence[str], views: Sequen
 def _set_aside(server: Connection[Any], prefix: str, schemas: Sequence[str]) -> None:
     made = named_freely(server, schemas, "~old", lambda now, new: _rename(server, now, new)) if schemas else {}
     for old in made.values():
-        run(server, f"comment on schema {quoted(old)} is {literal(replaced_mark(prefix))}")
+        run(server, f"comment on schema {quoted(old)} is {literal(_replaced_mark(prefix))}")
 
 
 def _rename(server: Connection[Any], now: str, name: str) -> None:
@@ -147,7 +150,7 @@ def _rename(server: Connection[Any], now: str, name: str) -> None:
 def _replaced(server: Connection[Any], prefix: str) -> dict[int, dict[str, str]]:
     """Find what was set aside, by number: what it is called now -> what it was called."""
     by_number: dict[int, dict[str, str]] = {}
-    for schema in marked(server, replaced_mark(prefix)):
+    for schema in marked(server, _replaced_mark(prefix)):
         if match := _REPLACED.fullmatch(schema):
             by_number.setdefault(int(match["number"]), {})[schema] = match["schema"]
     return by_number
@@ -166,7 +169,7 @@ def _views(server: Connection[Any], prefix: str) -> Iterator[tuple[str, str, str
                     _rename(server, now, name)
                 views = run(server, _VIEWS, {"schemas": list(schemas.values())}).fetchall()
                 raise psycopg.Rollback(part)
-        except TAKEN:  # by somebody who has made a schema of that name since
+        except _TAKEN:  # by somebody who has made a schema of that name since
             rows = run(server, _VIEWS, {"schemas": list(schemas)}).fetchall()
             views = [(*view, obstacle or "a schema that it reads is gone") for *view, obstacle in rows]
         yield from views
@@ -196,3 +199,96 @@ def _tried(server: Connection[Any], statement: str, attempts: int = 1) -> str | 
         except psycopg.Error as error:
             return error.diag.message_primary or str(error)
     return why
+
+
+_TAKEN = (psycopg.errors.DuplicateSchema, psycopg.errors.UniqueViolation, psycopg.errors.LockNotAvailable)
+"""What is raised where a name is taken, or about to be."""
+
+_SHOWN = 10
+"""Names that are shown of what stands in the way."""
+
+_NUMBERS, _GUESSES = 9, 200
+"""Numbers that are tried in their order, and how many after them that nobody can guess."""
+
+
+def published_mark(prefix: str) -> str:
+    """Return the comment of a schema that is published under a prefix."""
+    return f"Published by talkhouse (prefix '{prefix}'); the next publication replaces everything in it."
+
+
+def _replaced_mark(prefix: str) -> str:
+    """Return the comment of a schema that was replaced."""
+    return f"Replaced by a newer publication (prefix '{prefix}'); the next one drops it, unless somebody reads it."
+
+
+def is_marked(server: Connection[Any], prefix: str) -> bool:
+    """Whether the copy under a prefix has marks; an earlier Talkhouse made none."""
+    return f"{prefix}{HOUSEKEEPING}" in marked(server, published_mark(prefix))
+
+
+def replaceable(
+    server: Connection[Any], prefix: str, schemas: Collection[str], published: Published | None
+) -> list[str]:
+    """Name the schemas of the former copy; ``schemas`` are those (their names in PostgreSQL) that the new one needs.
+
+    Raises UsageError where one that is needed is somebody else's, or one of the copy holds what was not published. Of
+    a copy without marks, those are replaced that are recorded, needed again, and the role's own.
+    """
+    own = marked(server, published_mark(prefix)) if published else []
+    existing = owners(server, schemas)
+    if published and not is_marked(server, prefix):
+        own = sorted({schema for schema, other in existing.items() if other is None} & {*published.schemas})
+    if taken := {schema: other for schema, other in existing.items() if schema not in own}:
+        named = [f"{schema}, of the role {visible(other)}" if other else schema for schema, other in taken.items()]
+        unmarked = [
+            schema for schema, other in taken.items() if published and other is None and schema in published.schemas
+        ]
+        mark = literal(published_mark(prefix))
+        or_mark = f"   or, if it is a part of the copy: comment on schema {unmarked[0]} is {mark}" if unmarked else ""
+        raise UsageError(
+            f"there is a schema that Talkhouse did not publish: {'; '.join(named)}",
+            where=where(server),
+            next_step=f"put something before the names of the copy's schemas: --schema-prefix talkhouse_{or_mark}",
+        )
+    inside = strange(server, own, published.listed(prefix)) if published else []
+    if inside:
+        more = f"; {len(inside) - _SHOWN} more" if len(inside) > _SHOWN else ""
+        raise UsageError(
+            "the schemas of the copy hold what Talkhouse did not publish, and are replaced as a whole",
+            where=where(server),
+            found="; ".join(inside[:_SHOWN]) + more,
+            next_step="drop it, or move it to a schema of your own, for instance: alter view bi.mine set schema team",
+        )
+    return own
+
+
+def named_freely(
+    server: Connection[Any], names: Collection[str], ending: str, make: Callable[[str, str], object]
+) -> dict[str, str]:
+    """Make schemas with the same ending and number behind their names; return them.
+
+    ``make`` is given a name, and what is to be made. Names that others have taken, or are about to take, are none of
+    ours.
+    """
+    for number in _numbers():
+        made = {name: f"{name}{ending}{number}" for name in names}
+        if owners(server, made.values()):
+            continue
+        try:
+            with impatient(server):
+                for name, new in made.items():
+                    make(name, new)
+        except _TAKEN:
+            continue
+        return made
+    raise ServerFailed(
+        "no name is free for the schemas of a copy",
+        where=where(server),
+        found=f"others have schemas whose names end in {ending} and a number",
+        next_step="ask the owner of the database who makes them, and publish again",
+    )
+
+
+def _numbers() -> Iterator[int]:
+    digits = SUFFIX - len("~old")
+    return chain(range(1, _NUMBERS + 1), (secrets.randbelow(10**digits) for _ in repeat(None, _GUESSES)))

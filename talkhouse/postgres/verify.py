@@ -7,13 +7,12 @@ from typing import Any
 
 from psycopg import Connection
 
+from talkhouse.postgres.column_types import Proof
 from talkhouse.postgres.load import proof_here
 from talkhouse.postgres.own import TABLE, VIEW, relations
-from talkhouse.postgres.plan import Kind, Options, Plan, make_plan
-from talkhouse.postgres.proof import Difference, differences
+from talkhouse.postgres.plan import Options, PublicationPlan, RelationKind, make_plan
 from talkhouse.postgres.publish import configured
-from talkhouse.postgres.record import FORMAT, Published, read_record
-from talkhouse.postgres.row_text import Proof
+from talkhouse.postgres.record import FORMAT, CopyDifference, Published, differences, read_record
 from talkhouse.postgres.server import connected, locked, where
 from talkhouse.progress import Progress
 from talkhouse.schema.errors import ServerFailed, UsageError
@@ -26,10 +25,10 @@ class Verified:
     """What was compared, and what differs."""
 
     place: str
-    plan: Plan
+    plan: PublicationPlan
     proofs: tuple[Proof, ...]
     """What proves each relation of the plan, as it is in the warehouse or, where its means vary, as it was then."""
-    differences: tuple[Difference, ...]
+    differences: tuple[CopyDifference, ...]
 
 
 def verify(warehouse: Warehouse, url: str, prefix: str, progress: Progress) -> Verified:
@@ -97,13 +96,13 @@ def _published(server: Connection[Any], schema: str) -> tuple[Published, dict[st
     return published, published.origin
 
 
-def _others(server: Connection[Any], plan: Plan, schemas: Mapping[str, str]) -> dict[str, str | None]:
-    """Say what is there in place of a relation of the plan; None where nothing is."""
+def _others(server: Connection[Any], plan: PublicationPlan, schemas: Mapping[str, str]) -> dict[str, str | None]:
+    """Return what is there in place of a relation of the plan; None where nothing is."""
     existing, others = relations(server, schemas.values()), dict[str, str | None]()
     for relation in plan.relations:  # a view comes before those of its splits
         there = existing.get((schemas[relation.selection.schema], relation.selection.name))
         columns = [f"{column.name} {_in_catalog(column.type.name)}" for column in relation.columns]
-        why = there and there.differs(VIEW if relation.kind is Kind.SPLIT else TABLE, columns)
+        why = there and there.differs(VIEW if relation.kind is RelationKind.SPLIT else TABLE, columns)
         if why or there is None:
             others[relation.name] = why
         elif relation.parent in others:

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from talkhouse.citation.software import software
-from talkhouse.citation.work import Citation
+from talkhouse.citation.work import Citation, software
 from talkhouse.query import manifest
 from talkhouse.query.selection import select
 from talkhouse.query.sources import corpora_of
@@ -115,14 +114,14 @@ def of_export(described: Path) -> Cited:
             found=str(error),
             next_step=_NEXT,
         ) from error
-    corpora = [Citation.of(msgspec.to_builtins(corpus)) for corpus in content.corpora]
+    corpora = [Citation.from_corpus(msgspec.to_builtins(corpus)) for corpus in content.corpora]
     build = {**msgspec.to_builtins(content.build), "schema_revision": content.schema_revision}
     return Cited(corpora, software(build))
 
 
 def of_name(warehouse: Warehouse, name: str) -> Cited:
     """Return what to cite for a corpus, or for the corpora whose rows a view or table has; UsageError for neither."""
-    return Cited([Citation.of(corpus) for corpus in _corpora(warehouse, name)], software(warehouse.build))
+    return Cited([Citation.from_corpus(corpus) for corpus in _corpora(warehouse, name)], software(warehouse.build))
 
 
 def _corpora(warehouse: Warehouse, name: str) -> list[dict[str, Any]]:

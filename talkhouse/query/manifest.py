@@ -90,6 +90,7 @@ def of_selection(warehouse: Warehouse, selection: Selection) -> dict[str, Any]:
         "release": selection.filters.release,
         "subsets": selection.filters.subsets,
         "where": selection.filters.where,
+        **({"overlap": selection.filters.left_out.about} if selection.filters.left_out else {}),
         "limit": selection.limit,
         "order": selection.order or [column["name"] for column in selection.columns],
         "columns": selection.columns,
@@ -129,7 +130,7 @@ def file_keys(selection: Selection, sources: Sequence[Mapping[str, Any]], parts:
         "name": selection.full_name,
         "licence": "\n".join(_licence(corpus) for corpus in sources),
         "licence_terms": json.dumps([part.described for part in parts], ensure_ascii=False),
-        "citation": formats.bibtex([Citation.of(corpus) for corpus in sources]),
+        "citation": formats.bibtex([Citation.from_corpus(corpus) for corpus in sources]),
         "columns": json.dumps({column["name"]: column["meaning"] for column in selection.columns}, ensure_ascii=False),
     }
 

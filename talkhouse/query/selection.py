@@ -19,6 +19,16 @@ _PUBLISHED = ("release", "split", "example_index")
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """Rows that are left out for what is known of them elsewhere."""
+
+    condition: str
+    """SQL that is true of the rows that stay."""
+    about: Mapping[str, Any]
+    """What a manifest says of it."""
+
+
+@dataclass(frozen=True)
 class Filters:
     """Which rows are wanted, as the options of commands say it; all of them hold."""
 
@@ -27,6 +37,7 @@ class Filters:
     subsets: tuple[str, ...] = ()
     where: str | None = None
     """An SQL expression over the columns of the view, as a user wrote it."""
+    left_out: LeftOut | None = None
 
 
 NO_FILTERS = Filters()
@@ -63,6 +74,16 @@ class Selection:
     def source(self) -> str:
         """The name in SQL, whatever it is."""
         return f"{quoted(self.schema)}.{quoted(self.name)}"
+
+    @property
+    def name_in_sql(self) -> str:
+        """The name by which conditions name its columns in a subquery."""
+        return quoted(self.name)
+
+    @property
+    def where(self) -> str:
+        """All conditions as the clause of a query."""
+        return where_clause(self.all_conditions)
 
     @property
     def all_conditions(self) -> list[str]:
@@ -138,6 +159,8 @@ def _filtered(con: duckdb.DuckDBPyConnection, selection: Selection) -> Selection
         condition = condition_of(of, filters.where)
         selection = replace(selection, conditions=(*selection.conditions, condition))
         check_rows(of, filters.where, selection.all_conditions)
+    if filters.left_out is not None:
+        selection = replace(selection, conditions=(*selection.conditions, filters.left_out.condition))
     return selection
 
 

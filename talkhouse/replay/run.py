@@ -1,7 +1,7 @@
 """Reads the quarantine again from the warehouse alone, after a reader or a rule has changed, and loads what passes."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -19,13 +19,16 @@ from talkhouse.build.staging import Stage
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.file_buffer import FileBuffer
 from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.replay.copied_files import ReaderOfCopies
+from talkhouse.ingest.sources import SourceFile
 from talkhouse.restore.consistent import consistent
-from talkhouse.restore.output_paths import sources
+from talkhouse.restore.output_paths import RestoredSource, sources
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
+from talkhouse.schema.errors import BuildFailed
 from talkhouse.system.memory import MemoryLimit
 from talkhouse.warehouse.readers import kept_declarations, reader_of
 from talkhouse.warehouse.relations import check_corpus
@@ -35,7 +38,7 @@ _SOURCE = "the warehouse itself"
 _ALL = QuarantineLimit("100%")
 
 
-class Quarantined(NamedTuple):
+class QuarantinedRecord(NamedTuple):
     """A record in quarantine: where it was published, and why it was refused."""
 
     file: str
@@ -55,7 +58,7 @@ class Replayed:
     """Of these, records that are loaded now."""
     refused: Counter[str]
     """Counts of the records that are still in quarantine, by the rule that they break now."""
-    newly: list[Quarantined]
+    newly: list[QuarantinedRecord]
     """Records that were loaded before and are refused now."""
     loaded: tuple[int, int]
     """Records of the corpus that were loaded before, and that are loaded now."""
@@ -64,7 +67,7 @@ class Replayed:
 
 
 @dataclass(frozen=True)
-class Result:
+class ReplayResult:
     """What a replay found in each corpus, and whether there is a new warehouse."""
 
     path: Path
@@ -85,7 +88,7 @@ def replay(
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
     on_write_back: Callable[[str], None] = lambda _: None,
-) -> Result:
+) -> ReplayResult:
     """Read the corpora that have quarantined records again, and publish a warehouse if that changes anything.
 
     The corpora are written back into a private folder and loaded from there, so that neither the data folder nor the
@@ -105,7 +108,7 @@ def replay(
             wanted = {name: reader_of(con, known, name) for name in names}
         published = read_published(workspace.old, shown=path)
         if published is None or not names:
-            return Result(path, [], is_published=False)
+            return ReplayResult(path, [], is_published=False)
         migrate_old(workspace)
         request = _write_back(workspace, wanted, published, input_limits, on_write_back)
         keep = tuple(sorted(published.readers.keys() - set(names)))
@@ -119,7 +122,7 @@ def replay(
                 check_quarantine(con, wanted.values(), limit)
         if is_changed and not dry_run:
             publish(workspace)
-        return Result(path, replayed, is_published=is_changed and not dry_run)
+        return ReplayResult(path, replayed, is_published=is_changed and not dry_run)
 
 
 def _quarantined(con: duckdb.DuckDBPyConnection, only: tuple[str, ...]) -> list[str]:
@@ -175,11 +178,71 @@ def _compare(workspace: Workspace, corpus_id: str) -> Replayed:
     )
 
 
-def _quarantine(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Quarantined]:
+def _quarantine(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[QuarantinedRecord]:
     query = "select source_file_id, pointer, rule, detail from meta.quarantine where corpus_id = ? order by all"
-    return [Quarantined(*row) for row in con.execute(query, [corpus_id]).fetchall()]
+    return [QuarantinedRecord(*row) for row in con.execute(query, [corpus_id]).fetchall()]
 
 
 def _loaded(con: duckdb.DuckDBPyConnection, corpus_id: str) -> int:
     counts = con.execute("select count(*) from main.records where corpus_id = ?", [corpus_id]).fetchall()
     return int(counts[0][0])
+
+
+@dataclass(frozen=True)
+class ReaderOfCopies:
+    """Passes a corpus's reader copies of its files as if they were the publisher's."""
+
+    corpus: Corpus
+    known: Mapping[str, RestoredSource]
+
+    def read(self, files: list[SourceFile]) -> Iterator[Outcome]:
+        """Read the copies; BuildFailed where the reader now takes a file whose content the warehouse does not have."""
+        for outcome in self.corpus.read([_Copy(file, self.known[file.id].sha256) for file in files]):
+            file = _file_of(outcome)
+            if file is not None and not self.known[file.id].is_data:
+                raise BuildFailed(
+                    "the reader now takes a file that was not data before: its content is not in the warehouse",
+                    where=file.id,
+                    next_step="read it from the publisher's files, with: talkhouse build --data DIR",
+                )
+            yield outcome
+
+
+def _file_of(outcome: Outcome) -> SourceFile | None:
+    match outcome:
+        case Loaded(location) | Rejected(location):
+            return location.file
+        case FileEnvelope(file):
+            return file
+        case _:
+            return None
+
+
+class _Copy(SourceFile):
+    """A file that was written back: JSON is spelled in another way, and the hash is that of the publisher's file."""
+
+    def __init__(self, file: SourceFile, published_sha256: str) -> None:
+        super().__init__(file.disk, file.member, file.size)
+        self._file, self._published_sha256 = file, published_sha256
+
+    def read(self) -> bytes:
+        """Return the bytes."""
+        raw = self._file.read()
+        self._note()
+        return raw
+
+    def hold(self) -> FileBuffer:
+        """Return the bytes in memory that can be freed bit by bit."""
+        buffer = self._file.hold()
+        self._note()
+        return buffer
+
+    def chunks(self) -> Iterator[bytes]:
+        """Return the bytes in pieces."""
+        for piece in self._file.chunks():
+            self._note()
+            yield piece
+        self._note()
+
+    def _note(self) -> None:
+        self.has_bom, self.sha256 = self._file.has_bom, self._published_sha256

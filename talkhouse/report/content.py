@@ -7,11 +7,11 @@ from typing import Any
 import duckdb
 
 from talkhouse import queries
-from talkhouse.charts.held import Held
-from talkhouse.charts.metric import NumberFormat
+from talkhouse.charts.declared import NumberFormat
+from talkhouse.charts.view_cache import ViewCache
 from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, path_for
 from talkhouse.overlap.read import Found, read, sentences
-from talkhouse.report.tables import Table, of_rows, table
+from talkhouse.report.tables import ReportTable, of_rows, table
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import dicts, identifier
 from talkhouse.warehouse.opened import Warehouse
@@ -158,35 +158,35 @@ def build(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     return found
 
 
-def corpora(held: Held) -> list[dict[str, Any]]:
+def corpora(held: ViewCache) -> list[dict[str, Any]]:
     """Return the corpora with their counts, licences and citations."""
     return held.rows(_CORPORA).to_dicts()
 
 
-def files(con: duckdb.DuckDBPyConnection) -> Table:
+def files(con: duckdb.DuckDBPyConnection) -> ReportTable:
     """Count the files and records of each corpus by what became of them."""
     counts = dict.fromkeys(("Files", "Records", "Loaded", "In quarantine"), _INTEGER)
     return table(con, _FILES, {"Corpus": None, "Kind": None, **counts})
 
 
-def sizes(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
+def sizes(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return the corpora with their sizes; a dialogue and a turn count once."""
     counts = dict.fromkeys(("Dialogues", "Turns", "Labels", "Examples"), _INTEGER)
     return table(con, held.sql(_SIZES), {"Corpus": None, "Licence": None, "Languages": None, **counts})
 
 
-def tasks(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
+def tasks(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return the tasks with the examples of each split of the default publication."""
     return table(con, held.sql(_TASKS), dict.fromkeys(("Corpus", "Task", "Release", "Examples")))
 
 
-def publications(con: duckdb.DuckDBPyConnection, corpus_id: str) -> Table:
+def publications(con: duckdb.DuckDBPyConnection, corpus_id: str) -> ReportTable:
     """Return the releases of a corpus: how many dialogues each has, and of how many it is the default publication."""
     heads = {"Publication": None, "Release": None, "Dialogues": _INTEGER, "Counted in charts": _INTEGER}
     return table(con, _PUBLICATIONS, {**heads, "What it is": None}, corpus=corpus_id)
 
 
-def splits(con: duckdb.DuckDBPyConnection, held: Held, corpus_id: str, *, default: bool) -> Table:
+def splits(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str, *, default: bool) -> ReportTable:
     """Count the examples of each split of the tasks of a corpus: of default publications, or of the others."""
     heads = {"Task": None, "Release": None, "Split": None, "Standard split": None}
     counts = dict.fromkeys(("Examples", "Dialogues", "Their turns"), _INTEGER)
@@ -195,13 +195,13 @@ def splits(con: duckdb.DuckDBPyConnection, held: Held, corpus_id: str, *, defaul
     )
 
 
-def gold_labels(con: duckdb.DuckDBPyConnection, held: Held, corpus_id: str, *, default: bool) -> Table:
+def gold_labels(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str, *, default: bool) -> ReportTable:
     """Count the examples of a corpus that have each gold label: of default publications, or of the others."""
     heads = {"Task": None, "Release": None, "Split": None, "Label": None, "Meaning": None, "Examples": _INTEGER}
     return table(con, held.sql(_LABELS), heads, "bi.example_labels", corpus=corpus_id, default=default)
 
 
-def agreement(held: Held) -> dict[str, Table]:
+def agreement(held: ViewCache) -> dict[str, ReportTable]:
     """Return how far annotators agree: in short and in full on each unit once, and in each release."""
     rows = held.rows(_AGREEMENT).to_dicts()
     counted = [row for row in rows if row["is_default"]]
@@ -213,14 +213,14 @@ def agreement(held: Held) -> dict[str, Table]:
     }
 
 
-def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
+def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return how far the annotators of each published file or folder agree."""
     heads = {"Scheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
     measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _PRECISE}
     return table(con, held.sql(_SUBSETS), {**heads, **measures}, "bi.subset_agreement")
 
 
-def not_compared(con: duckdb.DuckDBPyConnection, held: Held) -> Table:
+def not_compared(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return the schemes of which nothing is said about agreement, and why."""
     heads = {"Scheme": None, "Kind": None, "Why not": None, "Units": _INTEGER, "Labels": _INTEGER}
     return table(con, held.sql(_NOT_COMPARED), heads, "bi.schemes")
@@ -231,12 +231,12 @@ def findings(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     return dicts(con.execute(queries.of_command("findings_by_rule")))
 
 
-def checks(con: duckdb.DuckDBPyConnection) -> Table:
+def checks(con: duckdb.DuckDBPyConnection) -> ReportTable:
     """Return what the checks of the build found, those that found something first."""
     return table(con, _CHECKS, {"What should be true": None, "Severity": None, "Rows that offend": _INTEGER})
 
 
-def exceptions(con: duckdb.DuckDBPyConnection) -> Table:
+def exceptions(con: duckdb.DuckDBPyConnection) -> ReportTable:
     """Return what corpora declare as known and meant, so that no check finds it."""
     return table(con, _EXCEPTIONS, dict.fromkeys(("Corpus", "Check", "About", "Reason")))
 
@@ -261,7 +261,7 @@ class Overlap:
     """Why there is nothing to say; empty where there is."""
     found: Found | None = None
     sentences: Sequence[str] = ()
-    matrix: Table | None = None
+    matrix: ReportTable | None = None
 
 
 def overlap(warehouse: Warehouse) -> Overlap:

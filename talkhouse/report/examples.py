@@ -1,4 +1,4 @@
-"""Dialogues that the page shows: of each corpus the one that its annotators disagree on most, and those of headlines.
+"""Dialogues that the page shows, of each corpus the one most disagreed on and those of headlines; labels as bars.
 
 Which they are depends on the rows alone. Their texts are there only where the licence asks no more than to name the
 authors, as ``talkhouse export`` gives such rows without being asked to accept terms.
@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 
+from talkhouse.charts.colours import PLAIN, label_colours
 from talkhouse.charts.conversations import conversations
-from talkhouse.charts.headlines import Said
+from talkhouse.charts.headlines import FilledHeadline
 from talkhouse.query.selection import select
 from talkhouse.query.terms import parts_of
-from talkhouse.report.votes import Part, Scheme, bar
 from talkhouse.schema.sql import dicts
 from talkhouse.warehouse.opened import Warehouse
 
@@ -72,22 +72,36 @@ group by turn_index, scheme, label
 order by turn_index, scheme, label
 """
 
-
 _CORPUS = "select dialogue_id, corpus_id from main.dialogues where list_contains(?, dialogue_id)"
 
 
 @dataclass(frozen=True)
-class Turn:
+class LabelShare:
+    """A part of a bar: a label, and how many gave it."""
+
+    label: str
+    meaning: str
+    count: int
+    start: float
+    """Where it begins, in percent of the bar."""
+    share: float
+    """How wide it is, in percent of the bar."""
+    colour: str
+    is_majority: bool
+
+
+@dataclass(frozen=True)
+class ExampleTurn:
     """A turn of an example."""
 
     turn_index: int
     speaker: str
     text: str
     is_cut: bool
-    bars: dict[str, list[Part]]
+    bars: dict[str, list[LabelShare]]
     """Scheme with several votes -> how often each label was given."""
     labels: list[tuple[str, str, str]]
-    """Scheme, label and meaning, where one was given."""
+    "Scheme, label and meaning, where one was given."
 
 
 @dataclass(frozen=True)
@@ -102,21 +116,32 @@ class _About:
 
 
 @dataclass(frozen=True)
-class Example:
+class DialogueExample:
     """A part of a dialogue."""
 
     id: str
     about: _About
-    turns: list[Turn]
+    turns: list[ExampleTurn]
     withheld: str = ""
     """What the terms of its texts ask, where they are not shown."""
 
-    def of_turn(self, turn: Turn) -> str:
+    def of_turn(self, turn: ExampleTurn) -> str:
         """Return the anchor of one of its turns."""
         return f"{self.id}-turn-{turn.turn_index}"
 
 
-def examples(warehouse: Warehouse, said: Iterable[Said], known: dict[str, Scheme]) -> list[Example]:
+@dataclass(frozen=True)
+class LabelledScheme:
+    """What is declared of the labels of a scheme."""
+
+    scale: Any
+    meanings: dict[str, str]
+    """By label, in their declared order."""
+
+
+def examples(
+    warehouse: Warehouse, said: Iterable[FilledHeadline], known: dict[str, LabelledScheme]
+) -> list[DialogueExample]:
     """Return the examples of all corpora, each dialogue once; ``known``: what is declared of the labels of schemes."""
     con = warehouse.con
     of_corpora = _usual(con) | _disputed(con)
@@ -128,14 +153,14 @@ def examples(warehouse: Warehouse, said: Iterable[Said], known: dict[str, Scheme
     asked = _asked(warehouse)
     ordered = sorted(chosen.values(), key=lambda about: (about.corpus_id, about.dialogue_id))
     return [
-        Example(f"example-{number}", about, [], asked[about.corpus_id])
+        DialogueExample(f"example-{number}", about, [], asked[about.corpus_id])
         if about.corpus_id in asked
-        else Example(f"example-{number}", about, _turns(warehouse, about, known))
+        else DialogueExample(f"example-{number}", about, _turns(warehouse, about, known))
         for number, about in enumerate(ordered, start=1)
     ]
 
 
-def places(con: duckdb.DuckDBPyConnection, shown: Iterable[Example]) -> dict[str, dict[int | None, str]]:
+def places(con: duckdb.DuckDBPyConnection, shown: Iterable[DialogueExample]) -> dict[str, dict[int | None, str]]:
     """Return the anchors of each dialogue that is shown, and of each record that has one, by the index of the turn.
 
     None is the dialogue's own.
@@ -178,7 +203,7 @@ def _usual(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
     }
 
 
-def _turns(warehouse: Warehouse, about: _About, known: dict[str, Scheme]) -> list[Turn]:
+def _turns(warehouse: Warehouse, about: _About, known: dict[str, LabelledScheme]) -> list[ExampleTurn]:
     shown = conversations(about.corpus_id, warehouse.query_files)
     turn_index = about.turn_index or 0
     ends = {
@@ -194,7 +219,9 @@ def _turns(warehouse: Warehouse, about: _About, known: dict[str, Scheme]) -> lis
     return [_turn(row, votes.get(row["turn_index"], []), known) for row in rows]
 
 
-def _turn(row: dict[str, Any], votes: Iterable[tuple[str, str, int, bool]], known: dict[str, Scheme]) -> Turn:
+def _turn(
+    row: dict[str, Any], votes: Iterable[tuple[str, str, int, bool]], known: dict[str, LabelledScheme]
+) -> ExampleTurn:
     text = row["text"] or ""
     bars, labels = dict[str, dict[str, int]](), []
     for scheme, label, count, is_voted in votes:
@@ -202,5 +229,69 @@ def _turn(row: dict[str, Any], votes: Iterable[tuple[str, str, int, bool]], know
             bars.setdefault(scheme, {})[label] = count
         else:
             labels.append((scheme, label, known[scheme].meanings.get(label, "")))
-    shown = {scheme: bar(known[scheme], counts) for scheme, counts in bars.items()}
-    return Turn(row["turn_index"], row["speaker"], text[:_LETTERS], len(text) > _LETTERS, shown, labels)
+    shown = {scheme: _bar(known[scheme], counts) for scheme, counts in bars.items()}
+    return ExampleTurn(row["turn_index"], row["speaker"], text[:_LETTERS], len(text) > _LETTERS, shown, labels)
+
+
+_MOST_LABELS = len(PLAIN)
+"""Labels of which each has a colour of its own."""
+
+_COUNTS = """
+select
+    label_counts.corpus_id,
+    label_counts.scheme,
+    label_counts.release,
+    schemes.description,
+    schemes.target,
+    label_counts.label,
+    sum(label_counts.vote_count)::bigint as vote_count,
+from bi.label_counts
+inner join main.schemes using (scheme)
+where label_counts.is_default
+group by all
+order by label_counts.scheme, label_counts.release
+"""
+
+_SCHEMES = """
+select scheme, scale, label, meaning
+from main.schemes
+left join main.labels using (scheme)
+order by scheme, label_index nulls last, label
+"""
+
+
+def labelled_schemes(con: duckdb.DuckDBPyConnection) -> dict[str, LabelledScheme]:
+    """Return what is declared of the labels of each scheme."""
+    known: dict[str, LabelledScheme] = {}
+    for scheme, scale, label, meaning in con.execute(_SCHEMES).fetchall():
+        labels = known.setdefault(scheme, LabelledScheme(scale, {})).meanings
+        if label is not None:
+            labels[label] = meaning or ""
+    return known
+
+
+def _bar(scheme: LabelledScheme, counts: dict[str, int]) -> list[LabelShare]:
+    """Return the parts of a bar, in the declared order of the labels; those that are not declared come last."""
+    others = sorted(counts.keys() - scheme.meanings.keys(), key=lambda label: (-counts[label], label))
+    colours = label_colours([*scheme.meanings, *others], scheme.scale if scheme.meanings else None)
+    total, most = sum(counts.values()), max(counts.values())
+    parts, start = list[LabelShare](), 0
+    for label, colour in colours.items():
+        if count := counts.get(label, 0):
+            place, share = round(100 * start / total, 3), round(100 * count / total, 3)
+            parts.append(LabelShare(label, scheme.meanings.get(label, ""), count, place, share, colour, count == most))
+            start += count
+    return parts
+
+
+def label_counts(con: duckdb.DuckDBPyConnection, known: dict[str, LabelledScheme]) -> list[dict[str, Any]]:
+    """Return how often each label was given, by scheme and release of the default publication.
+
+    Labels that are too many for a bar are numbers or free texts, and are left out.
+    """
+    counted: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for row in dicts(con.execute(_COUNTS)):
+        key = row["scheme"], row["release"]
+        counted.setdefault(key, {**row, "counts": {}})["counts"][row["label"] or ""] = row["vote_count"]
+    few = [one for one in counted.values() if 1 < len(one["counts"]) <= _MOST_LABELS]
+    return [{**one, "parts": _bar(known[one["scheme"]], one["counts"])} for one in few]

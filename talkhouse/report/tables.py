@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.charts.formats import number
-from talkhouse.charts.metric import NumberFormat
+from talkhouse.charts.declared import NumberFormat
+from talkhouse.charts.fields import number
 
 MOST_ROWS = 200
 """Rows of a table that are in the page at most; a note says where the others are."""
@@ -32,7 +32,7 @@ ID = ("dialogue_id", "record_id")
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows under the titles of their columns."""
 
     heads: Sequence[str]
@@ -69,7 +69,7 @@ def table(
     heads: Mapping[str, NumberFormat | None],
     source: str = "",
     **values: object,
-) -> Table:
+) -> ReportTable:
     """Make a table of a query: ``heads`` has the titles of its columns, and how those of numbers are written.
 
     ``source`` names the view that has all rows, where there may be too many. A column that is empty is left out.
@@ -78,12 +78,14 @@ def table(
     return _filled(list(heads.items()), rows, source)
 
 
-def of_rows(rows: Iterable[Mapping[str, Any]], heads: Mapping[str, tuple[str, NumberFormat | None]]) -> Table:
+def of_rows(rows: Iterable[Mapping[str, Any]], heads: Mapping[str, tuple[str, NumberFormat | None]]) -> ReportTable:
     """Make a table of rows by the names of their columns, each with its title and how its numbers are written."""
     return _filled(list(heads.values()), [[row[name] for name in heads] for row in rows], "")
 
 
-def _filled(heads: Sequence[tuple[str, NumberFormat | None]], rows: Sequence[Sequence[Any]], source: str) -> Table:
+def _filled(
+    heads: Sequence[tuple[str, NumberFormat | None]], rows: Sequence[Sequence[Any]], source: str
+) -> ReportTable:
     """Make a table without the columns that are empty in all rows."""
     kept = [index for index in range(len(heads)) if not rows or any(row[index] is not None for row in rows)]
     return made(
@@ -101,7 +103,7 @@ def made(
     source: str,
     ids: Iterable[int] = (),
     turn: int | None = None,
-) -> Table:
+) -> ReportTable:
     """Make a table of values, at most MOST_ROWS of them.
 
     ``ids``: the columns that lead to a dialogue; ``turn``: the column that says to which turn of it.
@@ -111,7 +113,7 @@ def made(
     numbers = frozenset(index for index, how in enumerate(formats) if how is not None)
     note = f"The first {MOST_ROWS} rows; all of them are in {source}." if len(found) > MOST_ROWS else ""
     turns = [row[turn] for row in found[:MOST_ROWS]] if turn is not None else []
-    return Table(heads, shown, numbers, frozenset(ids), turns, note)
+    return ReportTable(heads, shown, numbers, frozenset(ids), turns, note)
 
 
 def cell(value: Any, how: NumberFormat | None = None) -> str:

@@ -51,7 +51,7 @@ def files_built_from(
 
 
 def _is_there(path: Path) -> bool:
-    """Tell whether there is something at a path that a warehouse names, which may be any text."""
+    """Whether there is something at a path that a warehouse names, which may be any text."""
     try:
         return path.exists()
     except OSError:

@@ -14,13 +14,13 @@ from talkhouse.ingest.declared.record_files.parquet_batches import Parquet, open
 from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.restore.diff_bytes import Difference
+from talkhouse.restore.differences import FileDifference
 
 _SHOWN = 60
 """Characters of a value or type that are shown."""
 
 
-def parquet_difference(file: SourceFile, restored: Path) -> Difference | None:
+def parquet_difference(file: SourceFile, restored: Path) -> FileDifference | None:
     """Compare a publisher's file with the one that was written back; memory: some rows of each.
 
     Raises BadRecord where one of them is no Parquet.
@@ -38,22 +38,22 @@ def parquet_difference(file: SourceFile, restored: Path) -> Difference | None:
             counts = [0 if table is None else table.num_rows for table in (one, other)]
             if counts[0] != counts[1]:
                 expected, found = (f"{start + count:,} or more" for count in counts)
-                return Difference("another number of rows", "", expected=expected, found=found)
+                return FileDifference("another number of rows", "", expected=expected, found=found)
             if difference := _of_tables(one, other, start):
                 return difference
             start += one.num_rows
     return None
 
 
-def _of_schemas(one: pa.Schema, other: pa.Schema) -> Difference | None:
+def _of_schemas(one: pa.Schema, other: pa.Schema) -> FileDifference | None:
     if one.equals(other, check_metadata=True):
         return None
     for field, its in zip_longest(one, other):
         if field is None or its is None or not field.equals(its, check_metadata=True):
             shown = [str(part)[:_SHOWN] if part is not None else "no column" for part in (field, its)]
             name = (its if field is None else field).name
-            return Difference("another column", pointer(name), expected=shown[0], found=shown[1])
-    return Difference("other notes in the schema", "", expected=_notes(one), found=_notes(other))
+            return FileDifference("another column", pointer(name), expected=shown[0], found=shown[1])
+    return FileDifference("other notes in the schema", "", expected=_notes(one), found=_notes(other))
 
 
 def _notes(schema: pa.Schema) -> str:
@@ -73,7 +73,7 @@ def _tables(parquet: Parquet, rows: int) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(rest)
 
 
-def _of_tables(one: pa.Table, other: pa.Table, start: int) -> Difference | None:
+def _of_tables(one: pa.Table, other: pa.Table, start: int) -> FileDifference | None:
     """Compare rows, column by column; ``start`` is the number of the first."""
     for field in one.schema:
         pair = [table.column(field.name).cast(plain(field.type)) for table in (one, other)]
@@ -85,7 +85,9 @@ def _of_tables(one: pa.Table, other: pa.Table, start: int) -> Difference | None:
         for row, (text, its) in enumerate(zip(*texts, strict=True)):
             if text != its:
                 shown = [part.decode(errors="replace")[:_SHOWN] for part in (text, its)]
-                return Difference("another value", pointer(start + row, field.name), expected=shown[0], found=shown[1])
+                return FileDifference(
+                    "another value", pointer(start + row, field.name), expected=shown[0], found=shown[1]
+                )
     return None
 
 

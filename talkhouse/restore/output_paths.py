@@ -1,7 +1,11 @@
 """The files of a corpus as the warehouse knows them, and the paths that they are written to."""
 
+import gzip
+import shutil
+import tarfile
+import zipfile
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +13,6 @@ import duckdb
 
 from talkhouse.ingest.files.archives import points_outside, unpacked
 from talkhouse.ingest.sources import BOM, BOM_NOTE
-from talkhouse.restore.archives import pack
 from talkhouse.schema.errors import WarehouseDamaged
 
 _MEMBERS = ".talkhouse.members"
@@ -23,7 +26,7 @@ order by source_file_id
 """
 
 
-class Source(NamedTuple):
+class RestoredSource(NamedTuple):
     """A file as the warehouse knows it."""
 
     id: str
@@ -55,9 +58,9 @@ class Source(NamedTuple):
         return str(unpacked(self.path, self.member)).partition("/")[2]
 
 
-def sources(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Source]:
+def sources(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[RestoredSource]:
     """List the files of a corpus, by id."""
-    return [Source(*row) for row in con.execute(_SOURCES, [corpus_id]).fetchall()]
+    return [RestoredSource(*row) for row in con.execute(_SOURCES, [corpus_id]).fetchall()]
 
 
 class OutputPaths:
@@ -69,13 +72,13 @@ class OutputPaths:
         self._paths: dict[str, Path] = {}
         self._members: defaultdict[str, dict[str, Path]] = defaultdict(dict)
 
-    def path(self, source: Source) -> Path:
+    def path(self, source: RestoredSource) -> Path:
         """Return the path to write a file to; WarehouseDamaged for a name that leads out of the folder or archive."""
         if source.id not in self._paths:
             self._paths[source.id] = self._new(source)
         return self._paths[source.id]
 
-    def _new(self, source: Source) -> Path:
+    def _new(self, source: RestoredSource) -> Path:
         if self.archives and source.member is not None:
             members = self._members[source.on_disk]
             if source.member in members or (source.is_data and points_outside(source.member)):
@@ -92,7 +95,7 @@ class OutputPaths:
             raise _bad_name(name)
         return self._folder / name
 
-    def discard(self, source: Source) -> None:
+    def discard(self, source: RestoredSource) -> None:
         """Remove what was written of a file, if anything was."""
         path = self._paths.pop(source.id, None)
         if path is None:
@@ -109,7 +112,7 @@ class OutputPaths:
         """Pack the members into their archives; ``others`` are archives that may have none."""
         for name in sorted({*self._members, *others}):
             archive = self._inside(name)
-            pack(archive, self._members[name])
+            _pack(archive, self._members[name])
             self.files.append(archive)
             for path in self._members[name].values():
                 path.unlink()
@@ -118,9 +121,45 @@ class OutputPaths:
 
 
 def _bad_name(name: str) -> WarehouseDamaged:
-    """Say that a build would never have stored such a name."""
+    """Return the error for a name that a build would never have stored."""
     return WarehouseDamaged(
         "the file's name points outside of its folder or archive, or is no name that a file can have",
         where=ascii(name),
         next_step="build the warehouse again from the publisher's files",
     )
+
+
+_FIRST_TIME = (1980, 1, 1, 0, 0, 0)
+_RIGHTS = 0o644
+
+
+def _pack(archive: Path, members: Mapping[str, Path]) -> None:
+    """Make a .zip or .tar.gz (its name decides) of files by their names inside it; one file at a time is read.
+
+    Raises OSError, FileExistsError where something is there already.
+    """
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    (_zip if archive.name.lower().endswith(".zip") else _tar)(archive, members)
+
+
+def _zip(archive: Path, members: Mapping[str, Path]) -> None:
+    with zipfile.ZipFile(archive, "x") as target:
+        for name, path in sorted(members.items()):
+            info = zipfile.ZipInfo(name, _FIRST_TIME)
+            info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, _RIGHTS << 16
+            info.file_size = path.stat().st_size  # by this it knows whether 32 bits are enough
+            with path.open("rb") as source, target.open(info, "w") as stream:
+                shutil.copyfileobj(source, stream)
+
+
+def _tar(archive: Path, members: Mapping[str, Path]) -> None:
+    with (
+        archive.open("xb") as file,
+        gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as target,
+    ):
+        for name, path in sorted(members.items()):
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = path.stat().st_size, _RIGHTS
+            with path.open("rb") as source:
+                target.addfile(info, source)

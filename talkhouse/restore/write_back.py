@@ -1,8 +1,10 @@
 """Writes a publisher's files back to disk: every record, from the tables alone, by way of the corpus's writer."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import IO, Self
 
 import duckdb
 
@@ -13,8 +15,7 @@ from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.ingest.unloading.pieces import pieces, text_ids_of
 from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.consistent import consistent
-from talkhouse.restore.open_files import OpenFiles
-from talkhouse.restore.output_paths import OutputPaths, Source, sources
+from talkhouse.restore.output_paths import OutputPaths, RestoredSource, sources
 from talkhouse.schema.errors import CorpusFailed, OutputFailed, TalkhouseError, UsageError, joined
 from talkhouse.system.atomic_output import atomic_folder
 
@@ -40,7 +41,7 @@ class Restored:
     records: int = 0
     quarantined: int = 0
     """How many of the records came from the quarantine."""
-    left_out: list[Source] = field(default_factory=list)
+    left_out: list[RestoredSource] = field(default_factory=list)
     """Files that are not data (skipped by name, or unrecognised); their content is not in the warehouse."""
     failed: list[CorpusFailed] = field(default_factory=list)
     """Why files are not written, each with its id."""
@@ -118,7 +119,7 @@ def fill(
     return restored
 
 
-def _declaring(corpus: Corpus, left_out: list[Source]) -> list[Source]:
+def _declaring(corpus: Corpus, left_out: list[RestoredSource]) -> list[RestoredSource]:
     """Return the file that declares the corpus, where its data lie beside it: the warehouse has what it says."""
     return [source for source in left_out if corpus.declaration is not None and source.name == DECLARATION]
 
@@ -153,7 +154,7 @@ def _write_layers(
 def _write_layer(
     con: duckdb.DuckDBPyConnection,
     corpus: Corpus,
-    layer: dict[str, Source],
+    layer: dict[str, RestoredSource],
     output_paths: OutputPaths,
     restored: Restored,
     on_progress: OnProgress,
@@ -214,14 +215,14 @@ class _Count:
         self.on_progress(0, number)
 
 
-def _layers(files: list[Source], *, archives: bool) -> Iterator[dict[str, Source]]:
+def _layers(files: list[RestoredSource], *, archives: bool) -> Iterator[dict[str, RestoredSource]]:
     """Sort files into layers in which the writer's names for them are unique.
 
     Where archives become folders, one layer must do: UsageError.
     """
     rest = files
     while rest:
-        layer: dict[str, Source] = {}
+        layer: dict[str, RestoredSource] = {}
         twice = [source for source in rest if layer.setdefault(source.name, source) is not source]
         folders = {str(parent): source for source in rest for parent in PurePosixPath(source.name).parents}
         for other in (*twice, *(source for name, source in layer.items() if name in folders)):
@@ -236,10 +237,47 @@ def _layers(files: list[Source], *, archives: bool) -> Iterator[dict[str, Source
         rest = twice
 
 
+class OpenFiles:
+    """Appends pieces to files, which it makes with their folders; use it in a ``with``."""
+
+    def __init__(self) -> None:
+        self._streams: OrderedDict[Path, IO[bytes]] = OrderedDict()
+        self._made: set[Path] = set()
+
+    def append(self, path: Path, piece: bytes) -> None:
+        """Write a piece to the end of a file; an empty one makes the file too.
+
+        Raises OSError, FileExistsError where something else is there already.
+        """
+        stream = self._streams.get(path)
+        if stream is None:
+            if len(self._streams) == _OPEN:
+                self._streams.popitem(last=False)[1].close()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # On some disks two paths are one: those that differ in case alone.
+            stream = self._streams[path] = path.open("ab" if path in self._made else "xb")
+            self._made.add(path)
+        else:
+            self._streams.move_to_end(path)
+        stream.write(piece)
+
+    def __enter__(self) -> Self:
+        """Return itself; nothing is open yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close what is open, even where one file can't be closed because the disk is full."""
+        try:
+            for stream in self._streams.values():
+                stream.close()
+        finally:
+            self._streams.clear()
+
+
 def _write(
     con: duckdb.DuckDBPyConnection,
     corpus: Corpus,
-    layer: Mapping[str, Source],
+    layer: Mapping[str, RestoredSource],
     output_paths: OutputPaths,
     open_files: OpenFiles,
     count: _Count,
@@ -270,3 +308,7 @@ def _write(
 def _mistake(corpus: Corpus, what: str, file: str | None = None) -> CorpusFailed:
     broken = ContractBroken(what, expected="every file that was read, and no other", found="another list of files")
     return failed(corpus, broken, "write", where=None, last=None, file=file)
+
+
+_OPEN = 16
+"""Files that are open at once: fewer than any system allows, more than a writer has on hand at a time."""

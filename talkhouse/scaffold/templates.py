@@ -63,7 +63,7 @@ def renamed(like: Like, corpus_id: str, text: str) -> str:
 
 
 def as_package(folder: Path, corpus_id: str, project: Path) -> None:
-    """Lay a corpus out as the project of a package, its tests beside the module."""
+    """Write a corpus as the project of a package, its tests beside the module."""
     name, module = f"talkhouse-{corpus_id.replace('_', '-')}", f"talkhouse_{corpus_id}"
     copytree(folder, project / module, ignore=ignore_patterns(*_CACHES, "tests"))
     copytree(folder / "tests", project / "tests", ignore=CACHES)

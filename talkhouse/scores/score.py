@@ -1,28 +1,24 @@
-"""Scores predictions: reads and checks them, joins them with the split, and runs the task's SQL."""
+"""Scores predictions: reads and checks them, joins them with the split, runs the task's SQL, also over slices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+import duckdb
+from pyarrow import lib as pa
+
+from talkhouse.queries.heads import Query
+from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.metrics.metrics import (
-    Metric,
-    metrics,
-    score_examples,
-    set_threshold,
-    tied,
-    whole,
-)
-from talkhouse.scores.metrics.slices import create_slices
-from talkhouse.scores.predictions.read import Predictions, read_predictions
-from talkhouse.scores.statistics.intervals import described, with_intervals
-from talkhouse.scores.statistics.resampling import DIALOGUE
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.scores.metrics import ScoreMetric, metrics, score_examples, set_threshold, tied, whole
+from talkhouse.scores.predictions.read_predictions import Predictions, read_predictions
+from talkhouse.scores.resampling import DIALOGUE, described, with_intervals
 from talkhouse.scores.tasks.examples import Chosen
-from talkhouse.scores.tasks.refusals import of_files
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table, of_files
+from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import columns_of
 
 
 @dataclass(frozen=True)
@@ -33,14 +29,14 @@ class AtThreshold:
     predictions: Predictions
     scored: Table
     """What each example scores."""
-    metrics: list[Metric]
+    metrics: list[ScoreMetric]
 
 
 @dataclass(frozen=True)
 class Scored:
     """The metrics of predictions, and what they are of."""
 
-    task: Task
+    task: ScoredTask
     turns: tuple[AtThreshold, ...]
     """One for each threshold; a threshold changes the right label, and by it the predictions of a baseline."""
     rows: int
@@ -48,6 +44,8 @@ class Scored:
     warnings: list[str]
     interval: dict[str, Any] | None
     """How the intervals were made; None where none were asked for."""
+    sizes: dict[str, int]
+    """How many examples are without overlap, and how many have it, by the names of their slices; empty: not asked."""
 
     @property
     def chosen(self) -> Chosen:
@@ -70,12 +68,14 @@ class Scored:
         return [turn.threshold for turn in self.turns]
 
     @property
-    def metrics(self) -> list[Metric]:
+    def metrics(self) -> list[ScoreMetric]:
         """The metrics at each threshold."""
         return [metric for turn in self.turns for metric in turn.metrics]
 
 
-def score(workspace: Workspace, task: Task, request: Request, thresholds: Sequence[float] = ()) -> Scored:
+def score(
+    workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, thresholds: Sequence[float] = ()
+) -> Scored:
     """Score predictions, at each threshold where the task has one; the tables of another run are dropped.
 
     Raises UsageError where the files can't be read or the names can't be, BadPredictions where rows can't be scored,
@@ -103,36 +103,53 @@ def score(workspace: Workspace, task: Task, request: Request, thresholds: Sequen
     ((rows, dialogues),) = con.execute(query).fetchall()
     how = described(dialogues) if request.interval else None
     warnings = [*first.warnings, *_warnings(task, request, turns)]
-    return Scored(task, tuple(turns), rows, tied(workspace, scored), warnings, how)
+    sizes = _sizes(workspace, task, request, scored)
+    return Scored(task, tuple(turns), rows, tied(workspace, scored), warnings, how, sizes)
 
 
 def _at(
-    workspace: Workspace, task: Task, request: Request, threshold: float | None, predictions: Predictions
+    workspace: ScoringWorkspace,
+    task: ScoredTask,
+    request: ScoreRequest,
+    threshold: float | None,
+    predictions: Predictions,
 ) -> AtThreshold:
     """Score predictions at the threshold that is set: each slice, and then all of them."""
     scored = score_examples(workspace, task, predictions.table)
-    numbers: list[Metric] = []
+    numbers: list[ScoreMetric] = []
     for sliced in (*_slices(workspace, task, request, scored), whole(scored)):
         of_slices = metrics(workspace.con, task, sliced, f"from {scored}")
         numbers += (
             with_intervals(workspace, task, of_slices, sliced, f"from {scored}") if request.interval else of_slices
         )
     is_official = not predictions.missing and not request.as_published and request.where is None
-    numbers = [replace(m, threshold=threshold, official=m.official and is_official) for m in numbers]
+    parts = (WITHOUT_OVERLAP, ONLY_OVERLAP)
+    numbers = [
+        replace(m, threshold=threshold, official=m.official and is_official and m.slice not in parts) for m in numbers
+    ]
     return AtThreshold(threshold, predictions, scored, numbers)
 
 
-def _slices(workspace: Workspace, task: Task, request: Request, scored: Table) -> list[str]:
+def _slices(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, scored: Table) -> list[str]:
     """Return queries of the slices that are wanted, and of those by which the publisher scores, if there are two."""
+    overlapping = [] if request.judged is None else [_by_verdict(task, scored, request.judged, request.dropped)]
     usual = [] if request.as_printed else [column for column in task.query.by if column not in request.by]
     if not usual and not request.by:
-        return []
-    slices = create_slices(workspace, task, scored, [*usual, *request.by])
+        return overlapping
+    slices = _create_slices(workspace, task, scored, [*usual, *request.by])
     several = [column for column in usual if slices.has_several(workspace.con, column)]
-    return [slices.by_column(column) for column in (*several, *request.by)]
+    return [*overlapping, *(slices.by_column(column) for column in (*several, *request.by))]
 
 
-def _check_variant(task: Task, request: Request) -> None:
+def _sizes(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, scored: Table) -> dict[str, int]:
+    if request.judged is None:
+        return {}
+    sliced = _by_verdict(task, scored, request.judged, request.dropped)
+    counts = dict(workspace.con.execute(f"select slice, count(*) from ({sliced}) group by slice").fetchall())
+    return {name: counts.get(name, 0) for name in (WITHOUT_OVERLAP, ONLY_OVERLAP)}
+
+
+def _check_variant(task: ScoredTask, request: ScoreRequest) -> None:
     """Refuse labels as published where they are that anyway, and where the run is to be compared with others."""
     if not request.as_published:
         return
@@ -145,7 +162,7 @@ def _check_variant(task: Task, request: Request) -> None:
         )
 
 
-def _warnings(task: Task, request: Request, turns: Sequence[AtThreshold]) -> list[str]:
+def _warnings(task: ScoredTask, request: ScoreRequest, turns: Sequence[AtThreshold]) -> list[str]:
     """Return what to say of the variant, of an expression, and of numbers that are too good."""
     variant = f"as published: {task.query.published}; no number is official"
     warnings = [variant] if request.as_published else []
@@ -160,7 +177,7 @@ def _warnings(task: Task, request: Request, turns: Sequence[AtThreshold]) -> lis
     return warnings + [text for text, value in zip(doubts, values, strict=True) if value > doubt.limit]
 
 
-def _thresholds(task: Task, asked: Sequence[float], request: Request) -> list[float | None]:
+def _thresholds(task: ScoredTask, asked: Sequence[float], request: ScoreRequest) -> list[float | None]:
     """Return the thresholds to score at, at least one: those that were asked for, or the task's; None where none is."""
     usual = task.query.thresholds
     if not usual:
@@ -176,3 +193,102 @@ def _thresholds(task: Task, asked: Sequence[float], request: Request) -> list[fl
                 next_step="the challenge's script has 0.0 by default; its documented runs use 0.5",
             )
     return list(dict.fromkeys(asked)) or list(usual[:1] if request.as_printed else usual)
+
+
+_NARROW = {
+    "split": "scored.split",
+    "release": "scored.release",
+    "record_id": "scored.record_id",
+    "dialogue_id": "scored.dialogue_id",
+    "subset": "records.subset",
+    "standard_split": "records.standard_split",
+    "language": "dialogues.language",
+    "domain": "dialogues.domain",
+}
+"""Columns that need not be read from a view, which may have millions of long rows."""
+
+
+class Slices(NamedTuple):
+    """What each example scores, and for each of them the values of some columns, as texts."""
+
+    scored: Table
+    values: Table
+
+    def has_several(self, con: duckdb.DuckDBPyConnection, column: str) -> bool:
+        """Whether the examples have more than one value in a column."""
+        return bool(con.execute(f"select count(distinct {quoted(column)}) > 1 from {self.values}").fetchall()[0][0])
+
+    def by_column(self, column: str) -> str:
+        """Return the query of what was scored in slices ``column=value``; rows without a value are in none."""
+        value = f"slices.{quoted(column)}"
+        return (
+            f"select {literal(column + '=')} || {value} as slice, scored.* from {self.scored} as scored "
+            f"inner join {self.values} as slices on slices.place = scored.rowid where {value} is not null"
+        )
+
+
+WITHOUT_OVERLAP, ONLY_OVERLAP = "overlap=without", "overlap=only"
+"""Slices of examples by whether they stand elsewhere too."""
+
+
+def _by_verdict(task: ScoredTask, scored: Table, judged: str, verdicts: Sequence[str]) -> str:
+    """Return the query of what was scored in slices, of a table of verdicts; examples without one are in none."""
+    among = ", ".join(map(literal, verdicts))
+    return (
+        f"select if(judged.verdict in ({among}), '{ONLY_OVERLAP}', '{WITHOUT_OVERLAP}') as slice, scored.* "
+        f"from {scored} as scored inner join {judged} as judged "
+        f"on judged.corpus_id = {literal(task.query.schema)} and judged.task = {literal(task.query.name)} "
+        "and judged.release is not distinct from scored.release and judged.split is not distinct from scored.split "
+        "and judged.example_index = scored.example_index"
+    )
+
+
+def _create_slices(workspace: ScoringWorkspace, task: ScoredTask, scored: Table, columns: Sequence[str]) -> Slices:
+    """Find the values of columns for each example; UsageError for a column that there is not."""
+    known = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
+    for column in columns:
+        if column not in _NARROW and column not in known:
+            raise UsageError(
+                f"{task.name} has no column '{column}'",
+                expected=f"one of: {', '.join(closest(column, {*known, *_NARROW}))}",
+                next_step=f"list its columns with: talkhouse views {task.name}",
+            )
+    selected = [f"{_NARROW.get(column, f'gold.{quoted(column)}')}::varchar as {quoted(column)}" for column in columns]
+    gold = (
+        f"inner join {task.view} as gold "
+        "on gold.example_index = scored.example_index and gold.split = scored.split "
+        + ("and gold.release is not distinct from scored.release " if "release" in known else "")
+        if any(column not in _NARROW for column in columns)
+        else ""
+    )
+    values = workspace.create(
+        "slices",
+        f"select scored.rowid as place, {', '.join(selected)} from {scored} as scored "
+        "inner join main.records on records.record_id = scored.record_id "
+        f"left join main.dialogues on dialogues.dialogue_id = scored.dialogue_id {gold}",
+    )
+    return Slices(scored, values)
+
+
+def printed(workspace: ScoringWorkspace, scored: Scored) -> str:
+    """Return what the publisher's script prints for all that was scored, at one threshold after the other."""
+    lines = scored.task.printed
+    if lines is None:
+        raise UsageError(f"{scored.task.name} has no script whose output is known", next_step="leave --as-printed out")
+    return "".join(_printed_at(workspace, turn, lines) for turn in scored.turns)
+
+
+def _printed_at(workspace: ScoringWorkspace, turn: AtThreshold, lines: Query) -> str:
+    numbers = [metric for metric in turn.metrics if metric.slice is None]
+    columns = {
+        "name": pa.array([metric.name for metric in numbers], pa.string()),
+        "value": pa.array([metric.value for metric in numbers], pa.float64()),
+        "count": pa.array([metric.count for metric in numbers], pa.int64()),
+        "of": pa.array([metric.of for metric in numbers], pa.int64()),
+    }
+    results = workspace.create_arrow("results", pa.table(columns))
+    sql = Bound(lines, "printed", {"results": f"from {results}"})
+    sql.check(workspace.con, "line")
+    with sql.errors(workspace.con):
+        rows = workspace.con.execute(f"select line from ({sql.sql})").fetchall()
+    return "".join(f"{line}\n" for (line,) in rows)

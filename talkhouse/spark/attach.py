@@ -4,13 +4,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import Manifest, check_revision, read
-from talkhouse.lake_format.statements import statements
-from talkhouse.lake_format.table_files import strangers
+from talkhouse.lake_format.documents import read_translation, statements
+from talkhouse.lake_format.lake_manifest import LakeManifest, check_revision, read, strangers
 from talkhouse.schema.errors import LakeDamaged, SparkFailed, UsageError
-from talkhouse.translation.spark_types import spark_name
-from talkhouse.translation.translated import Translation
+from talkhouse.translation.translated import TranslatedViews, spark_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +43,7 @@ def attach(spark: "SparkSession", lake: str | Path, *, location: str | None = No
 
 
 def attach_snapshot(
-    spark: "SparkSession", manifest: Manifest, translation: Translation, location: str
+    spark: "SparkSession", manifest: LakeManifest, translation: TranslatedViews, location: str
 ) -> dict[str, str]:
     """Create what a manifest describes, and return what Spark refuses by name, with its reason.
 
@@ -63,7 +60,7 @@ def attach_snapshot(
     return refused
 
 
-def check_folders(manifest: Manifest, lake: Path) -> None:
+def check_folders(manifest: LakeManifest, lake: Path) -> None:
     """Raise LakeDamaged where the folder of a table has something else: Spark reads all of it, and follows links."""
     if others := strangers(manifest, lake):
         raise LakeDamaged(
@@ -85,7 +82,7 @@ def check_version(spark: "SparkSession") -> None:
         )
 
 
-def _check_free(spark: "SparkSession", manifest: Manifest) -> None:
+def _check_free(spark: "SparkSession", manifest: LakeManifest) -> None:
     """Refuse to replace a table whose rows Spark keeps itself: they would be lost. Ours are over files elsewhere."""
     for schema in sorted({table.schema for table in manifest.tables}):
         ours = {table.name for table in manifest.tables if table.schema == schema}
@@ -111,7 +108,7 @@ def _refusal(spark: "SparkSession", sql: str) -> str | None:
     return None
 
 
-def _check_rows(spark: "SparkSession", manifest: Manifest, location: str) -> None:
+def _check_rows(spark: "SparkSession", manifest: LakeManifest, location: str) -> None:
     """Count the rows of a small table: Spark creates tables over a folder that is not there, too."""
     from pyspark.errors import PySparkException
 

@@ -6,31 +6,38 @@ DuckDB reads the same files, into a warehouse of its own for the time of the che
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+from pyarrow import parquet
+from pyarrow.lib import ArrowException, RecordBatchReader
 
 from talkhouse import migrations
 from talkhouse.lake_format.columns import check_columns, columns_of_all
 from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import Manifest, read
-from talkhouse.lake_format.table_files import is_whole
+from talkhouse.lake_format.inside import Inside
+from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable, is_whole, read
 from talkhouse.progress import Progress
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.queries.views import create_split_views, create_views
+from talkhouse.schema import warehouse
 from talkhouse.schema.errors import LakeDamaged, SchemaMismatch
+from talkhouse.schema.sql import quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
-from talkhouse.spark.compare import Column, Relation, compare
-from talkhouse.spark.read_back import warehouse_of
+from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.spark.sessions import check_installed, session
 from talkhouse.system.folders import temporary_folder
-from talkhouse.translation.spark_types import spark_type
-from talkhouse.translation.translated import LeftOut, Translation
+from talkhouse.translation.translated import LeftOut, TranslatedViews, spark_type
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.split_views import SplitView, common_splits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 _VERSION_TABLE = f"{HOUSEKEEPING}.{migrations.VERSION_TABLE}"
 
@@ -49,7 +56,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Result:
+class SparkResult:
     """What was compared, and where."""
 
     snapshot: str
@@ -74,7 +81,7 @@ def check(
     progress: Progress,
     *,
     location: str | None = None,
-) -> Result:
+) -> SparkResult:
     """Compare every table and view of a lake on Spark with DuckDB's; ``location`` is as ``attach`` has it.
 
     ``url``: a master (``spark://host:port``, ``local[2]``) or Spark Connect (``sc://host:port``). Raises what
@@ -85,7 +92,7 @@ def check(
     manifest = read(folder)
     translation = read_translation(folder, manifest)
     _check_same("another schema", migrations.head(), manifest.revision, folder)
-    files = check_files(manifest, folder, progress)
+    files = _check_files(manifest, folder, progress)
     check_folders(manifest, folder)
     check_installed()
     rows = sum(table.rows for table in manifest.tables)
@@ -98,7 +105,7 @@ def check(
             refused = attach_snapshot(spark, manifest, translation, location or str(folder))
             relations = tuple(compare_all(con, spark, relations_of(manifest, translation), refused, progress))
             left_out = tuple(translation.left_out)
-            return Result(manifest.snapshot, files, spark.version, relations, left_out, time.monotonic() - begun)
+            return SparkResult(manifest.snapshot, files, spark.version, relations, left_out, time.monotonic() - begun)
 
 
 def _check_same(what: str, expected: str, there: str, lake: Path) -> None:
@@ -113,7 +120,9 @@ def _check_same(what: str, expected: str, there: str, lake: Path) -> None:
         )
 
 
-def _check_relations(con: duckdb.DuckDBPyConnection, manifest: Manifest, translation: Translation, lake: Path) -> None:
+def _check_relations(
+    con: duckdb.DuckDBPyConnection, manifest: LakeManifest, translation: TranslatedViews, lake: Path
+) -> None:
     """Refuse a lake with a table or view more or less than it would have here, or one with other columns."""
     expected = dict(columns_of_all(con))
     for view in translation.unportable:
@@ -127,7 +136,7 @@ def _check_relations(con: duckdb.DuckDBPyConnection, manifest: Manifest, transla
     check_columns({name: expected.get(name, {}) for name in there}, there, lake)
 
 
-def check_files(manifest: Manifest, lake: Path, progress: Progress) -> int:
+def _check_files(manifest: LakeManifest, lake: Path, progress: Progress) -> int:
     """Hash every file, and return how many there are; LakeDamaged names those that are missing or not as written."""
     every = [file for table in manifest.tables for file in table.files]
     progress.begin("hashing files", records=len(every), unit="files")
@@ -146,23 +155,23 @@ def check_files(manifest: Manifest, lake: Path, progress: Progress) -> int:
     return len(every)
 
 
-def relations_of(manifest: Manifest, translation: Translation) -> list[Relation]:
+def relations_of(manifest: LakeManifest, translation: TranslatedViews) -> list[ComparedRelation]:
     """List every table and view with its columns, as they are in DuckDB and have to be in Spark."""
     tables = [
-        Relation(
+        ComparedRelation(
             table.schema,
             table.name,
             tuple(table.grain),
-            tuple(Column(column.name, column.type, spark_type(column.type)) for column in table.columns),
+            tuple(SparkColumn(column.name, column.type, spark_type(column.type)) for column in table.columns),
         )
         for table in manifest.tables
     ]
     views = [
-        Relation(
+        ComparedRelation(
             view.schema,
             view.name,
             tuple(view.grain),
-            tuple(Column(column.name, column.type, column.spark_type) for column in view.columns),
+            tuple(SparkColumn(column.name, column.type, column.spark_type) for column in view.columns),
         )
         for view in translation.views
     ]
@@ -172,14 +181,14 @@ def relations_of(manifest: Manifest, translation: Translation) -> list[Relation]
 def compare_all(
     con: duckdb.DuckDBPyConnection,
     spark: "SparkSession",
-    relations: Sequence[Relation],
+    relations: Sequence[ComparedRelation],
     refused: Mapping[str, str],
     progress: Progress,
 ) -> Iterator[Checked]:
     """Compare relations, two at once, and yield how each of them came out; ``refused`` could not be created."""
     progress.begin("comparing", records=len(relations), unit="tables and views")
 
-    def compared(relation: Relation) -> Checked:
+    def compared(relation: ComparedRelation) -> Checked:
         begun = time.monotonic()
         if reason := refused.get(relation.full_name):
             return Checked(relation.full_name, 0, 0, f"{relation.full_name}: Spark refuses to create it: {reason}")
@@ -192,7 +201,9 @@ def compare_all(
             yield checked
 
 
-def _compare(con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: Relation) -> tuple[int, str | None]:
+def _compare(
+    con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: ComparedRelation
+) -> tuple[int, str | None]:
     from pyspark.errors import PySparkException
 
     try:
@@ -201,3 +212,61 @@ def _compare(con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: Re
     except PySparkException as error:
         return 0, f"{relation.full_name}: Spark fails: {first_line(error)}"
     return rows, difference and str(difference)
+
+
+@contextmanager
+def warehouse_of(
+    manifest: LakeManifest, lake: Path, private: Path, translation: TranslatedViews
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Make a warehouse of a lake in a private folder, with the views of its SQL, and yield a connection to it.
+
+    It takes as much room as the one that the lake was written from.
+    """
+    path = private / "read_back.duckdb"
+    with warehouse.create(path) as con:
+        migrations.make(con)
+        for table in manifest.tables:
+            _fill(con, table, lake)
+        catalogue = Warehouse(con).catalogue.without_labels_of(translation.tasks_without_labels)
+        create_views(con, catalogue)
+        create_split_views(con, catalogue, common_splits(_split_views(catalogue, translation)))
+    with warehouse.connect(path) as con:
+        yield con
+
+
+def _split_views(catalogue: Catalogue, translation: TranslatedViews) -> Iterator[SplitView]:
+    """Return for each view of the lake that no file makes the task and the split whose rows it has, by its name."""
+    written = {view.full_name for view in catalogue.views}
+    there = {view.full_name for view in translation.views} | {view.full_name for view in translation.unportable}
+    for task in (example.full_name for example in catalogue.examples):
+        for name in sorted(there - written):
+            if name.startswith(f"{task}_"):
+                yield SplitView(task, name.removeprefix(f"{task}_"))
+
+
+def _fill(con: duckdb.DuckDBPyConnection, table: LakeTable, lake: Path) -> None:
+    """Copy a table's files; LakeDamaged for one that is not as the manifest says."""
+    for file in table.files:
+        try:
+            with Inside(lake).reading(file.path) as stream:
+                _copy(con, table, parquet.ParquetFile(stream))  # type: ignore[no-untyped-call]
+        except (OSError, ArrowException, duckdb.Error) as error:
+            raise LakeDamaged(
+                "a file of the lake can't be read",
+                where=lake / file.path,
+                expected=f"Parquet with the columns of {table.full_name}",
+                found=str(error).splitlines()[0],
+                next_step="write the lake again with: talkhouse lake DIR",
+            ) from error
+
+
+def _copy(con: duckdb.DuckDBPyConnection, table: LakeTable, file: parquet.ParquetFile) -> None:
+    names = file.schema_arrow.names
+    if names != [column.name for column in table.columns]:
+        raise OSError(f"the columns {', '.join(names)}")
+    batches = file.iter_batches()  # type: ignore[no-untyped-call]
+    con.register("read", RecordBatchReader.from_batches(file.schema_arrow, batches))
+    try:
+        con.execute(f"insert into {quoted(table.schema)}.{quoted(table.name)} by name select * from read")
+    finally:
+        con.unregister("read")

@@ -14,7 +14,7 @@ from pyarrow import lib as pa
 from pyarrow.types import is_floating, is_list
 
 from talkhouse.schema.sql import quoted
-from talkhouse.translation.spark_types import spark_name
+from talkhouse.translation.translated import spark_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +37,7 @@ Read = Callable[[Key | None, Key | None], pa.Table]
 """Reads the rows from one key up to, and without, another; a limit may be missing."""
 
 
-class Column(NamedTuple):
+class SparkColumn(NamedTuple):
     """A column, with its type in DuckDB's words and in Spark's."""
 
     name: str
@@ -45,13 +45,13 @@ class Column(NamedTuple):
     spark_type: str
 
 
-class Relation(NamedTuple):
+class ComparedRelation(NamedTuple):
     """A table or a view: what tells its rows apart, and its columns in order."""
 
     schema: str
     name: str
     grain: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[SparkColumn, ...]
 
     @property
     def full_name(self) -> str:
@@ -64,7 +64,7 @@ class Relation(NamedTuple):
         return self.grain or tuple(column.name for column in self.columns)
 
 
-class Difference(NamedTuple):
+class SparkDifference(NamedTuple):
     """The first thing in which Spark's relation differs; a value may be long, and is shown in part."""
 
     relation: str
@@ -76,7 +76,7 @@ class Difference(NamedTuple):
     found: Any
 
     def __str__(self) -> str:
-        """Say all of it in one line."""
+        """Return all of it in one line."""
         place = [] if self.key is None else [f"{name}={_shown(value)}" for name, value in self.key.items()]
         place += [self.column] if self.column else []
         where = f" ({', '.join(place)})" if place else ""
@@ -89,11 +89,11 @@ class Compared(NamedTuple):
     """How many rows were equal before the first difference, if there is one."""
 
     rows: int
-    difference: Difference | None
+    difference: SparkDifference | None
 
 
 def compare(
-    con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: Relation, rows_at_once: int = ROWS
+    con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: ComparedRelation, rows_at_once: int = ROWS
 ) -> Compared:
     """Compare a relation of a session of Spark (4.0 or later) with the one by that name in DuckDB.
 
@@ -106,7 +106,9 @@ def compare(
     return compare_rows(con, relation, lambda low, high: _between(frame, relation, low, high).toArrow(), rows_at_once)
 
 
-def compare_rows(con: duckdb.DuckDBPyConnection, relation: Relation, read: Read, rows_at_once: int = ROWS) -> Compared:
+def compare_rows(
+    con: duckdb.DuckDBPyConnection, relation: ComparedRelation, read: Read, rows_at_once: int = ROWS
+) -> Compared:
     """Compare the rows of a relation in DuckDB with those that are read elsewhere, in whatever order they come."""
     rows = 0
     for expected, low, high in _ranges(con, relation, rows_at_once):
@@ -119,16 +121,16 @@ def compare_rows(con: duckdb.DuckDBPyConnection, relation: Relation, read: Read,
     return Compared(rows, None)
 
 
-def _difference_of_columns(relation: Relation, found: Sequence[tuple[str, str]]) -> Difference | None:
+def _difference_of_columns(relation: ComparedRelation, found: Sequence[tuple[str, str]]) -> SparkDifference | None:
     expected = [(column.name, column.spark_type.lower().replace(" ", "")) for column in relation.columns]
     if expected == found:
         return None
     unlike = next((pair for pair in zip(expected, found, strict=False) if pair[0] != pair[1]), (expected, found))
-    return Difference(relation.full_name, "other columns", None, None, *unlike)
+    return SparkDifference(relation.full_name, "other columns", None, None, *unlike)
 
 
 def _ranges(
-    con: duckdb.DuckDBPyConnection, relation: Relation, rows_at_once: int
+    con: duckdb.DuckDBPyConnection, relation: ComparedRelation, rows_at_once: int
 ) -> Iterator[tuple[pa.Table, Key | None, Key | None]]:
     """Read a relation in DuckDB, sorted; yield rows with the first key of theirs and that of the next ones.
 
@@ -152,20 +154,20 @@ def _ranges(
         yield waiting, low, None
 
 
-def _order(relation: Relation) -> str:
+def _order(relation: ComparedRelation) -> str:
     """Order by the key; where rows share one, by what else is in them."""
     key = ", ".join(f"{quoted(name)} nulls first" for name in relation.key)
     return f"order by {key}, hash({', '.join(quoted(column.name) for column in relation.columns)})"
 
 
-def _sorted(con: duckdb.DuckDBPyConnection, relation: Relation, table: pa.Table) -> pa.Table:
+def _sorted(con: duckdb.DuckDBPyConnection, relation: ComparedRelation, table: pa.Table) -> pa.Table:
     """Sort rows of Spark's as those of DuckDB are, which also gives them DuckDB's types of Arrow."""
     with con.cursor() as cursor:
         cursor.register("read", table)
         return cursor.sql(f"select * from read {_order(relation)}").to_arrow_table()
 
 
-def _between(frame: "DataFrame", relation: Relation, low: Key | None, high: Key | None) -> "DataFrame":
+def _between(frame: "DataFrame", relation: ComparedRelation, low: Key | None, high: Key | None) -> "DataFrame":
     """Keep the rows from one key up to, and without, another; Spark too has null before everything else."""
     types = {column.name: column.spark_type for column in relation.columns}
     columns = ", ".join(map(spark_name, relation.key))
@@ -185,11 +187,11 @@ def _literal(value: Any) -> str:
     return "null" if value is None else f"cast(X'{str(value).encode().hex()}' as string)"
 
 
-def first_difference(relation: Relation, expected: pa.Table, found: pa.Table) -> Difference | None:
+def first_difference(relation: ComparedRelation, expected: pa.Table, found: pa.Table) -> SparkDifference | None:
     """Compare two tables that are sorted by the relation's key; return what differs first."""
     if expected.schema.types != found.schema.types or expected.column_names != found.column_names:
         columns = (expected.schema.to_string(), found.schema.to_string())
-        return Difference(relation.full_name, "other columns", None, None, *columns)
+        return SparkDifference(relation.full_name, "other columns", None, None, *columns)
     rows = min(expected.num_rows, found.num_rows)
     here, there = expected.slice(0, rows), found.slice(0, rows)
     key = _first_row(here.select(relation.key), there.select(relation.key))
@@ -198,19 +200,21 @@ def first_difference(relation: Relation, expected: pa.Table, found: pa.Table) ->
     first = firsts[column]
     if first < key:
         value, other = expected[column][first].as_py(), found[column][first].as_py()
-        return Difference(relation.full_name, "another value", _named(relation, expected, first), column, value, other)
+        return SparkDifference(
+            relation.full_name, "another value", _named(relation, expected, first), column, value, other
+        )
     if expected.num_rows != found.num_rows or key < rows:
         return _difference_of_rows(relation, expected, found, key)
     return None
 
 
-def _difference_of_rows(relation: Relation, expected: pa.Table, found: pa.Table, row: int) -> Difference:
-    """Say which row is on one side only: of two sorted ones it is the one whose key comes first."""
+def _difference_of_rows(relation: ComparedRelation, expected: pa.Table, found: pa.Table, row: int) -> SparkDifference:
+    """Return which row is on one side only: of two sorted ones it is the one whose key comes first."""
     keys = [_key(table, relation, row) if row < table.num_rows else None for table in (expected, found)]
     is_missing = keys[1] is None or (keys[0] is not None and _sortable(keys[0]) < _sortable(keys[1]))
     key = _named(relation, expected if is_missing else found, row)
     what = "a row is missing" if is_missing else "a row too many"
-    return Difference(relation.full_name, what, key, None, f"{expected.num_rows} rows", f"{found.num_rows} rows")
+    return SparkDifference(relation.full_name, what, key, None, f"{expected.num_rows} rows", f"{found.num_rows} rows")
 
 
 def _first_row(expected: pa.Table, found: pa.Table) -> int:
@@ -246,11 +250,11 @@ def _close(expected: pa.ChunkedArray, found: pa.ChunkedArray) -> bool:
     return bool(pc.all(pc.or_(same, pc.and_(finite, near)), min_count=0).as_py())
 
 
-def _key(table: pa.Table, relation: Relation, row: int) -> Key:
+def _key(table: pa.Table, relation: ComparedRelation, row: int) -> Key:
     return tuple(table[name][row].as_py() for name in relation.key)
 
 
-def _named(relation: Relation, table: pa.Table, row: int) -> dict[str, Any]:
+def _named(relation: ComparedRelation, table: pa.Table, row: int) -> dict[str, Any]:
     return dict(zip(relation.key, _key(table, relation, row), strict=True))
 
 

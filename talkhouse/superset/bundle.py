@@ -12,24 +12,18 @@ import duckdb
 import yaml
 from msgspec import structs
 
-from talkhouse.charts.declarations import Declared, Metrics, dashboards, metrics
+from talkhouse.charts.declarations import DeclaredDashboard, Metrics, dashboards, metrics
 from talkhouse.charts.declared import Filter
-from talkhouse.charts.errors import check_metric, sql_of_chart, sql_of_filter
+from talkhouse.charts.fields import frame
 from talkhouse.charts.headlines import headlines
-from talkhouse.charts.query import chart_sql, filter_sql
-from talkhouse.charts.rows import frame
+from talkhouse.charts.query import chart_sql, check_metric, filter_sql, sql_of_chart, sql_of_filter
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.warehouse import check_name
-from talkhouse.superset.charts import chart
-from talkhouse.superset.colours import colours
-from talkhouse.superset.dashboards import dashboard
-from talkhouse.superset.database import database, database_name
-from talkhouse.superset.datasets import dataset
-from talkhouse.superset.filters import counted_once
-from talkhouse.superset.names import VERSION
-from talkhouse.superset.text import text
+from talkhouse.superset.charts import VERSION, chart
+from talkhouse.superset.dashboards import colours, counted_once, dashboard, text
+from talkhouse.superset.datasets import database, database_name, dataset
 from talkhouse.system.atomic_output import atomic_file, check_free
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import columns_of, relations
@@ -105,7 +99,7 @@ def _views(con: duckdb.DuckDBPyConnection, absent: set[str]) -> dict[str, str]:
     return {name: comment for name, comment in of_bi.items() if owner(name) not in absent}
 
 
-def _with_choices(con: duckdb.DuckDBPyConnection, file: Declared, files: Files) -> Declared:
+def _with_choices(con: duckdb.DuckDBPyConnection, file: DeclaredDashboard, files: Files) -> DeclaredDashboard:
     """Return a dashboard without the filters that have no value to choose: Superset would offer to choose null."""
 
     def offers(choice: Filter) -> bool:
@@ -118,7 +112,7 @@ def _with_choices(con: duckdb.DuckDBPyConnection, file: Declared, files: Files) 
 
 def _describe(
     con: duckdb.DuckDBPyConnection,
-    wanted: Iterable[Declared],
+    wanted: Iterable[DeclaredDashboard],
     known: Metrics,
     views: Mapping[str, str],
     files: Files,
@@ -164,7 +158,7 @@ def _check_db_path(con: duckdb.DuckDBPyConnection, path: PurePosixPath) -> None:
 
 def _check_declared(
     con: duckdb.DuckDBPyConnection,
-    wanted: Iterable[Declared],
+    wanted: Iterable[DeclaredDashboard],
     known: Metrics,
     views: Iterable[str],
     files: Files,

@@ -1,14 +1,12 @@
-"""Charts as Superset imports them."""
+"""Charts as Superset imports them, and the identifiers by which it knows what it has imported before."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import UUID, uuid5
 
-from talkhouse.charts.declared import Chart, Kind
-from talkhouse.charts.fields import along
-from talkhouse.charts.formats import NUMBERS, TIMES
-from talkhouse.charts.metric import Metric, NumberFormat, metric
-from talkhouse.superset.names import VERSION, identity
+from talkhouse.charts.declared import Chart, ChartKind, Metric, NumberFormat, metric
+from talkhouse.charts.fields import NUMBERS, TIMES, along
 
 _ALONE = "On its own, without the dashboard's filters, this chart counts a turn once for each release that has it."
 
@@ -113,18 +111,18 @@ def _heatmap(declared: Chart) -> dict[str, Any]:
 
 
 _KINDS = {
-    Kind.NUMBER: "big_number_total",
-    Kind.TABLE: "table",
-    Kind.BAR: "echarts_timeseries_bar",
-    Kind.LINE: "echarts_timeseries_line",
-    Kind.HEATMAP: "heatmap_v2",
+    ChartKind.NUMBER: "big_number_total",
+    ChartKind.TABLE: "table",
+    ChartKind.BAR: "echarts_timeseries_bar",
+    ChartKind.LINE: "echarts_timeseries_line",
+    ChartKind.HEATMAP: "heatmap_v2",
 }
-_SETTINGS: Mapping[Kind, Callable[[Chart], dict[str, Any]]] = {
-    Kind.NUMBER: _number,
-    Kind.TABLE: _table,
-    Kind.BAR: _bars,
-    Kind.LINE: _lines,
-    Kind.HEATMAP: _heatmap,
+_SETTINGS: Mapping[ChartKind, Callable[[Chart], dict[str, Any]]] = {
+    ChartKind.NUMBER: _number,
+    ChartKind.TABLE: _table,
+    ChartKind.BAR: _bars,
+    ChartKind.LINE: _lines,
+    ChartKind.HEATMAP: _heatmap,
 }
 
 
@@ -168,3 +166,14 @@ def _axis(declared: Chart, column: str) -> Any:
 
 def _order(declared: Chart) -> list[Any]:
     return [[name, name in declared.columns] for name in declared.order]
+
+
+VERSION = "1.0.0"
+"""Version of Superset's import format."""
+
+_NAMESPACE = UUID("8a7d1d4e-0f5c-4c0b-9a53-6f2f3f0f6c11")
+
+
+def identity(database: str, kind: str, name: str = "") -> str:
+    """Return the same UUID for the same thing of the same database in every bundle."""
+    return str(uuid5(_NAMESPACE, "\0".join((database, kind, name))))

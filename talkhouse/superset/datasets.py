@@ -1,14 +1,14 @@
-"""The views of ``bi`` as Superset imports them: datasets with descriptions, columns and metrics."""
+"""The connection to the warehouse and the views of ``bi`` as Superset imports them."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
-from talkhouse.charts.fields import title
-from talkhouse.charts.formats import NUMBERS
-from talkhouse.charts.metric import ROW_COUNT, ROWS, Metric
+from talkhouse.charts.declared import ROW_COUNT, ROWS, Metric
+from talkhouse.charts.fields import NUMBERS, title
 from talkhouse.charts.questions import is_of_one_dialogue
 from talkhouse.queries.catalogue import BI
-from talkhouse.superset.names import VERSION, identity
+from talkhouse.superset.charts import VERSION, identity
 
 
 def dataset(
@@ -68,4 +68,35 @@ def _column(column: Mapping[str, Any], shown: str) -> dict[str, Any]:
         "expression": None,
         "description": column["meaning"],
         "python_date_format": None,
+    }
+
+
+_SANDBOX = {
+    "read_only": True,
+    # Without these two, a query in SQL Lab reads any file that the server's user can read.
+    "config": {"enable_external_access": False, "lock_configuration": True},
+}
+
+
+def database_name(path: PurePosixPath) -> str:
+    """Name the connection after the file: a bundle of a file of the same name updates it."""
+    return "Talkhouse" if path.stem == "talkhouse" else f"Talkhouse {path.stem}"
+
+
+def database(path: PurePosixPath) -> dict[str, Any]:
+    """Describe the connection: read-only, and with no way from SQL to the server's files, network or settings."""
+    name = database_name(path)
+    return {
+        "database_name": name,
+        "sqlalchemy_uri": f"duckdb:///{path}",
+        "cache_timeout": None,
+        "expose_in_sqllab": True,
+        "allow_run_async": False,
+        "allow_ctas": False,
+        "allow_cvas": False,
+        "allow_dml": False,
+        "allow_csv_upload": False,
+        "extra": {"allows_virtual_table_explore": True, "engine_params": {"connect_args": _SANDBOX}},
+        "uuid": identity(name, "database"),
+        "version": VERSION,
     }

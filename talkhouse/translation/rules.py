@@ -8,41 +8,41 @@ from typing import Any
 
 from sqlglot import exp
 
-from talkhouse.translation import figures, json_values, lists, patterns, relations, texts
-from talkhouse.translation.refuse import NotPortable, called, check_parts
+from talkhouse.translation import rewrites
+from talkhouse.translation.dialects import NotPortable, called, check_parts
 
 Rule = Callable[[Any], exp.Expr]
 """Returns what stands for a construct in Spark: something new, or the construct itself, which it has not changed."""
 
 RULES: Mapping[type[exp.Expr], Rule] = {
-    exp.ArgMax: figures.of_extreme,
-    exp.ArgMin: figures.of_extreme,
-    exp.ArrayAgg: lists.ordered_list,
-    exp.ArrayDistinct: lists.distinct,
-    exp.ArraySize: lists.size,
-    exp.Bracket: lists.at_position,
-    exp.Cast: json_values.nested_cast,
-    exp.Chr: texts.character,
-    exp.Column: relations.row_number,
-    exp.Concat: texts.joined_literals,
-    exp.DPipe: texts.joined_literals,
-    exp.DataType: figures.data_type,
-    exp.DateDiff: figures.milliseconds,
-    exp.Div: figures.divide,
-    exp.FromJson: json_values.structure,
-    exp.GenerateSeries: lists.numbers,
-    exp.JSONExtract: json_values.json_value,
-    exp.Lower: texts.lower,
-    exp.PercentileDisc: figures.percentile,
-    exp.RegexpExtract: patterns.pattern,
-    exp.RegexpExtractAll: patterns.pattern,
-    exp.RegexpReplace: patterns.pattern,
-    exp.RegexpSplit: patterns.pattern,
-    exp.Select: relations.unnested,
-    exp.Split: patterns.separator,
-    exp.Star: relations.star,
-    exp.Trim: texts.trim,
-    exp.TryCast: figures.whole_number,
+    exp.ArgMax: rewrites.of_extreme,
+    exp.ArgMin: rewrites.of_extreme,
+    exp.ArrayAgg: rewrites.ordered_list,
+    exp.ArrayDistinct: rewrites.distinct,
+    exp.ArraySize: rewrites.size,
+    exp.Bracket: rewrites.at_position,
+    exp.Cast: rewrites.nested_cast,
+    exp.Chr: rewrites.character,
+    exp.Column: rewrites.row_number,
+    exp.Concat: rewrites.joined_literals,
+    exp.DPipe: rewrites.joined_literals,
+    exp.DataType: rewrites.data_type,
+    exp.DateDiff: rewrites.milliseconds,
+    exp.Div: rewrites.divide,
+    exp.FromJson: rewrites.structure,
+    exp.GenerateSeries: rewrites.numbers,
+    exp.JSONExtract: rewrites.json_value,
+    exp.Lower: rewrites.lower,
+    exp.PercentileDisc: rewrites.percentile,
+    exp.RegexpExtract: rewrites.pattern,
+    exp.RegexpExtractAll: rewrites.pattern,
+    exp.RegexpReplace: rewrites.pattern,
+    exp.RegexpSplit: rewrites.pattern,
+    exp.Select: rewrites.unnested,
+    exp.Split: rewrites.separator,
+    exp.Star: rewrites.star,
+    exp.Trim: rewrites.trim,
+    exp.TryCast: rewrites.whole_number,
 }
 
 SAME: frozenset[type[exp.Expr]] = frozenset(

@@ -1,23 +1,23 @@
-"""One view in Spark SQL: whatever can't be translated ends here, and in nothing else."""
+"""One view in Spark SQL, its macros written out; whatever can't be translated ends here, and in nothing else."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from talkhouse.queries.heads import Query
-from talkhouse.translation.dialects import parsed, spark_sql
-from talkhouse.translation.kept import Outcome, Refused, Translated
-from talkhouse.translation.macros import macros, without_macros
-from talkhouse.translation.refuse import NotPortable
+from talkhouse.translation.dialects import NotPortable, parsed, spark_sql
+from talkhouse.translation.outcome_cache import NotTranslated, Outcome, Translated
 from talkhouse.translation.rules import ruled
-from talkhouse.translation.spark_types import spark_type
+from talkhouse.translation.translated import spark_type
 
-Column = tuple[str, str]
+_Column = tuple[str, str]
 """The name of a column, and its type in DuckDB's words."""
 
 
-def translated(sql: str, called: Iterable[Query], columns: Iterable[Column]) -> Outcome:
+def translated(sql: str, called: Iterable[Query], columns: Iterable[_Column]) -> Outcome:
     """Translate the query of a view, or say why that can't be done; ``called``: the macros that it calls."""
     try:
         return _translated(sql, called, columns)
@@ -27,10 +27,10 @@ def translated(sql: str, called: Iterable[Query], columns: Iterable[Column]) -> 
         reason = f"sqlglot can't read it: {_where(error)}"
     except (SqlglotError, ValueError, RecursionError) as error:
         reason = f"sqlglot can't translate it: {' '.join(str(error).split()) or type(error).__name__}"
-    return Refused(f"can't be translated: {reason}")
+    return NotTranslated(f"can't be translated: {reason}")
 
 
-def _translated(sql: str, called: Iterable[Query], columns: Iterable[Column]) -> Translated:
+def _translated(sql: str, called: Iterable[Query], columns: Iterable[_Column]) -> Translated:
     types = {name: _spark_type(name, type_) for name, type_ in columns}
     tree = without_macros(parsed(sql), macros(called))
     reads = sorted({f"{table.db}.{table.name}" for table in tree.find_all(exp.Table) if table.db})
@@ -57,3 +57,71 @@ def _where(error: ParseError) -> str:
         text = " ".join(f"{found['start_context'] or ''}{found['highlight'] or ''}".split())
         return f"it stops in line {found['line']}: {text[-80:]}"
     return str(error).partition("\n")[0]
+
+
+_MACRO = re.compile(r"\((.*?)\)\s+as\s+(.*)", re.DOTALL)
+
+
+class Macro(NamedTuple):
+    """The names of the parameters, and the expression that a call stands for."""
+
+    parameters: tuple[str, ...]
+    body: exp.Expr
+
+
+def macros(queries: Iterable[Query]) -> dict[str, Macro]:
+    """Read macros, each after those that it calls, by their full names; what they call is written out.
+
+    Raises NotPortable for a macro that is no expression, or none that sqlglot can read.
+    """
+    known: dict[str, Macro] = {}
+    for query in queries:
+        match = _MACRO.fullmatch(query.sql)
+        if match is None or match[2].lower().startswith("table "):
+            raise NotPortable(exp.to_table(query.full_name), "a macro must be an expression")
+        try:
+            body = parsed(match[2])
+        except SqlglotError as error:
+            raise NotPortable(exp.to_table(query.full_name), "sqlglot can't read the macro") from error
+        parameters = tuple(name.strip() for name in match[1].split(",") if name.strip())
+        known[query.full_name] = Macro(parameters, _with_own_variables(query, without_macros(body, known)))
+    return known
+
+
+def without_macros(tree: exp.Expr, known: Mapping[str, Macro]) -> exp.Expr:
+    """Write out every call of a macro in a tree, the innermost first; NotPortable for one with other arguments."""
+    root = exp.Paren(this=tree)
+    for call in reversed([dot for dot in root.find_all(exp.Dot) if _called(dot) in known]):
+        call.replace(_written_out(known[_called(call)], call))
+    without: exp.Expr = root.this.pop()
+    return without
+
+
+def _called(dot: exp.Dot) -> str:
+    """Return the name that ``schema.name(...)`` calls; empty if it calls none, as ``list.key``."""
+    return f"{dot.this.name}.{dot.expression.name}" if isinstance(dot.expression, exp.Anonymous) else ""
+
+
+def _written_out(macro: Macro, call: exp.Dot) -> exp.Expr:
+    """Return the body with the arguments of a call in place of the parameters."""
+    arguments = call.expression.expressions
+    if len(arguments) != len(macro.parameters):
+        raise NotPortable(call, "a macro needs an argument for each of its parameters, without names")
+    body = exp.Paren(this=macro.body.copy())
+    values = dict(zip(macro.parameters, arguments, strict=True))
+    # A lambda's variable is no column to sqlglot, so that it is left even where it has a parameter's name.
+    for column in [column for column in body.find_all(exp.Column) if not column.table]:
+        if column.name in values:
+            column.replace(exp.Paren(this=values[column.name].copy()))
+    return body
+
+
+def _with_own_variables(query: Query, body: exp.Expr) -> exp.Expr:
+    """Name the variables of lambdas after the macro: a column of that name in an argument would be taken for one."""
+    for function in body.find_all(exp.Lambda):
+        names = {variable.name for variable in function.expressions}
+        for variable in function.find_all(exp.Identifier):
+            is_field = isinstance(variable.parent, exp.Column | exp.PropertyEQ) and variable.arg_key == "this"
+            if variable.name in names and not is_field:
+                variable.set("this", f"_{query.name}_{variable.name}")
+    return body

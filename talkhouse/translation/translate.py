@@ -16,10 +16,9 @@ from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.heads import MacroQuery, ViewQuery
 from talkhouse.queries.views import split_view
 from talkhouse.schema.sql import dicts
-from talkhouse.system.cache import key_of
-from talkhouse.translation.kept import Outcome, Outcomes, Refused
-from talkhouse.translation.spark_types import spark_type
-from talkhouse.translation.translated import LeftOut, Translation, View, ViewColumn
+from talkhouse.system.cache import Cache, key_of
+from talkhouse.translation.outcome_cache import NotTranslated, Outcome, Outcomes, made_by
+from talkhouse.translation.translated import LeftOut, TranslatedViews, View, ViewColumn, spark_type
 
 _COLUMNS = """
 select distinct on (columns.schema_name, columns.table_name, columns.column_index)
@@ -34,7 +33,7 @@ order by columns.schema_name, columns.table_name, columns.column_index
 """
 
 
-class Column(NamedTuple):
+class TypedColumn(NamedTuple):
     """A column of a view in the warehouse; ``type`` in DuckDB's words."""
 
     name: str
@@ -42,14 +41,14 @@ class Column(NamedTuple):
     comment: str
 
 
-Columns = Mapping[str, Sequence[Column]]
+_Columns = Mapping[str, Sequence[TypedColumn]]
 """The columns of each view, by its full name."""
 
-SplitViews = Mapping[str, tuple[str, str]]
+_SplitViews = Mapping[str, tuple[str, str]]
 """The views of one split, by their full names: the task's view, and the split."""
 
 
-def translate(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, split_views: SplitViews) -> Translation:
+def translate(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, split_views: _SplitViews) -> TranslatedViews:
     """Translate the views of the warehouses that a connection has, which are built with this catalogue."""
     columns, outcomes = _columns(con), Outcomes()
     translation = _translation(catalogue, split_views, columns, outcomes)
@@ -63,30 +62,32 @@ def translate(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, split_views:
             msgspec.structs.replace(view, without=sorted(tasks)) if view.full_name in changed else view
             for view in translation.views
         ]
-        translation = Translation("spark", views, translation.unportable)
+        translation = TranslatedViews("spark", views, translation.unportable)
     outcomes.keep()
     return translation
 
 
-def _translation(catalogue: Catalogue, split_views: SplitViews, columns: Columns, outcomes: Outcomes) -> Translation:
+def _translation(
+    catalogue: Catalogue, split_views: _SplitViews, columns: _Columns, outcomes: Outcomes
+) -> TranslatedViews:
     views, left_out = list[View](), dict[str, LeftOut]()
     for query in _queries(catalogue, split_views):
         called = _macros_of(query, catalogue)
-        outcome = outcomes.of(_key(query, called, columns), partial(_translated, query, called, columns))
+        outcome = outcomes.get_or_make(_key(query, called, columns), partial(_translated, query, called, columns))
         made = _view(query, columns[query.full_name], outcome, left_out)
         if isinstance(made, View):
             views.append(made)
         else:
             left_out[query.full_name] = made
-    return Translation("spark", views, [*left_out.values()])
+    return TranslatedViews("spark", views, [*left_out.values()])
 
 
 def _view(
-    query: ViewQuery, columns: Sequence[Column], outcome: Outcome, left_out: Mapping[str, LeftOut]
+    query: ViewQuery, columns: Sequence[TypedColumn], outcome: Outcome, left_out: Mapping[str, LeftOut]
 ) -> View | LeftOut:
     """Return a view, or why there is none."""
     leave_out = partial(LeftOut, query.schema, query.name)
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, NotTranslated):
         return leave_out(outcome.reason)
     for name in outcome.reads:
         if name in left_out:
@@ -98,13 +99,13 @@ def _view(
         return leave_out(f"can't be translated: {error}")
 
 
-def _translated(query: ViewQuery, called: Sequence[MacroQuery], columns: Columns) -> Outcome:
+def _translated(query: ViewQuery, called: Sequence[MacroQuery], columns: _Columns) -> Outcome:
     from talkhouse.translation.spark_query import translated  # sqlglot takes longer than all that is kept
 
     return translated(query.sql, called, [(column.name, column.type) for column in columns[query.full_name]])
 
 
-def _key(query: ViewQuery, called: Sequence[MacroQuery], columns: Columns) -> str:
+def _key(query: ViewQuery, called: Sequence[MacroQuery], columns: _Columns) -> str:
     """Hash what a view's outcome depends on."""
     types = [text for column in columns[query.full_name] for text in (column.name, column.type)]
     return key_of(query.sql, *(f"{macro.full_name}{macro.sql}" for macro in called), "columns", *types)
@@ -121,15 +122,45 @@ def _macros_of(query: ViewQuery, catalogue: Catalogue) -> list[MacroQuery]:
     return [macro for name, macro in known.items() if name in called]
 
 
-def _columns(con: duckdb.DuckDBPyConnection) -> Columns:
+def _columns(con: duckdb.DuckDBPyConnection) -> _Columns:
     """Describe the columns of every view."""
     rows = groupby(dicts(con.execute(_COLUMNS)), key=lambda row: str(row["view"]))
-    return {view: [Column(row["name"], row["type"], row["comment"]) for row in columns] for view, columns in rows}
+    return {view: [TypedColumn(row["name"], row["type"], row["comment"]) for row in columns] for view, columns in rows}
 
 
-def _queries(catalogue: Catalogue, split_views: SplitViews) -> Iterator[ViewQuery]:
+def _queries(catalogue: Catalogue, split_views: _SplitViews) -> Iterator[ViewQuery]:
     """Yield the written views, each after those that it reads, then those of one split."""
     yield from catalogue.views
     written = {view.full_name: view for view in catalogue.views}
     for _, (task, split) in sorted(split_views.items()):
         yield split_view(written[task], split)
+
+
+_LEFT_OUT_CACHE = Cache("left_out", ".json", most=8)
+
+
+def left_out(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> list[LeftOut]:
+    """Return which views of a catalogue a lake can't have; those of one split are as their task's.
+
+    The types of columns follow from the catalogue and the code, so that nothing has to be read of the warehouse.
+    """
+    key = key_of(catalogue.hash, made_by())
+    try:
+        return msgspec.json.decode(_LEFT_OUT_CACHE.read(key) or b"", type=list[LeftOut])
+    except (ValueError, RecursionError):  # not kept, or damaged
+        views = translate(con, catalogue, {}).left_out
+        _LEFT_OUT_CACHE.keep(msgspec.json.encode(views), key)
+        return views
+
+
+def left_out_lines(views: Sequence[LeftOut]) -> list[str]:
+    """Return lines on what is left out and why; views that read one that is left out are named with it."""
+    lines = []
+    for view in views:
+        readers = [other.full_name for other in views if other.because == view.full_name and not other.part]
+        if view.part:
+            lines.append(f"{view.full_name}: {view.part}, which is left out")
+        elif not view.because:
+            also = f"; and with it what reads it: {', '.join(readers)}" if readers else ""
+            lines.append(f"{view.full_name}: {view.reason}{also}")
+    return lines

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -19,10 +19,14 @@ from talkhouse.ingest.declared.declaration.model import (
     SpeakerFields,
     TurnFields,
 )
-from talkhouse.ingest.declared.documents.gathered import Gathered
+from talkhouse.ingest.declared.documents import read as read_module
+from talkhouse.ingest.declared.documents.dialogue_rows import Dialogues
+from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.messages import CHAT
 from talkhouse.ingest.declared.documents.read import CAREFULLY
-from talkhouse.ingest.declared.documents.typed_rows import TypedRecord, TypedRows
+from talkhouse.ingest.declared.documents.typed import Typed
+from talkhouse.ingest.declared.documents.typed_rows import typed_dialogues
+from talkhouse.ingest.declared.record_files.record import RawRecord
 from talkhouse.ingest.rows import ROWS, Turn
 from tests.conftest import ONCE_BROKEN, invented_examples
 from tests.declared.rows_loaded import Read, declared, read, restored
@@ -37,6 +41,8 @@ _TIMES = (
     "1700000000",
     "",
 )
+_IDS = ("same", "3", "", "same~")
+"""Ids that other records have too, or dialogues whose id others have."""
 _LITERALS = (
     "1",
     "-0",
@@ -143,7 +149,11 @@ class _Inventor:
 
     def _record(self, number: int) -> str:
         chance = self._chance
-        ids = [str(number), f'"{number}"', '"same"'] if chance.random() < self._strange else [f'"{number}"']
+        ids = (
+            [str(number), f'"{number}"', '"same"', self._text(_IDS)]
+            if chance.random() < self._strange
+            else [f'"{number}"']
+        )
         members = {"id": chance.choice(ids)}
         if chance.random() < 0.8:
             members |= {"title": self._text(_TEXTS), "began": self._text(_TIMES[:2])}
@@ -182,9 +192,12 @@ class _Inventor:
         return "{" + ", ".join(pairs) + ("," if self._chance.random() < self._strange / 4 else "") + "}"
 
 
-def outcome(declaration: Declaration, files: Mapping[str, bytes], *, carefully: bool) -> tuple[Any, ...]:
+def outcome(
+    declaration: Declaration, files: Mapping[str, bytes], *, carefully: bool, block: int = 4_000_000
+) -> tuple[Any, ...]:
     """Read files one way or the other; return all that was made of them."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(read_module, "_BLOCK", block)
         patch.setenv(CAREFULLY, "1") if carefully else patch.delenv(CAREFULLY, raising=False)
         made = read(declaration, files)
     return _everything(made)
@@ -198,11 +211,11 @@ def _everything(made: Read) -> tuple[Any, ...]:
 
 
 @invented_examples(150, ONCE_BROKEN)
-@given(st.sampled_from(list(_declarations())), st.integers(0, 2**63))
-def test_both_ways_give_the_same_rows(declaration: Declaration, seed: int) -> None:
+@given(st.sampled_from(list(_declarations())), st.integers(0, 2**63), st.sampled_from([1_000, 4_000_000]))
+def test_both_ways_give_the_same_rows(declaration: Declaration, seed: int, block: int) -> None:
     inventor = _Inventor(Random(seed))  # noqa: S311 - nothing secret
     files = dict(inventor.file(name) for name in ("a", "b"))
-    assert outcome(declaration, files, carefully=False) == outcome(declaration, files, carefully=True)
+    assert outcome(declaration, files, carefully=False, block=block) == outcome(declaration, files, carefully=True)
 
 
 _PLAIN = (
@@ -230,18 +243,18 @@ def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
     lines = [line for number, other in enumerate(_AMONG) for line in (_PLAIN % number, other)]
     files = {"a.jsonl": "\n".join([*lines, _PLAIN % 3, *(_PLAIN % number for number in range(20, 40))]).encode()}
     declaration = next(iter(_declarations()))
-    taken: list[str] = []
+    taken: list[bytes] = []
 
-    def spy(rows: TypedRows, record: TypedRecord, dialogue_id: str, gathered: Gathered) -> None:
-        taken.append(dialogue_id)
-        take(rows, record, dialogue_id, gathered)
+    def spy(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> Dialogues:
+        made = typed_dialogues(typed, block, labels)
+        taken.extend(block[n].raw for n in made.of_records)
+        return made
 
-    take = TypedRows.take
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TypedRows, "take", spy)
+        patch.setattr(read_module, "typed_dialogues", spy)
         quickly = outcome(declaration, files, carefully=False)
-    assert {f"quay:{number}" for number in (*range(len(_AMONG)), *range(20, 40))} <= set(taken)
-    assert not {f"quay:{name}" for name in "abdhij"} & set(taken)
+    assert {(_PLAIN % number).encode() for number in (*range(len(_AMONG)), *range(20, 40))} <= set(taken)
+    assert not [raw for raw in taken for name in "abdhij" if f'"id": "{name}"'.encode() in raw]
     assert quickly == outcome(declaration, files, carefully=True)
     _, findings, rejected, _ = quickly
     assert [rule for rule, *_ in findings] == ["GF-02", "GF-05", "GF-04"]

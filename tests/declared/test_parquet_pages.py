@@ -46,31 +46,31 @@ def said_often(footer: Fields) -> None:
     put(footer, 3, 1_000)
 
 
-TEXT = pa.table({"a": ["x" * 70 * MB]})
-ONCE = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), ["x" * 70 * MB])
-ALIKE = {"a.list.element": "DELTA_BYTE_ARRAY"}
-BOMBS = {
-    "a text": (parquet(TEXT, use_dictionary=False), "bytes for each byte"),
-    "a text of a dictionary": (parquet(pa.table({"a": ONCE})), "bytes for each byte"),
-    "a text that the footer denies": (changed(parquet(TEXT), said_small), "bytes for each byte"),
-    "bytes of one length": (parquet(pa.table({"a": pa.repeat(b"x" * 9 * MB, 9).cast(pa.binary(9 * MB))})), "for each"),
-    "nulls in a list": (parquet(pa.table({"a": listed(pa.nulls(9 * MB))})), "bytes for each byte"),
-    "truth values in a list": (parquet(pa.table({"a": listed(pa.repeat(True, 9 * MB))})), "bytes for each byte"),
-    "texts that begin alike": (
-        parquet(pa.table({"a": listed(pa.array(["x" * MB] * 200))}), use_dictionary=False, column_encoding=ALIKE),
-        "bytes for each byte",
-    ),
-    "texts that begin alike, in pages of the second version": (
-        parquet(
-            pa.table({"a": listed(pa.array(["x" * MB] * 200))}),
-            use_dictionary=False,
-            column_encoding=ALIKE,
-            data_page_version="2.0",
+def bombs() -> dict[str, tuple[bytes, str]]:
+    """Return files, each with what is said of it."""
+    text = pa.table({"a": ["x" * 70 * MB]})
+    once = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), ["x" * 70 * MB])
+    binary = pa.repeat(b"x" * 9 * MB, 9).cast(pa.binary(9 * MB))
+    texts = pa.table({"a": listed(pa.array(["x" * MB] * 200))})
+    alike = {"use_dictionary": False, "column_encoding": {"a.list.element": "DELTA_BYTE_ARRAY"}}
+    unfolded = "bytes for each byte"
+    return {
+        "a text": (parquet(text, use_dictionary=False), unfolded),
+        "a text of a dictionary": (parquet(pa.table({"a": once})), unfolded),
+        "a text that the footer denies": (changed(parquet(text), said_small), unfolded),
+        "bytes of one length": (
+            parquet(pa.table({"a": binary})),
+            unfolded,
         ),
-        "bytes for each byte",
-    ),
-    "the same pages again and again": (changed(parquet(pa.table({"a": ["x"]})), said_often), "more bytes than the"),
-}
+        "nulls in a list": (parquet(pa.table({"a": listed(pa.nulls(9 * MB))})), unfolded),
+        "truth values in a list": (parquet(pa.table({"a": listed(pa.repeat(True, 9 * MB))})), unfolded),
+        "texts that begin alike": (parquet(texts, **alike), unfolded),
+        "texts that begin alike, in pages of the second version": (
+            parquet(texts, **alike, data_page_version="2.0"),
+            unfolded,
+        ),
+        "the same pages again and again": (changed(parquet(pa.table({"a": ["x"]})), said_often), "more bytes than the"),
+    }
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def problem_of(raw: bytes, limits: Limits = DEFAULT) -> str:
 
 
 def test_what_unpacks_to_much_is_refused_before_it_is_unpacked(unpacked: list[object]) -> None:
-    for name, (raw, problem) in BOMBS.items():
+    for name, (raw, problem) in bombs().items():
         assert problem in problem_of(raw), name
         with source("a.parquet", raw) as file:
             seen = sample(file)

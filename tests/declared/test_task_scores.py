@@ -11,9 +11,8 @@ import pytest
 import talkhouse
 from talkhouse.scores.score import Scored
 from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.refusals import BadPredictions
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
+from talkhouse.scores.tasks.scoring_workspace import BadPredictions
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
 from tests.declared.talks_in_files import build_talks, declared
@@ -35,7 +34,7 @@ def con(warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def scored(con: duckdb.DuckDBPyConnection, name: str, *paths: Path, **options: Any) -> Scored:
-    return score_once(con, task(f"salon.{name}", Warehouse(con).catalogue), Request(paths, **options))
+    return score_once(con, task(f"salon.{name}", Warehouse(con).catalogue), ScoreRequest(paths, **options))
 
 
 def values(scored: Scored, slice_: str | None = None) -> dict[str, float | None]:

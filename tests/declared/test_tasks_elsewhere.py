@@ -9,12 +9,12 @@ import pytest
 
 import talkhouse
 from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import read
+from talkhouse.lake_format.lake_manifest import read
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import publish
 from talkhouse.postgres.verify import verify
 from talkhouse.spark.attach import attach
-from talkhouse.spark.compare import Column, Relation, compare
+from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.warehouse.opened import Warehouse
 from tests import sail_server
 from tests.declared.talks_in_files import build_talks, declared
@@ -75,6 +75,6 @@ def test_spark_s_sql_gives_the_same_rows_but_for_spans_whose_type_no_lake_has(
     assert {*views} == {query.removeprefix("from ") for query in QUERIES if not query.startswith("from salon.place")}
     with talkhouse.open(warehouse) as con:
         for name, view in views.items():
-            columns = tuple(Column(column.name, column.type, column.spark_type) for column in view.columns)
-            found = compare(con, spark, Relation(view.schema, view.name, tuple(view.grain), columns))
+            columns = tuple(SparkColumn(column.name, column.type, column.spark_type) for column in view.columns)
+            found = compare(con, spark, ComparedRelation(view.schema, view.name, tuple(view.grain), columns))
             assert not found.difference, (name, found.difference)

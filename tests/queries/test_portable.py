@@ -3,7 +3,7 @@
 import duckdb
 
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.translation.left_out import left_out, told
+from talkhouse.translation.translate import left_out, left_out_lines
 
 
 def test_every_view_is_portable(con: duckdb.DuckDBPyConnection) -> None:
@@ -11,6 +11,6 @@ def test_every_view_is_portable(con: duckdb.DuckDBPyConnection) -> None:
     assert not refused, "\n".join(
         [
             "a lake would be without views of Talkhouse's own; queries/README.md says what a view may use:",
-            *told(refused),
+            *left_out_lines(refused),
         ]
     )

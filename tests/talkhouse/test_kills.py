@@ -20,8 +20,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import sample_of
-from talkhouse.lake_format.manifest import read
-from talkhouse.lake_format.table_files import is_whole
+from talkhouse.lake_format.lake_manifest import is_whole, read
 from tests.commands import nothing, run
 from tests.phases import Both, Trace, hit, instants
 from tests.talkhouse.build.test_run import CORPUS, contents, fetch
@@ -294,7 +293,7 @@ CASES = (
 @pytest.mark.parametrize(
     ("make", "number"),
     [
-        *(pytest.param(make, 8, marks=pytest.mark.slow) for make in CASES),
+        *(pytest.param(make, 6, marks=pytest.mark.slow) for make in CASES),
         pytest.param(a_build, 500, marks=pytest.mark.long),
     ],
 )

@@ -21,7 +21,7 @@ from tests.talkhouse.build.test_run import fetch
 OTHER = corpora()["delidata"]
 
 READER = """
-import json, sys
+import json, sys, time
 from pathlib import Path
 import duckdb, sqlalchemy
 import talkhouse
@@ -58,6 +58,7 @@ with open(folder / f"reader{number}", "a", buffering=1) as seen:
         except Exception as error:
             row = f"{type(error).__name__}: {error}"
         print(json.dumps(row), file=seen)
+        time.sleep(0.02)  # leaves the processors to the build
 """
 """Writes down, again and again, the number of the build and counts of what it loaded."""
 

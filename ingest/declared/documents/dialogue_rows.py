@@ -1,170 +1,363 @@
-"""The rows of a dialogue: turns, parts, speakers, and the candidates that came with a record of it."""
+"""Rows of the records of a block, however they were read: dialogues, turns, parts, speakers, labels and candidates."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import msgspec
+import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.documents.gathered import Gathered
-from talkhouse.ingest.declared.documents.record_fields import RecordFields
-from talkhouse.ingest.declared.documents.talk import Piece, Said, Talk
-from talkhouse.ingest.declared.shapes import Shapes
+from talkhouse.ingest.declared.documents.labels import Given
+from talkhouse.ingest.declared.documents.record_fields import RecordFields, given_back_by_records
+from talkhouse.ingest.declared.documents.talk import Piece, Talk
+from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
+from talkhouse.ingest.declared.record_files.record import RawRecord
+from talkhouse.ingest.declared.roles import speaker_kind
+from talkhouse.ingest.declared.shapes import Shapes, Split
 from talkhouse.ingest.declared.speakers import Speakers
-from talkhouse.ingest.declared.times import microseconds
+from talkhouse.ingest.declared.splits import Splits
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import digest_of
-from talkhouse.ingest.rows import Candidate, Dialogue, Part, Participant, Record, Turn
+from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
+from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Part, Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.texts import Texts
 
 CANDIDATE_SET = "completion"
 """The name of the list of answers that are compared."""
 
+_FACTS = ("title", "domain", "language", "started_at")
+"""What the row of a dialogue holds beside its keys."""
 
-_REST = ("kind", "native_id", "said_at", "reply_to", "start_ms", "end_ms", "speaker_name", "is_bot", "extra")
-"""What else a turn's rows hold beside who says what."""
+_WORDS = ("role", "speaker", "text")
+_REST = (
+    *("kind", "native_id", "said_at", "reply_to", "start_ms", "end_ms", "speaker_name", "is_bot"),
+    *("extra", "parts", "key"),
+)
+"""What else a turn's rows hold; ``key`` stands for its shape."""
+
+_TIME = pl.Datetime("us")
+RECORDS: Mapping[str, Any] = dict.fromkeys(RecordFields.__struct_fields__, pl.String) | {"started_at": _TIME}
+"""Columns of ``Dialogues.records`` beside ``n``."""
+
+TURNS: Mapping[str, Any] = {
+    **dict.fromkeys((*_WORDS, "kind", "native_id"), pl.String),
+    "said_at": _TIME,
+    "reply_to": pl.Int32,
+    "start_ms": pl.Int64,
+    "end_ms": pl.Int64,
+    "speaker_name": pl.String,
+    "is_bot": pl.Boolean,
+}
+"""Columns of ``Dialogues.turns`` that are fields of ``Said``."""
+
+_KEYS = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
 
 
-def words_of(roles: Sequence[str], speakers: Sequence[str | None], texts: Sequence[str]) -> bytes:
-    """Hash who says what."""
-    named = speakers if any(name is not None for name in speakers) else None
-    return digest_of(msgspec.json.encode((roles, named, texts)))
+class OfRecord(NamedTuple):
+    """What a record says that is no row of its dialogue."""
+
+    shape: Mapping[str, Any]
+    extra: Mapping[str, Raw]
+    labels: Sequence[Given] = ()
 
 
-def rest_of(fields: RecordFields, shapes: Sequence[bytes], columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """Hash what a dialogue's rows hold beside its words: columns of its turns, and shapes with their numbers."""
-    known = (fields.title, fields.domain, fields.language, fields.started_at)
-    there = {name: column for name, column in columns.items() if any(value is not None for value in column)}
-    return digest_of(msgspec.json.encode((known, [Raw(shape) for shape in shapes], there)))
+class Dialogues(NamedTuple):
+    """What some records of a block say, each by its place in the block, before the dialogues have keys."""
+
+    records: pl.DataFrame
+    """``n``, the place, and ``RECORDS``."""
+    turns: pl.DataFrame
+    """``n``, ``i``, ``TURNS``, ``rest``, what no column holds, as JSON, and ``shape``, its place in ``shapes``."""
+    shapes: Sequence[Mapping[str, Any]]
+    parts: Mapping[tuple[int, int], Sequence[Piece]]
+    """Those of turns, by ``n`` and ``i``."""
+    of_records: Mapping[int, OfRecord]
+    """Of records that were decoded together; of the others it is decided when the dialogue has its key."""
+
+
+class ReadRecord(NamedTuple):
+    """What one record was read as, when nothing can be wrong any more."""
+
+    split: Split
+    fields: RecordFields
+    talk: Talk
+    taken: dict[str, str | None]
+    labels: Sequence[Given]
+    findings: list[ReaderFinding]
+
+    def of_record(self, *, is_same: bool) -> OfRecord:
+        """Return what the record's own row has to hold, of a dialogue that is all the same in another record or not."""
+        extra = dict(self.talk.extra) if is_same else {}
+        shape = self.split.shape(self.taken if is_same else given_back_by_records(self.taken), extra)
+        return OfRecord(shape, extra, self.labels)
+
+
+def dialogues_of(reads: Mapping[int, ReadRecord]) -> Dialogues:
+    """Lay out records that were read one by one."""
+    said = [(n, i, one) for n, read in reads.items() for i, one in enumerate(read.talk.said)]
+    shapes: dict[str, int] = {}
+    numbers = [
+        None if one.shape is None else shapes.setdefault(msgspec.json.encode(one.shape).decode(), len(shapes))
+        for *_, one in said
+    ]
+    turns = _laid_out([one for *_, one in said], TURNS).with_columns(
+        n=pl.Series([n for n, *_ in said], dtype=pl.UInt32),
+        i=pl.Series([i for _, i, _ in said], dtype=pl.Int32),
+        shape=pl.Series(numbers, dtype=pl.UInt32),
+        rest=pl.Series([dump(one.extra) for *_, one in said], dtype=pl.String),
+    )
+    records = _laid_out([read.fields for read in reads.values()], RECORDS)
+    records = records.with_columns(n=pl.Series(list(reads), dtype=pl.UInt32))
+    parts = {(n, i): one.parts for n, i, one in said if one.parts}
+    return Dialogues(records, turns, [msgspec.json.decode(shape) for shape in shapes], parts, {})
+
+
+def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> pl.DataFrame:
+    return pl.DataFrame([pl.Series(name, [getattr(row, name) for row in rows], kind) for name, kind in kinds.items()])
 
 
 class DialogueRows:
-    """Makes the rows of the dialogues of one corpus."""
+    """Makes the rows of one corpus, block by block; keeps its keys and speakers."""
 
-    def __init__(self, declaration: Declaration) -> None:
-        self._corpus_id = declaration.corpus_id
+    def __init__(self, declaration: Declaration, identity: Identity, splits: Splits) -> None:
+        self._corpus_id, self._identity, self._splits = declaration.corpus_id, identity, splits
+        self._is_within = declaration.speaker.scope == "dialogue"
+        self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
         self._speakers = Speakers(declaration)
         self._texts = Texts(declaration.corpus_id)
         self.shapes = Shapes()
         """Those of the file that is read."""
 
-    def rest(self, fields: RecordFields, said: Sequence[Said]) -> bytes:
-        """Hash what a dialogue's rows hold beside its words.
+    def batch(
+        self,
+        block: Sequence[RawRecord],
+        location: SourceLocation,
+        path: str,
+        some: Sequence[Dialogues],
+        read: Callable[[int], ReadRecord],
+    ) -> LoadedBatch | None:
+        """Make the rows of a block; ``path`` is that of the file in keys.
 
-        All shapes of its rows count as used: a file that only repeats a dialogue is written with them too, so another
-        file's rows say the same only where their shapes have the same numbers.
+        ``read`` returns what the record at a place is read as by itself. Of records that were decoded together, those
+        are asked for that have the id of another: only now it is known what the two share.
         """
-        numbered = [self._numbered("message", turn.shape) for turn in said]
-        columns: dict[str, list[Any]] = {name: [getattr(turn, name) for turn in said] for name in _REST}
-        columns |= self.part_columns([turn.parts for turn in said])
-        columns["kind"] = [None if turn.kind == "message" else turn.kind for turn in said]
-        columns["said_at"] = [None if turn.said_at is None else microseconds(turn.said_at) for turn in said]
-        shapes = list(dict.fromkeys(numbered))
-        if len(shapes) > 1:
-            columns["shape"] = [shapes.index(shape) for shape in numbered]
-        return rest_of(fields, shapes, columns)
+        some = [one for one in some if len(one.records)]
+        if not some:
+            return None
+        records = pl.concat([one.records for one in some], how="diagonal").sort("n")
+        missing = (pl.lit(None, kind).alias(name) for name, kind in RECORDS.items() if name not in records.columns)
+        records = records.with_columns(*missing)
+        raws = [block[n] for n in records["n"]]
+        records = records.with_columns(
+            native_id=records["native_id"].fill_null(pl.Series([raw.key for raw in raws], dtype=pl.String)),
+            language=pl.coalesce("language", pl.lit(self._language, pl.String)),
+            record_id=pl.Series([self._identity.record_id(path, raw.record_index) for raw in raws]),
+            record_index=pl.Series([raw.record_index for raw in raws], dtype=pl.Int64),
+            source_pointer=pl.Series([raw.pointer for raw in raws], dtype=pl.String),
+        )
+        parts = {at: pieces for one in some for at, pieces in one.parts.items()}
+        turns = self._turns(some, parts)
+        keys = self._keys(records, turns, path)
+        records = records.hstack(pl.DataFrame(keys, _KEYS, orient="row"))
+        owners = records["n"].search_sorted(turns["n"])
+        turns = turns.with_columns(records["dialogue_id"].gather(owners)).filter(records["is_new"].gather(owners))
+        rows: list[Row] = []
+        findings: list[ReaderFinding] = []
+        own = {n: of_record for one in some for n, of_record in one.of_records.items()}
+        extra, last = list[str | None](), None
+        for n, raw, record_id, key in zip(records["n"], raws, records["record_id"], keys, strict=True):
+            of_record, found = own.get(n), list[ReaderFinding]()
+            if of_record is None or key.is_taken or not key.is_same:
+                one = read(n)
+                of_record, found, native_id = one.of_record(is_same=key.is_same), [*one.findings], one.fields.native_id
+                rows += self._candidates(record_id, key.dialogue_id, one.talk)
+                if key.is_taken:
+                    found.append(ReaderFinding("GF-04", f"the id {native_id!r:.100} has other words too"))
+                if found:
+                    place = replace(location, pointer=raw.pointer, record_index=raw.record_index, native_id=native_id)
+                    findings += [place.finding(finding, record_id) for finding in found]
+            is_as_before = of_record is last and not raw.cells
+            extra.append(extra[-1] if is_as_before else self._record_extra(of_record, raw))
+            last = None if raw.cells else of_record
+            rows += [given.row(record_id, key.dialogue_id) for given in of_record.labels]
+        rows += self._parts(turns, parts)
+        begin = pl.col("dialogue_id") + "/" if self._is_within else pl.lit(f"{self._corpus_id}:")
+        turns = turns.with_columns(speaker_id=begin + pl.col("speaker"))
+        dialogues = records.filter("is_new").select("dialogue_id", "native_id", *_FACTS)
+        batches = [
+            self._records(records.with_columns(extra=pl.Series(extra, dtype=pl.String)), location),
+            ColumnBatch(Dialogue, {"corpus_id": self._corpus_id}, dialogues.to_dict()),
+            *self._people(turns, rows),
+            ColumnBatch(Turn, {}, turns.rename({"i": "turn_index"}).select(Turn.__struct_fields__).to_dict()),
+        ]
+        filled = [one for one in batches if len(one)]
+        return LoadedBatch(location.file, len(records), sum(len(raw.raw) for raw in raws), rows, filled, findings)
 
-    def part_columns(self, parts: Sequence[Sequence[Piece] | None]) -> dict[str, list[Any]]:
-        """Return the parts of turns, and their shapes, as ``rest_of`` takes them."""
-        shapes = [[self._numbered("part", piece.shape) for piece in pieces] if pieces else None for pieces in parts]
-        return {"parts": list(parts), "part_shapes": shapes}
+    def _turns(self, some: Sequence[Dialogues], parts: Mapping[tuple[int, int], Sequence[Piece]]) -> pl.DataFrame:
+        """Join the turns of a block in order, and number their shapes and those of their parts."""
+        shapes: list[Mapping[str, Any]] = []
+        frames = []
+        for one in some:
+            frames.append(one.turns.with_columns(shape=pl.col("shape").cast(pl.UInt32) + len(shapes)))
+            shapes += one.shapes
+        turns = pl.concat(frames, how="diagonal")
+        turns = turns.sort("n", "i") if len(some) > 1 else turns
+        optional = {**TURNS, "parts": pl.String} if not parts else TURNS
+        missing = (pl.lit(None, kind).alias(name) for name, kind in optional.items() if name not in turns.columns)
+        turns = turns.with_columns(*missing)
+        used = turns["shape"].drop_nulls().unique(maintain_order=True)
+        numbers = [self.shapes.number("message", shapes[place]) for place in used]
+        keys = [digest_of(self._numbered("message", shapes[place])).hex() for place in used]
+        of_shapes = {
+            "shape": used,
+            "number": pl.Series([shaped(number, None) for number in numbers], dtype=pl.String),
+            "key": pl.Series(keys, dtype=pl.String),
+        }
+        turns = turns.join(pl.DataFrame(of_shapes), on="shape", how="left", maintain_order="left")
+        if parts:
+            texts = [(n, i, self._parts_text(parts[n, i])) for n, i in sorted(parts)]
+            of_parts = pl.DataFrame(texts, {"n": pl.UInt32, "i": pl.Int32, "parts": pl.String}, orient="row")
+            turns = turns.join(of_parts, on=["n", "i"], how="left", maintain_order="left")
+        both = pl.col("number").str.strip_suffix("}") + "," + pl.col("rest").str.slice(1)
+        return turns.with_columns(
+            extra=pl.coalesce(both, "number", "rest") if "rest" in turns.columns else pl.col("number"),
+            kind=pl.col("kind").fill_null("message"),
+            key=pl.col("key").fill_null(""),
+        )
 
-    def _numbered(self, level: str, shape: Mapping[str, Any] | None) -> bytes:
+    def _numbered(self, level: str, shape: Mapping[str, object]) -> bytes:
         """Write a shape with its number."""
-        return b"null" if shape is None else msgspec.json.encode((self.shapes.number(level, shape), shape))
+        return msgspec.json.encode((self.shapes.number(level, shape), shape))
 
-    def add(self, dialogue_id: str, fields: RecordFields, said: Sequence[Said], gathered: Gathered) -> None:
-        """Add a dialogue."""
-        gathered.dialogues.append(self.dialogue(dialogue_id, fields))
-        for index, turn in enumerate(said):
-            gathered.rows += self.parts(dialogue_id, index, turn.parts or ())
-        ids: dict[str, str] = {}
-        for turn in said:
-            if turn.speaker is not None and turn.speaker not in ids:
-                ids[turn.speaker] = self.add_speaker(dialogue_id, turn, gathered)
-        gathered.turns += [
-            Turn(
-                dialogue_id,
-                index,
-                ids.get(turn.speaker or ""),
-                turn.role,
-                turn.kind,
-                turn.text,
-                turn.native_id,
-                turn.said_at,
-                shaped(self.shapes.number("message", turn.shape) if turn.shape else 0, turn.extra),
-                turn.reply_to,
-                turn.start_ms,
-                turn.end_ms,
-            )
-            for index, turn in enumerate(said)
+    def _parts_text(self, pieces: Sequence[Piece]) -> str:
+        """Write the parts of a turn, with their shapes, to be hashed."""
+        shapes = [None if piece.shape is None else Raw(self._numbered("part", piece.shape)) for piece in pieces]
+        return msgspec.json.encode((pieces, shapes)).decode()
+
+    def _keys(self, records: pl.DataFrame, turns: pl.DataFrame, path: str) -> list[DialogueKey]:
+        """Return the keys of dialogues; those without an id are named by their place."""
+        named = records.filter(records["native_id"].is_not_null())
+        if len(named) < len(records):
+            turns = turns.filter(turns["n"].is_in(named["n"].implode()))
+        hashes = self._hashes(named, turns) if len(named) else iter(())
+        return [
+            DialogueKey(self._identity.dialogue_without_id(path, index), is_new=True, is_same=True, is_taken=False)
+            if native_id is None
+            else self._identity.dialogue(native_id, *next(hashes))
+            for native_id, index in records.select("native_id", "record_index").iter_rows()
         ]
 
-    def candidates(self, record: Record, talk: Talk, gathered: Gathered) -> None:
-        """Add the answers that came with a record."""
+    def _hashes(self, records: pl.DataFrame, turns: pl.DataFrame) -> Iterator[tuple[bytes, bytes]]:
+        """Hash who says what in each dialogue, and what else its rows hold.
+
+        All shapes of a dialogue's rows count as used: a file that only repeats it is written with them too, so another
+        file's rows say the same only where their shapes have the same numbers.
+        """
+        owners = turns["n"]
+        is_first = (owners != owners.shift(1)).fill_null(value=True)
+        # The first shape of each dialogue, which mostly is that of all, is hashed with its facts.
+        records = records.join(turns.filter(is_first).select("n", "key"), on="n", how="left", maintain_order="left")
+        rest = turns.with_columns(
+            kind=pl.when(pl.col("kind") != "message").then("kind"),
+            key=pl.when(~is_first & pl.col("key").ne_missing(pl.col("key").shift(1))).then("key"),
+        )
+        words = digests(records["n"], owners, lines(turns.select(_WORDS)))
+        others = digests(records["n"], owners, lines(_texts(rest, _REST)), lines(_texts(records, (*_FACTS, "key"))))
+        return zip(words, others, strict=True)
+
+    def _record_extra(self, of_record: OfRecord, raw: RawRecord) -> str | None:
+        number = self.shapes.number("record", of_record.shape)
+        own = ({"shape": number} if number else {}) | ({"cells": raw.cells} if raw.cells else {})
+        return dump(own | dict(of_record.extra))
+
+    def _records(self, records: pl.DataFrame, location: SourceLocation) -> ColumnBatch:
+        splits = records.select(pl.coalesce("split", pl.lit(location.split, pl.String))).to_series()
+        standard = {split: self._splits[split] for split in splits.unique().drop_nulls()}
+        names = ("record_id", "dialogue_id", "native_id", "record_index", "source_pointer", "extra")
+        made = records.select(
+            *names, split=splits, standard_split=splits.replace_strict(standard, default=None, return_dtype=pl.String)
+        )
+        shared = {
+            "corpus_id": self._corpus_id,
+            "subset": location.subset,
+            "release": location.release,
+            "source_file_id": location.file.id,
+        }
+        return ColumnBatch(Record, shared, made.to_dict())
+
+    def _people(self, turns: pl.DataFrame, rows: list[Row]) -> Iterator[ColumnBatch]:
+        """Yield who takes part, and who that is, where that is not known; people of the whole corpus go to ``rows``."""
+        people = turns.drop_nulls("speaker").unique(["n", "speaker"], keep="first", maintain_order=True)
+        yield ColumnBatch(Participant, {}, people.select("dialogue_id", "speaker_id", "role").to_dict())
+        if not self._is_within:
+            named = people.unique("speaker", keep="first", maintain_order=True)
+            for name, role, is_bot, shown in named.select("speaker", "role", "is_bot", "speaker_name").iter_rows():
+                known = self._speakers.of("", name, role, is_bot=is_bot, shown_name=shown)
+                rows += [known.row] if known.is_new else []
+            return
+        kinds = {role: speaker_kind(role) for role in people["role"].unique()}
+        by_role = pl.col("role").replace_strict(kinds, return_dtype=pl.String)
+        speakers = people.select(
+            "speaker_id",
+            native_id=pl.when(pl.col("speaker_name").is_not_null()).then("speaker"),
+            name=pl.coalesce("speaker_name", "speaker"),
+            kind=pl.when("is_bot").then(pl.lit("bot")).otherwise(by_role),
+        )
+        yield ColumnBatch(Speaker, {"corpus_id": self._corpus_id, "is_anonymous": True}, speakers.to_dict())
+
+    def _parts(self, turns: pl.DataFrame, parts: Mapping[tuple[int, int], Sequence[Piece]]) -> Iterator[Part]:
+        """Yield the parts of turns."""
+        some = turns.drop_nulls("parts").select("n", "i", "dialogue_id")
+        for n, turn_index, dialogue_id in some.iter_rows():
+            for part_index, piece in enumerate(parts[n, turn_index]):
+                yield Part(
+                    dialogue_id,
+                    turn_index,
+                    part_index,
+                    piece.field,
+                    piece.kind,
+                    piece.start_index,
+                    piece.end_index,
+                    piece.name,
+                    piece.call_id,
+                    piece.arguments,
+                    piece.uri,
+                    piece.mime_type,
+                    piece.text,
+                    shaped(self.shapes.number("part", piece.shape) if piece.shape else 0, piece.extra),
+                )
+
+    def _candidates(self, record_id: str, dialogue_id: str, talk: Talk) -> list[Row]:
+        """Return the answers that came with a record, and those of their texts that are new."""
+        rows: list[Row] = []
         for offered in talk.offered:
             number = self.shapes.number("candidate", offered.shape) if offered.shape else 0
-            gathered.rows.append(
+            rows.append(
                 Candidate(
-                    record.record_id,
+                    record_id,
                     offered.turn_index,
                     CANDIDATE_SET,
                     offered.position,
                     offered.item_index,
-                    record.dialogue_id,
-                    self._texts.id(offered.text, gathered.rows),
+                    dialogue_id,
+                    self._texts.id(offered.text, rows),
                     is_gold=offered.is_gold,
                     extra=shaped(number, offered.extra),
                 )
             )
-
-    def dialogue(self, dialogue_id: str, fields: RecordFields) -> Dialogue:
-        """Make the row of a dialogue itself."""
-        return Dialogue(
-            dialogue_id,
-            self._corpus_id,
-            fields.native_id,
-            fields.domain,
-            fields.title,
-            fields.language,
-            fields.started_at,
-        )
-
-    def add_speaker(self, dialogue_id: str, said: Said, gathered: Gathered) -> str:
-        """Add the speaker of a turn, who has said nothing before in the dialogue, and return their key."""
-        known = self._speakers.of(
-            dialogue_id, said.speaker or "", said.role, is_bot=said.is_bot, shown_name=said.speaker_name
-        )
-        gathered.rows += [known.row] if known.is_new else []
-        gathered.rows.append(Participant(dialogue_id, known.row.speaker_id, said.role))
-        return known.row.speaker_id
-
-    def parts(self, dialogue_id: str, turn_index: int, pieces: Iterable[Piece]) -> Iterator[Part]:
-        """Make the parts of a turn."""
-        return (self._part(dialogue_id, turn_index, index, piece) for index, piece in enumerate(pieces))
-
-    def _part(self, dialogue_id: str, turn_index: int, part_index: int, piece: Piece) -> Part:
-        return Part(
-            dialogue_id,
-            turn_index,
-            part_index,
-            piece.field,
-            piece.kind,
-            piece.start_index,
-            piece.end_index,
-            piece.name,
-            piece.call_id,
-            piece.arguments,
-            piece.uri,
-            piece.mime_type,
-            piece.text,
-            shaped(self.shapes.number("part", piece.shape) if piece.shape else 0, piece.extra),
-        )
+        return rows
 
 
 def shaped(number: int | Mapping[str, Any], rest: Mapping[str, Raw] | None) -> str | None:
     """Write ``extra``: the number of a shape, unless it is 0, and what no column holds."""
-    if not number:
-        return dump(rest)
-    return dump({"shape": number} | dict(rest or {}))
+    return dump({"shape": number} | dict(rest or {})) if number else dump(rest)
+
+
+def _texts(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return columns as texts, times in microseconds."""
+    return rows.select(
+        (pl.col(name).cast(pl.Int64) if rows[name].dtype == pl.Datetime else pl.col(name)).cast(pl.String)
+        for name in names
+    )

@@ -15,7 +15,7 @@ from talkhouse.ingest.declared.shapes import Members, members_of
 from talkhouse.ingest.declared.values import is_null, kind_of, rounded, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
-from talkhouse.ingest.rows import Annotation, Record
+from talkhouse.ingest.rows import Annotation
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,21 @@ class Given(NamedTuple):
     start: int | None
     end: int | None
 
-    def row(self, record: Record) -> Annotation:
+    def row(self, record_id: str, dialogue_id: str | None) -> Annotation:
         """Make its row."""
-        return record.annotation(
+        return Annotation(
+            record_id,
             self.turn_index,
+            None,
+            None,
             self.scheme,
+            self.annotator,
+            self.item,
+            dialogue_id,
+            None,
+            self.annotator_id,
             self.label,
             self.value,
-            annotator_index=self.annotator,
-            annotator_id=self.annotator_id,
-            item_index=self.item,
             start_index=self.start,
             end_index=self.end,
         )

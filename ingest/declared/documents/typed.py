@@ -7,15 +7,13 @@ anything to it that is not said in columns, is left to the reader.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.documents.record_fields import paths_of
+from talkhouse.ingest.declared.documents.record_fields import label_hole, paths_of
 from talkhouse.ingest.declared.documents.talk import ListColumns, Said
 from talkhouse.ingest.declared.record_files.record import RawRecord
 from talkhouse.ingest.declared.roles import NO_ROLE
@@ -50,18 +48,15 @@ class Seen(NamedTuple):
     said: Sequence[Said]
 
 
-@dataclass
-class Layout:
+class Layout(NamedTuple):
     """How objects of one form are written."""
 
     form: Form
     shape: Mapping[str, Any]
-    numbered: tuple[Any, bytes] | None = None
-    """The number of the shape in the file, and both as JSON; None before the first."""
-    parts: list[str] = field(default_factory=list)
+    parts: Sequence[str] = ()
     """Keys of what becomes parts."""
 
-    @cached_property
+    @property
     def rest(self) -> list[tuple[str, str]]:
         """Return the names in ``extra``, each with the key that it is for."""
         return [(alias(key), key) for key, item in self.shape.items() if item is None]
@@ -72,18 +67,16 @@ class Layout:
         return next(found, None)
 
 
-@dataclass
-class Typed:
-    """Records that were decoded, by their places in a block, and their turns as columns."""
+class Typed(NamedTuple):
+    """Records that were decoded, and their turns."""
 
     layout: Layout
     layouts: list[Layout]
     """Of messages."""
-    places: Mapping[int, int]
-    """Place in the block -> row of ``records``."""
     records: pl.DataFrame
-    """``n`` as turns have it, ``first`` and ``count`` of the turns, and holes."""
+    """``n``, the place in the block, and holes."""
     turns: pl.DataFrame
+    """``n``, ``i``, columns of the table, ``ours``, the role, and ``layout``."""
     list_key: str
 
 
@@ -101,7 +94,8 @@ class TypedRecords:
         self._holes, self._list, self._fields = holes, columns.list_key, columns.fields
         self._is_plain, self._parts, self._see = columns.is_plain, columns.parts, see
         self._roles = declaration.roles
-        self._form = declaration.times.get("said_at", ISO)
+        self._times = declaration.times
+        self._no_labels = {label_hole(spec): spec.missing_values for spec in declaration.annotations}
         self._json: TypedJson | None = None
 
     def decode(self, block: Sequence[RawRecord]) -> list[Typed]:
@@ -114,10 +108,11 @@ class TypedRecords:
             looked = self._look(some)
             proven = looked and self._json.decode([raw.raw for raw in some], self._columns(*looked))
             typed = self._typed(*looked, proven, left) if looked and proven else None
-            if typed is None or not typed.places:
+            if typed is None or typed.records.is_empty():
                 break
             made.append(typed)
-            left = [place for place in left if place not in typed.places]
+            places = set(typed.records["n"])
+            left = [place for place in left if place not in places]
         return made
 
     def _look(self, block: Sequence[RawRecord]) -> tuple[Layout, list[Layout]] | None:
@@ -138,7 +133,7 @@ class TypedRecords:
         for message_form, _ in counts.most_common(_MOST_LAYOUTS):
             if _types([*(known.form for known in layouts), message_form]) is not None:
                 parts = [key for key, kind in message_form if key in self._parts and kind != _NULL]
-                layouts.append(Layout(message_form, shapes[message_form], parts=parts))
+                layouts.append(Layout(message_form, shapes[message_form], parts))
         return Layout(most, shape), layouts
 
     def _form_of(self, raw: RawRecord) -> tuple[Form, Seen, list[Form]] | None:
@@ -211,33 +206,49 @@ class TypedRecords:
             of_item={**said, "ours": role, "layout": f"case {cases} end"},
         )
 
-    def _typed(self, layout: Layout, layouts: list[Layout], proven: Proven, places: Sequence[int]) -> Typed:
+    def _typed(self, layout: Layout, layouts: list[Layout], proven: Proven, left: Sequence[int]) -> Typed:
         """Leave out the records of which the columns don't say all."""
-        turns = proven.items
-        bad = turns["layout"].is_null()
+        places = pl.Series(left, dtype=pl.UInt32)
+        records, turns = (rows.with_columns(places.gather(rows["n"]).alias("n")) for rows in proven)
+        records, is_bad = self._with_times(records, "started_at", [layout], pl.repeat(0, len(records), eager=True))
+        for hole, missing in self._no_labels.items():
+            if hole in records.columns:
+                is_bad |= records[hole].is_in(missing)
+        bad = records["n"].filter(is_bad)
+        of_form = turns["layout"]
+        turns, is_bad = self._with_times(turns, "said_at", layouts, of_form)
+        is_bad |= of_form.is_null()
         if "role" in turns.columns:
             plain = [word for word in turns["role"].unique().drop_nulls() if self._is_plain(word)]
-            bad |= ~turns["role"].is_in(plain)
-        for name in ("speaker", "native_id", "said_at", "kind"):
+            is_bad |= ~turns["role"].is_in(plain)
+        for name in ("speaker", "native_id", "kind"):
             if name in turns.columns:
-                bad |= (turns[name] == "").fill_null(value=False)
+                is_bad |= (turns[name] == "").fill_null(value=False)
         if "native_id" in turns.columns:
-            bad |= (
+            is_bad |= (
                 turns["native_id"].is_not_null() & turns.select(pl.struct("n", "native_id")).to_series().is_duplicated()
             )
-        if "said_at" in turns.columns:
-            times = read_times(turns["said_at"], self._form, is_number=self._form in UNIX)
-            hows = pl.Series([one.how("said_at") for one in layouts], dtype=pl.String).gather(turns["layout"])
-            bad |= turns["said_at"].is_not_null() & times["how"].ne_missing(hows)
-            turns = turns.with_columns(times["value"].alias("said_at"))
-        if bad.any():
-            turns = turns.filter(~turns["n"].is_in(turns["n"].filter(bad).unique().implode()))
-        runs = turns["n"].rle().struct.unnest()
-        records = proven.objects.filter(proven.objects["n"].is_in(runs["value"].implode()))
-        counts = runs["len"].cast(pl.Int64)
-        records = records.with_columns(first=counts.cum_sum() - counts, count=counts)
-        rows = {places[n]: row for row, n in enumerate(records["n"])}
-        return Typed(layout, layouts, rows, records, turns, self._list)
+        there = turns["n"].unique()
+        good = there.filter(~there.is_in(pl.concat([bad, turns["n"].filter(is_bad)]).implode())).implode()
+        return Typed(
+            layout,
+            layouts,
+            records.filter(records["n"].is_in(good)),
+            turns.filter(turns["n"].is_in(good)),
+            self._list,
+        )
+
+    def _with_times(
+        self, rows: pl.DataFrame, hole: str, layouts: Sequence[Layout], of_form: pl.Series
+    ) -> tuple[pl.DataFrame, pl.Series]:
+        """Read the times in a column; return too which are written otherwise than the row's layout says."""
+        if hole not in rows.columns:
+            return rows, pl.repeat(value=False, n=len(rows), eager=True)
+        form = self._times.get(hole, ISO)
+        times = read_times(rows[hole], form, is_number=form in UNIX)
+        hows = pl.Series([one.how(hole) for one in layouts], dtype=pl.String).gather(of_form)
+        is_bad = rows[hole].is_not_null() & times["how"].ne_missing(hows)
+        return rows.with_columns(times["value"].alias(hole)), is_bad
 
 
 def holes_in_columns(declaration: Declaration) -> dict[str, str] | None:
@@ -286,17 +297,15 @@ def _is_of(form: Form, types: Mapping[str, str]) -> str:
 
 def _written(layout: Layout, list_key: str, layouts: Sequence[Layout], types: Mapping[str, str]) -> str:
     """Write how records of messages of several forms are written."""
-    objects = [_object([(key, _json(f"m.{quoted(key)}", kind)) for key, kind in one.form]) for one in layouts]
-    cases = " ".join(f"when {_is_of(one.form, types)} then {text}" for one, text in zip(layouts, objects, strict=True))
-    each = f"array_to_string(list_transform(d.{quoted(list_key)}, lambda m: case {cases} end), ',')"
-    listed = f"'[' || {each} || ']'"
-    return _object([(key, listed if key == list_key else _json(f"d.{quoted(key)}", kind)) for key, kind in layout.form])
+    cases = " ".join(f"when {_is_of(one.form, types)} then {_json(_members(one.form, 'm'))}" for one in layouts)
+    record = _members(layout.form, "d")
+    record[list_key] = f"list_transform({record[list_key]}, lambda m: case {cases} end)"
+    return f"{_json(record)}::varchar"
 
 
-def _json(sql: str, kind: str) -> str:
-    return "'null'" if kind == _NULL else f"coalesce(to_json({sql})::varchar, 'null')"
+def _members(form: Form, name: str) -> dict[str, str]:
+    return {key: "null" if kind == _NULL else f"{name}.{quoted(key)}" for key, kind in form}
 
 
-def _object(members: Sequence[tuple[str, str]]) -> str:
-    pieces = [f"{literal(msgspec.json.encode(key).decode() + ':')} || {sql}" for key, sql in members]
-    return "'{' || " + " || ',' || ".join(pieces) + " || '}'"
+def _json(members: Mapping[str, str]) -> str:
+    return f"to_json({{{', '.join(f'{literal(key)}: {sql}' for key, sql in members.items())}}})"

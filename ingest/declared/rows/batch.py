@@ -8,7 +8,7 @@ import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.ingest.declared.documents.labels import Labels
-from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.identity import Identity, digests, lines
 from talkhouse.ingest.declared.roles import NO_ROLE, Roles
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
@@ -47,7 +47,6 @@ from talkhouse.ingest.declared.rows.spool import NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.declared.splits import ALL, Splits
-from talkhouse.ingest.keys import digest_of
 from talkhouse.ingest.outcomes import LoadedBatch
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
 from talkhouse.ingest.sources import SourceFile
@@ -185,7 +184,10 @@ class FileRows:
         """Return the keys of dialogues, and whether each is new, the same in all, and of an id that was taken."""
         identity = self._build.identity
         if ID in rows.columns and self._build.has_several_files:
-            words, rest = _digests(rows, self._words(rows)), _digests(rows, _all(rows), self._shapes)
+            said = [OURS, *([SPEAKER] if SPEAKER in rows.columns else []), TEXT]
+            words = digests(dialogues[NUMBER], rows[NUMBER], lines(rows.select(said)))
+            shapes = pl.repeat(self._shapes, len(dialogues), eager=True)
+            rest = digests(dialogues[NUMBER], rows[NUMBER], _all(rows), shapes)
             keys = [identity.dialogue(*content) for content in zip(dialogues["native_id"], words, rest, strict=True)]
             kinds = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
             return pl.DataFrame(keys, kinds, orient="row")
@@ -199,15 +201,6 @@ class FileRows:
             is_same=pl.lit(value=True),
             is_taken=pl.lit(value=False),
         )
-
-    def _words(self, rows: pl.DataFrame) -> pl.Series:
-        """Write who says what in each row; the lengths tell where a text ends."""
-        said = [OURS, *([SPEAKER] if SPEAKER in rows.columns else []), TEXT]
-        parts = [
-            pl.concat_str(pl.col(name).str.len_bytes().cast(pl.String), pl.lit(":"), name).fill_null("-")
-            for name in said
-        ]
-        return rows.select(pl.concat_str(parts)).to_series()
 
     def _turns(self, rows: pl.DataFrame, kept: Kept, findings: RowFindings) -> pl.DataFrame:
         """Lay out the turns but for speakers and ``extra``."""
@@ -276,12 +269,6 @@ class FileRows:
                 shared = {"scheme": label.scheme, "annotator_index": label.annotator_index, "item_index": 0}
                 shared["annotator_id"] = label.annotator_id
                 yield ColumnBatch(Annotation, shared, made.filter(made["label"].is_not_null()).to_dict())
-
-
-def _digests(rows: pl.DataFrame, texts: pl.Series, begin: str = "") -> list[bytes]:
-    """Hash the texts of each dialogue's rows, behind what is the same for all."""
-    joined = rows.select(NUMBER, text=texts).group_by(NUMBER, maintain_order=True).agg(pl.col("text").str.join("\n"))
-    return [digest_of((begin + text).encode()) for text in joined["text"]]
 
 
 def _all(rows: pl.DataFrame) -> pl.Series:

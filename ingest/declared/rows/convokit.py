@@ -161,4 +161,4 @@ class _MemberFiles:
         said = with_meta(member.raw)
         for labels in self._labels.get(kind, ()):
             for given in labels.given(said, Talk([]), findings):
-                yield given.row(record)
+                yield given.row(record.record_id, record.dialogue_id)

@@ -2,7 +2,7 @@
 
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from talkhouse.packages.content import SplitRows
-    from talkhouse.packages.export import Written
+    from talkhouse.packages.export import WrittenPackage
     from talkhouse.query.export import Exported
     from talkhouse.query.pseudonyms import AboutPseudonyms
     from talkhouse.query.selection import Filters
@@ -46,20 +46,34 @@ def export_file(
     columns: Sequence[str] | None,
     limit: int | None,
     escape_formulas: bool,
+    against: Sequence[str],
+    verdicts: Sequence[str],
     force: bool,
 ) -> None:
-    """Write a view or table to a file, and say what was written."""
+    """Write a view or table to a file, without examples of these ``verdicts`` against places; say what was written."""
     from talkhouse.query.export import export
     from talkhouse.warehouse.opened import opened
 
-    with opened(warehouse_path, settings=_settings(wanted)) as warehouse, ProgressBar() as bar:
+    beside: dict[str, Path] = {}
+    if against:
+        from talkhouse.overlap.drop import with_verdicts
+
+        judged = with_verdicts(warehouse_path, against, wanted.memory_limit)
+        beside = {judged.stem: judged}
+    settings = _settings(wanted)
+    with opened(warehouse_path, beside=beside, settings=settings) as warehouse, ProgressBar() as bar:
+        filters = wanted.filters
+        for file in beside.values():
+            from talkhouse.overlap.drop import left_out
+
+            filters = replace(filters, left_out=left_out(warehouse, wanted.name, filters, file, verdicts))
         bar.begin(f"exporting {wanted.name}", unit="rows")
         exported = export(
             warehouse,
             wanted.name,
             wanted.path,
             file_format=file_format,
-            filters=wanted.filters,
+            filters=filters,
             columns=columns,
             limit=limit,
             is_accepted=wanted.is_accepted,
@@ -69,6 +83,10 @@ def export_file(
             on_rows=bar.advance,
         )
     _show(exported)
+    if filters.left_out is not None:
+        counts = ", ".join(f"{number:,} {verdict}" for verdict, number in filters.left_out.about["left_out"].items())
+        places = visible(", ".join(filters.left_out.about["against"]))
+        output.print(f"  left out, since they stand in {escape(places)}: {counts}", soft_wrap=True)
 
 
 def export_package(wanted: Wanted, warehouse_path: Path, tool: Tool) -> None:
@@ -157,7 +175,7 @@ def _show(exported: "Exported") -> None:
     _show_licences(exported.contents.corpora, exported.contents.parts)
 
 
-def _show_package(written: "Written") -> None:
+def _show_package(written: "WrittenPackage") -> None:
     """Print what a package has, and under which licences."""
     package = written.package
     warn([warning for config in package.configs for warning in config.warnings])

@@ -101,7 +101,14 @@ subsets = click.option("--subset", metavar="S", multiple=True, help="Only this p
 where = click.option(
     "--where",
     metavar="EXPRESSION",
-    help="Only rows of which this SQL expression of the columns is true, such as: turn_index > 2.",
+    help="Only rows for which this SQL expression of the columns is true, such as: turn_index > 2.",
+)
+against = click.option(
+    "--against",
+    metavar="PLACE",
+    multiple=True,
+    help="Where examples may stand too, such as your training data: corpus/release/split, or the beginning of places "
+    "up to a slash (may be repeated).",
 )
 accept_terms = flag("--accept-terms", help="Accept the terms of the corpora, which are shown without it.")
 escape_formulas = flag(

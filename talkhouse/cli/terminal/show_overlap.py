@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from talkhouse.cli.terminal.console import escape, output, print_table
+from talkhouse.overlap.request import VERDICTS
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
@@ -99,8 +100,6 @@ def _show_matrix(rows: Sequence[dict[str, Any]]) -> None:
 
 def _show_verdicts(found: "Found") -> None:
     """Print how many examples of each task have which verdict."""
-    from talkhouse.overlap.read import VERDICTS
-
     output.print(f"\nExamples, against {escape(visible(', '.join(found.against)))}:", soft_wrap=True)
     heads = ["task", "release", "split", "examples", *VERDICTS]
     cells = [

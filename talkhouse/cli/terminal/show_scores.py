@@ -7,7 +7,7 @@ from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.scores.metrics.metrics import Metric
+    from talkhouse.scores.metrics import ScoreMetric
     from talkhouse.scores.saved.comparison import Comparison
     from talkhouse.scores.score import Scored
 
@@ -24,8 +24,8 @@ def _one(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values or None
 
 
-def as_data(scored: "Scored") -> dict[str, Any]:
-    """Return the object that ``--json`` prints."""
+def as_data(scored: "Scored", overlap: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the object that ``--json`` prints; ``overlap`` says by what examples are left out."""
     return {
         "task": scored.task.name,
         "split": _one(scored.chosen.split_names),
@@ -42,9 +42,27 @@ def as_data(scored: "Scored") -> dict[str, Any]:
         "remark": scored.task.query.remark,
         "warnings": scored.warnings,
         "interval": scored.interval,
-        "metrics": [
-            {key: value for key, value in vars(metric).items() if key not in _OWN} for metric in scored.metrics
-        ],
+        "metrics": [_metric_as_data(metric) for metric in scored.metrics],
+        **({} if overlap is None else {"overlap": {**overlap, **_overlap_as_data(scored)}}),
+    }
+
+
+def _metric_as_data(metric: "ScoreMetric") -> dict[str, Any]:
+    return {key: value for key, value in vars(metric).items() if key not in _OWN}
+
+
+def _overlap_as_data(scored: "Scored") -> dict[str, Any]:
+    """Return the metrics of all examples, of those without overlap, and of those with it, with their numbers."""
+    parts = {
+        "all": (None, scored.rows),
+        **{name.partition("=")[2]: (name, size) for name, size in scored.sizes.items()},
+    }
+    return {
+        part: {
+            "examples": size,
+            "metrics": [_metric_as_data(metric) for metric in scored.metrics if metric.slice == name],
+        }
+        for part, (name, size) in parts.items()
     }
 
 
@@ -60,12 +78,13 @@ def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) 
         + (", official metrics" if is_official else ""),
         soft_wrap=True,
     )
-    groups: dict[tuple[float | None, str | None], list[Metric]] = {}
+    groups: dict[tuple[float | None, str | None], list[ScoreMetric]] = {}
     for metric in shown:
         groups.setdefault((metric.threshold, metric.slice), []).append(metric)
     for (threshold, part), numbers in groups.items():
         limit = "" if threshold is None else f"threshold {threshold:g}"
-        title = ", ".join(text for text in (limit, part or "") if text)
+        size = f"{part}: {scored.sizes[part]:,} examples" if part in scored.sizes else part or ""
+        title = ", ".join(text for text in (limit, size) if text)
         if title:
             output.print(f"\n{escape(visible(title))}", soft_wrap=True)
         _print_table(numbers, is_official=is_official)
@@ -73,11 +92,11 @@ def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) 
         output.print(escape(remark), soft_wrap=True)
 
 
-def _is_asked(metric: "Metric", by: Sequence[str]) -> bool:
-    return metric.slice is None or metric.slice.partition("=")[0] in by
+def _is_asked(metric: "ScoreMetric", by: Sequence[str]) -> bool:
+    return metric.slice is None or metric.slice.partition("=")[0] in (*by, "overlap")
 
 
-def _print_table(numbers: "Sequence[Metric]", *, is_official: bool) -> None:
+def _print_table(numbers: "Sequence[ScoreMetric]", *, is_official: bool) -> None:
     """Print a row for each number, without columns in which no row has anything."""
     heads = ["metric", "value", "95 % interval", "of", "best", "worst", ""]
     rows = [_cells(metric) for metric in numbers]
@@ -87,7 +106,7 @@ def _print_table(numbers: "Sequence[Metric]", *, is_official: bool) -> None:
     print_table([heads[place] for place in shown], cells, right=heads[1:-1])
 
 
-def _cells(metric: "Metric") -> tuple[str, ...]:
+def _cells(metric: "ScoreMetric") -> tuple[str, ...]:
     of = "" if metric.of is None else f"{metric.of:,}" if metric.count is None else f"{metric.count:,}/{metric.of:,}"
     value = f"{metric.count:,}" if metric.is_count else number(metric.value)
     ends = between(metric.low, metric.high)
@@ -105,7 +124,7 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:.6f}"
 
 
-def _more(scored: "Scored", shown: "Sequence[Metric]") -> list[str]:
+def _more(scored: "Scored", shown: "Sequence[ScoreMetric]") -> list[str]:
     """Return what is not printed."""
     names = {metric.name for metric in scored.metrics} - {metric.name for metric in shown}
     columns = dict.fromkeys(metric.slice.partition("=")[0] for metric in scored.metrics if metric.slice is not None)

@@ -12,7 +12,7 @@ from talkhouse.settings import database
 
 if TYPE_CHECKING:
     from talkhouse.build.run import Result
-    from talkhouse.explore.findings import Inventory
+    from talkhouse.explore.inventory import Inventory
 
 
 _SHOWN = 10

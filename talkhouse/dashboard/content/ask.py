@@ -9,9 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from talkhouse.charts import questions
 from talkhouse.charts.declarations import metrics_files
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.declared import Chart, ChartKind, Metric
 from talkhouse.charts.fields import title
-from talkhouse.charts.metric import Metric
 from talkhouse.charts.query import DEFAULT, Choices, chart_sql, narrowed
 from talkhouse.charts.questions import Dimension
 from talkhouse.dashboard import chart_on_page, links, warehouse
@@ -35,7 +34,7 @@ inner join main.corpora using (corpus_id)
 order by corpora.title, release_index
 """
 
-_KINDS = {"Lines": Kind.LINE, "Bars": Kind.BAR, "Table": Kind.TABLE}
+_KINDS = {"Lines": ChartKind.LINE, "Bars": ChartKind.BAR, "Table": ChartKind.TABLE}
 
 _FILTERS = ("corpus_id", "split")
 """Columns that every question may be narrowed by, beside those that its metric needs one value of."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from talkhouse.charts.declarations import Declared
+from talkhouse.charts.declarations import DeclaredDashboard
 from talkhouse.dashboard import about, drawing, links, overlap, warehouse
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.ingest.registry import all_corpora
@@ -29,7 +29,7 @@ _PARTS = {
 """What a page has beside charts, each drawn when it is asked for."""
 
 
-def pages(opened: warehouse.Warehouse, declared: list[Declared]) -> Iterator[st.Page]:
+def pages(opened: warehouse.Warehouse, declared: list[DeclaredDashboard]) -> Iterator[st.Page]:
     """Return a page for each corpus of the warehouse, with the charts that are declared beside its views.
 
     Further dashboards of a corpus have pages of their own, and the name of its first one leads to its page too. Where
@@ -49,7 +49,7 @@ def pages(opened: warehouse.Warehouse, declared: list[Declared]) -> Iterator[st.
     yield from map(_missing, sorted(missing))
 
 
-def page_of(declared: Declared) -> st.Page:
+def page_of(declared: DeclaredDashboard) -> st.Page:
     """Return the page of a dashboard that is of no corpus, or one more of a corpus."""
     name = _name(declared)
 
@@ -77,7 +77,7 @@ def _missing(corpus_id: str) -> st.Page:
     return st.Page(page, title=plain(corpus_id), url_path=links.corpus(corpus_id), visibility="hidden")
 
 
-def _page_of(corpus: dict[str, Any], declared: Declared | None, address: str, **options: Any) -> st.Page:
+def _page_of(corpus: dict[str, Any], declared: DeclaredDashboard | None, address: str, **options: Any) -> st.Page:
     def page() -> None:
         _draw(corpus, declared)
 
@@ -85,7 +85,7 @@ def _page_of(corpus: dict[str, Any], declared: Declared | None, address: str, **
     return st.Page(page, title=plain(name), icon=":material/folder_open:", url_path=address, **options)
 
 
-def _draw(corpus: dict[str, Any], declared: Declared | None) -> None:
+def _draw(corpus: dict[str, Any], declared: DeclaredDashboard | None) -> None:
     opened = warehouse.current()
     name = _name(declared) if declared else corpus["title"]
     st.title(plain(name), anchor=False)
@@ -104,6 +104,6 @@ def _draw(corpus: dict[str, Any], declared: Declared | None) -> None:
                     drawing.draw_dashboard(opened, declared.dashboard)
 
 
-def _name(declared: Declared) -> str:
+def _name(declared: DeclaredDashboard) -> str:
     title = declared.dashboard.title.removeprefix("Talkhouse: ")
     return title[:1].upper() + title[1:]

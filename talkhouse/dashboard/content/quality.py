@@ -7,9 +7,8 @@ import streamlit as st
 
 from talkhouse import queries
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Kind
-from talkhouse.charts.fields import Field
-from talkhouse.charts.metric import ROWS
+from talkhouse.charts.declared import ROWS, ChartKind
+from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import drawing, links, warehouse
 from talkhouse.dashboard.chart_on_page import draw_table
 from talkhouse.dashboard.drawing import draw_headlines
@@ -41,35 +40,35 @@ order by offending = 0, severity, check_name
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
 
 _RULES = [
-    Field("rule", "Rule"),
-    Field("severity", "Severity"),
-    Field("corpus_id", "Corpus"),
-    Field("finding_count", "Findings", ROWS),
-    Field("condition", "When the rule applies"),
+    ChartField("rule", "Rule"),
+    ChartField("severity", "Severity"),
+    ChartField("corpus_id", "Corpus"),
+    ChartField("finding_count", "Findings", ROWS),
+    ChartField("condition", "When the rule applies"),
 ]
 
 _PLACES = [
-    Field("corpus_id", "Corpus"),
-    Field("detail", "What was found"),
-    Field("source_file_id", "File"),
-    Field("pointer", "Place in it"),
-    Field("record_id", "Record"),
-    Field("task", "Task"),
-    Field("turn_index", "Turn"),
+    ChartField("corpus_id", "Corpus"),
+    ChartField("detail", "What was found"),
+    ChartField("source_file_id", "File"),
+    ChartField("pointer", "Place in it"),
+    ChartField("record_id", "Record"),
+    ChartField("task", "Task"),
+    ChartField("turn_index", "Turn"),
 ]
 
 _CHECKED = [
-    Field("result", "Result"),
-    Field("condition", "What should be true"),
-    Field("offending", "Rows that offend", ROWS),
-    Field("check_name", "Check"),
+    ChartField("result", "Result"),
+    ChartField("condition", "What should be true"),
+    ChartField("offending", "Rows that offend", ROWS),
+    ChartField("check_name", "Check"),
 ]
 
 _EXCEPTED = [
-    Field("corpus_id", "Corpus"),
-    Field("check_name", "Check"),
-    Field("scope", "Where"),
-    Field("reason", "Why it is meant so"),
+    ChartField("corpus_id", "Corpus"),
+    ChartField("check_name", "Check"),
+    ChartField("scope", "Where"),
+    ChartField("reason", "Why it is meant so"),
 ]
 
 _MOST_PLACES = 1_000
@@ -89,7 +88,7 @@ def page() -> None:
     st.header("Agreement, files and builds", anchor=False)
     st.caption(plain(declared.description, lines=True))
     choices = drawing.draw_filters(opened, declared.filters)
-    others = [chart for chart in declared.charts if not (chart.view == "findings" and chart.kind is Kind.TABLE)]
+    others = [chart for chart in declared.charts if not (chart.view == "findings" and chart.kind is ChartKind.TABLE)]
     drawing.draw_charts(opened, others, choices, level=3)
 
 

@@ -8,10 +8,9 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts import words
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.declared import Chart, ChartKind, Metric, NumberFormat
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import fields
-from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.questions import MOST_SERIES
 from talkhouse.dashboard import command, download, errors, query_editor, tables, warehouse
 from talkhouse.dashboard.query_editor import EXAMPLE_QUERIES
@@ -185,16 +184,16 @@ def _draw_relations(opened: Warehouse) -> None:
     st.html(f'{_STYLE}<div class="columns" tabindex="0" role="region" aria-label="{html(label)}">{lines}</div>')
 
 
-KINDS = {"Table": None, "Bars": Kind.BAR, "Lines": Kind.LINE}
+KINDS = {"Table": None, "Bars": ChartKind.BAR, "Lines": ChartKind.LINE}
 
 
-def _draw_choice() -> Kind | None:
+def _draw_choice() -> ChartKind | None:
     """Draw the choice of how rows are shown; None is a table."""
     chosen = st.segmented_control("As", list(KINDS), default="Table", required=True, key="as", bind="query-params")
     return KINDS[chosen or "Table"]
 
 
-def _draw_chart_of(table: Table, kind: Kind) -> None:
+def _draw_chart_of(table: Table, kind: ChartKind) -> None:
     """Draw the choices of columns, then the chart of them; say why there is none."""
     rows = _drawable(table)
     numbers = [name for name, dtype in rows.schema.items() if dtype.is_numeric()]
@@ -215,7 +214,7 @@ def _draw_chart_of(table: Table, kind: Kind) -> None:
     _draw_chart(rows, chart_of(kind, x, y, by))
 
 
-def chart_of(kind: Kind, x: str, y: str, by: str | None) -> Chart:
+def chart_of(kind: ChartKind, x: str, y: str, by: str | None) -> Chart:
     """Return the chart of a number along a column, perhaps by another one."""
     return Chart(title=y, kind=kind, view="", metrics=(y,), x=x, by=(by,) if by else (), width=12)
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from talkhouse.dashboard.reading.schemes import UNDECLARED, Scheme, Schemes
 from talkhouse.dashboard.text import html, tag, text
-from talkhouse.explore.items import Item, ItemList, Labelled, Part, Votes, leading
-from talkhouse.explore.turn_parts import CALL, RESPONSE, TurnPart
+from talkhouse.explore.items import CALL, RESPONSE, Item, ItemList, Labelled, MessagePart, TurnPart, Votes, leading
 
 
 def bar_html(counts: Sequence[tuple[str, int]], scheme: Scheme, *, is_of_turns: bool = False) -> str:
@@ -163,6 +162,6 @@ def _item(item: Item) -> str:
     return tag("div", "item gold" if item.is_gold else "item", tag("span", "index", str(item.position)) + star + parts)
 
 
-def _part(part: Part) -> str:
+def _part(part: MessagePart) -> str:
     picture = text("picture", part.image_file) if part.image_file else ""
     return text("said", part.text) + picture + (text("record", part.source) if part.source else "")

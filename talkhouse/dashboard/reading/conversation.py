@@ -17,8 +17,7 @@ from talkhouse.dashboard.reading.talk import Matches, Reading, talk_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.explore import items
-from talkhouse.explore.search import hits
-from talkhouse.explore.search_filters import Pattern
+from talkhouse.explore.search import Pattern, hits
 from talkhouse.explore.show import show
 from talkhouse.made import not_published
 from talkhouse.visible import visible
@@ -193,5 +192,5 @@ def _draw_corpus(corpus: dict[str, Any]) -> None:
                 }.items()
             )
         )
-        for cited in (corpus["citation"], bibtex([Citation.of(corpus)])):
+        for cited in (corpus["citation"], bibtex([Citation.from_corpus(corpus)])):
             st.code(visible(cited, lines=True), language=None, wrap_lines=True)

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.charts.conversations import SPEAKER, Line, Timeline, conversations
-from talkhouse.charts.errors import sql_of_timeline
+from talkhouse.charts.query import sql_of_timeline
 from talkhouse.dashboard import errors, links, reading
 from talkhouse.dashboard.text import html, plain, tag, text
 from talkhouse.dashboard.warehouse import Warehouse

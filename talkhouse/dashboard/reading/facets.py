@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from talkhouse.dashboard.reading.orders import AGREEMENT, CHANGES, MIXED, ORDERS
-from talkhouse.explore.search_filters import Pattern
+from talkhouse.explore.search import Pattern
 from talkhouse.schema.sql import literal
 
 MOST = 100

@@ -15,7 +15,7 @@ from talkhouse.dashboard.reading.previews import previews_of
 from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, State, draw, go, link
 from talkhouse.dashboard.text import facts, html, plain, turns_found
 from talkhouse.dashboard.warehouse import Warehouse
-from talkhouse.explore.find_ids import find_ids
+from talkhouse.explore.resolve_id import find_ids
 from talkhouse.explore.search import Hit, hits
 
 _FIRST = 8

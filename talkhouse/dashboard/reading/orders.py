@@ -7,7 +7,7 @@ from math import isfinite
 import polars as pl
 import streamlit as st
 
-from talkhouse.charts.rows import frame
+from talkhouse.charts.fields import frame
 from talkhouse.dashboard.warehouse import Version, Warehouse
 
 AGREEMENT = "(select * from bi.turn_agreement where is_default)"

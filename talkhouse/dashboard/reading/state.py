@@ -9,7 +9,7 @@ import streamlit as st
 from talkhouse.dashboard import links
 from talkhouse.dashboard.reading.facets import FACETS, Facet, Selection
 from talkhouse.dashboard.reading.orders import MIXED, ORDERS
-from talkhouse.explore.search_filters import Pattern
+from talkhouse.explore.search import Pattern
 
 MOST_NEIGHBOURS = 5
 

@@ -9,8 +9,7 @@ from talkhouse.dashboard.reading.declared import DeclaredParts
 from talkhouse.dashboard.reading.publications import Column, columns_head, columns_of, compared_html
 from talkhouse.dashboard.reading.schemes import Schemes
 from talkhouse.dashboard.text import html, marked, tag, text, when, who
-from talkhouse.explore.items import ItemList, Votes, by_turn, spans_of
-from talkhouse.explore.turn_parts import TurnPart, in_recording, parts_by_turn
+from talkhouse.explore.items import ItemList, TurnPart, Votes, by_turn, in_recording, parts_by_turn, spans_of
 
 _COLOURS = 6
 _NOBODY = "system"

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from talkhouse.packages.convokit.labels import Labels, Level
-from talkhouse.packages.convokit.members import Member, struct, with_meta
-from talkhouse.packages.convokit.tables import Part, Tables
+from talkhouse.packages.convokit.corpus_tables import CorpusTables, DialogueRange, JsonMember, struct, with_meta
+from talkhouse.packages.convokit.labels import ConvoKitLabels, LabelLevel
 from talkhouse.packages.convokit.utterances import HAS_TIME, is_tree
 
 _RECORD = ("record_id", "release", "subset", "split", "standard_split", "record_index", "main_speaker_id")
@@ -18,40 +17,43 @@ _PERSONA_LIST = ("record_id", "turn_index", "persona_set", "speaker_id")
 class Conversations:
     """The conversations of a corpus."""
 
-    tables: Tables
-    labels: Labels
+    tables: CorpusTables
+    labels: ConvoKitLabels
 
     @cached_property
-    def members(self) -> Sequence[Member]:
+    def members(self) -> Sequence[JsonMember]:
         """The metadata of a conversation; each has all of them."""
         has = self.tables.has
         members = [
-            Member("native_id", "native_id", "str"),
-            Member("domain", "domain", "str"),
-            Member("title", "title", "str"),
-            Member("language", "language", "str"),
-            Member("started_at", "started_at::varchar", "str"),
-            Member("split", "case when len(splits) = 1 then splits[1] end", "str"),
-            Member("splits", "coalesce(splits, [])", "list"),
-            Member("standard_splits", "coalesce(standard_splits, [])", "list"),
-            Member("releases", "coalesce(releases, [])", "list"),
-            Member("records", "coalesce(records, [])", "list"),
-            Member("sources", "coalesce(sources, [])", "list"),
-            Member("timestamps", "timestamps", "str"),
-            Member("participants", "coalesce(participants, [])", "list"),
-            Member("persona_lists", "persona_lists", "list"),
-            Member("extra", "extra", "dict"),
+            JsonMember("native_id", "native_id", "str"),
+            JsonMember("domain", "domain", "str"),
+            JsonMember("title", "title", "str"),
+            JsonMember("language", "language", "str"),
+            JsonMember("started_at", "started_at::varchar", "str"),
+            JsonMember("split", "case when len(splits) = 1 then splits[1] end", "str"),
+            JsonMember("splits", "coalesce(splits, [])", "list"),
+            JsonMember("standard_splits", "coalesce(standard_splits, [])", "list"),
+            JsonMember("releases", "coalesce(releases, [])", "list"),
+            JsonMember("records", "coalesce(records, [])", "list"),
+            JsonMember("sources", "coalesce(sources, [])", "list"),
+            JsonMember("timestamps", "timestamps", "str"),
+            JsonMember("participants", "coalesce(participants, [])", "list"),
+            JsonMember("persona_lists", "persona_lists", "list"),
+            JsonMember("extra", "extra", "dict"),
         ]
         if has["turns.reply_to"]:
-            members.append(Member("replies", "replies", "str"))
+            members.append(JsonMember("replies", "replies", "str"))
         if has["dialogues.derived_from"]:
-            members.append(Member("derived_from", "derived_from", "str"))
-        return [*members, *(member for scheme in self.labels.schemes(Level.DIALOGUE) for member in scheme.members())]
+            members.append(JsonMember("derived_from", "derived_from", "str"))
+        return [
+            *members,
+            *(member for scheme in self.labels.schemes(LabelLevel.DIALOGUE) for member in scheme.members()),
+        ]
 
-    def query(self, part: Part) -> str:
+    def query(self, part: DialogueRange) -> str:
         """Return the conversations of some dialogues; the first column is the id."""
         joined = [self._records(part), self._participants(part), self._persona_lists(part)]
-        joined += self.labels.relations(part, Level.DIALOGUE)
+        joined += self.labels.relations(part, LabelLevel.DIALOGUE)
         return f"""
         select dialogue_id, {with_meta(self.members)}
         from {self.tables.ordered_rows("dialogues", part.condition)}
@@ -60,7 +62,7 @@ class Conversations:
         order by dialogue_key
         """
 
-    def _turns(self, part: Part) -> str:
+    def _turns(self, part: DialogueRange) -> str:
         replies = "case when any_value(is_tree) then 'published' else 'order' end as replies"
         has_replies = self.tables.has["turns.reply_to"]
         turns = self.tables.rows("turns", part.condition)
@@ -73,7 +75,7 @@ class Conversations:
         group by dialogue_id
         )"""
 
-    def _records(self, part: Part) -> str:
+    def _records(self, part: DialogueRange) -> str:
         return f"""(
         select
             dialogue_id,
@@ -86,7 +88,7 @@ class Conversations:
         group by dialogue_id
         )"""
 
-    def _participants(self, part: Part) -> str:
+    def _participants(self, part: DialogueRange) -> str:
         members = [("speaker_id", "speaker_id"), ("role", "role"), ("speaks", "speaks")]
         if self.tables.has["participants.extra"]:
             members.append(("extra", "extra"))
@@ -107,7 +109,7 @@ class Conversations:
         group by dialogue_id
         )"""
 
-    def _persona_lists(self, part: Part) -> str:
+    def _persona_lists(self, part: DialogueRange) -> str:
         place = ", ".join(_PERSONA_LIST)
         members = struct((name, name) for name in (*_PERSONA_LIST, "persona_ids", "texts"))
         return f"""(

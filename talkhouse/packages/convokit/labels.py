@@ -6,8 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from talkhouse.packages.convokit.members import Kind, Member, struct
-from talkhouse.packages.convokit.tables import Part, Tables
+from talkhouse.packages.convokit.corpus_tables import CorpusTables, DialogueRange, JsonMember, PythonType, struct
 from talkhouse.schema.sql import literal, quoted
 
 _PLACE = ("record_id", "persona_set", "persona_position")
@@ -17,7 +16,7 @@ _OF_TURNS = ("turn", "persona")
 """The targets of schemes whose labels come with turns."""
 
 
-class Level(StrEnum):
+class LabelLevel(StrEnum):
     """What labels are about, as the SQL condition of their rows; those of records without a dialogue have no place."""
 
     TURN = "dialogue_id is not null and turn_index is not null"
@@ -27,15 +26,15 @@ class Level(StrEnum):
     @property
     def key(self) -> tuple[str, ...]:
         """The columns that name what is labelled."""
-        return ("dialogue_id", "turn_index") if self is Level.TURN else ("dialogue_id",)
+        return ("dialogue_id", "turn_index") if self is LabelLevel.TURN else ("dialogue_id",)
 
 
 @dataclass(frozen=True)
-class Scheme:
+class LabelMetadata:
     """A scheme with labels at a level, or declared for it."""
 
     name: str
-    level: Level
+    level: LabelLevel
     is_single: bool = False
     """There is never more than one label: the metadata is the bare value."""
     has_labels: bool = True
@@ -54,14 +53,14 @@ class Scheme:
     def _short(self) -> str:
         return self.name.partition(".")[2]
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[JsonMember]:
         """Return its metadata; the expressions name columns of ``labels``."""
         if not self.is_single:
-            return [Member(self.key, quoted(self.key), "list")]
-        kind: Kind = "str" if self.has_labels else "float"
+            return [JsonMember(self.key, quoted(self.key), "list")]
+        kind: PythonType = "str" if self.has_labels else "float"
         about = f"about_{self._short}"
-        more = [Member(about, quoted(about), "dict")] if self.has_more else []
-        return [Member(self.key, quoted(self.key), kind), *more]
+        more = [JsonMember(about, quoted(about), "dict")] if self.has_more else []
+        return [JsonMember(self.key, quoted(self.key), kind), *more]
 
     def columns(self) -> list[str]:
         """Return the aggregates that its metadata are: over its labels, or where there may be several, over entries."""
@@ -104,17 +103,17 @@ def _span(prefix: str = "") -> str:
 
 
 @dataclass(frozen=True)
-class Labels:
+class ConvoKitLabels:
     """The labels of a corpus."""
 
-    tables: Tables
+    tables: CorpusTables
 
-    def schemes(self, level: Level) -> list[Scheme]:
+    def schemes(self, level: LabelLevel) -> list[LabelMetadata]:
         """Return the schemes of a level by name: those with labels there, and those meant for it that have none."""
         return [scheme for scheme in self._schemes if scheme.level is level]
 
     @cached_property
-    def _schemes(self) -> list[Scheme]:
+    def _schemes(self) -> list[LabelMetadata]:
         facts = f"""
         select
             scheme,
@@ -126,20 +125,20 @@ class Labels:
                 or (count(label) > 0 and count(value) > 0) as has_more,
             count(start_index) > 0 as has_spans,
             count(extra) > 0 as has_extra
-        from {self.tables.rows("annotations", f"not ({Level.NONE})")}
+        from {self.tables.rows("annotations", f"not ({LabelLevel.NONE})")}
         group by all
         """
         known = []
         for name, is_of_dialogue, may_be_single, has_labels, has_more, *rest in self._fetch(facts):
-            level = Level.DIALOGUE if is_of_dialogue else Level.TURN
+            level = LabelLevel.DIALOGUE if is_of_dialogue else LabelLevel.TURN
             is_repeated = self._repeated(name, level) if may_be_single else None
             is_single = may_be_single and not is_repeated
-            known.append(Scheme(name, level, is_single, has_labels, has_more or is_repeated is not None, *rest))
+            known.append(LabelMetadata(name, level, is_single, has_labels, has_more or is_repeated is not None, *rest))
         unused = self._unused({scheme.name for scheme in known})
         return sorted([*known, *unused], key=lambda scheme: scheme.name)
 
-    def _repeated(self, name: str, level: Level) -> bool | None:
-        """Tell whether several records give a turn or dialogue a label; None: no dialogue has labels of several."""
+    def _repeated(self, name: str, level: LabelLevel) -> bool | None:
+        """Whether several records give a turn or dialogue a label; None: no dialogue has labels of several."""
         key = ", ".join(level.key)
         query = f"""
         with
@@ -155,16 +154,16 @@ class Labels:
         ((is_repeated,),) = self._fetch(query)
         return is_repeated if is_repeated is None else bool(is_repeated)
 
-    def _unused(self, used: Collection[str]) -> Iterator[Scheme]:
+    def _unused(self, used: Collection[str]) -> Iterator[LabelMetadata]:
         """Return the schemes without any label, at the level they are meant for: their metadata are there, as null."""
         for name, target in self._fetch(f"select scheme, target from {self.tables.rows('schemes')}"):
             if name not in used:
-                yield Scheme(name, Level.TURN if target in _OF_TURNS else Level.DIALOGUE)
+                yield LabelMetadata(name, LabelLevel.TURN if target in _OF_TURNS else LabelLevel.DIALOGUE)
 
     def _fetch(self, query: str) -> list[tuple[Any, ...]]:
         return self.tables.warehouse.con.execute(query).fetchall()
 
-    def relations(self, part: Part, level: Level) -> list[str]:
+    def relations(self, part: DialogueRange, level: LabelLevel) -> list[str]:
         """Return relations in SQL with what is labelled of some dialogues: its key, and a column for each metadata."""
         schemes, key = self.schemes(level), ", ".join(level.key)
         rows = self.tables.rows("annotations", f"{level} and {part.condition}")

@@ -1,13 +1,18 @@
-"""Turns as utterances, in the order of dialogues and turns."""
+"""Turns as utterances, in the order of dialogues and turns, and those who speak, known or not, as speakers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from talkhouse.packages.convokit.labels import Labels, Level
-from talkhouse.packages.convokit.members import Member, struct
-from talkhouse.packages.convokit.missing import MissingSpeakers
-from talkhouse.packages.convokit.tables import Part, Tables
+from talkhouse.packages.convokit.corpus_tables import (
+    CorpusTables,
+    DialogueRange,
+    JsonMember,
+    MissingSpeakers,
+    struct,
+    with_meta,
+)
+from talkhouse.packages.convokit.labels import ConvoKitLabels, LabelLevel
 
 _LEAST_DIGITS = 4
 """Of the turn's number in ids: ConvoKit sorts utterances of one time by their ids, as texts."""
@@ -22,9 +27,9 @@ _PARTS = (
 class Utterances:
     """The utterances of a corpus."""
 
-    tables: Tables
+    tables: CorpusTables
     missing: MissingSpeakers
-    labels: Labels
+    labels: ConvoKitLabels
 
     @cached_property
     def _digits(self) -> int:
@@ -33,31 +38,31 @@ class Utterances:
         return max(_LEAST_DIGITS, len(str(highest)))
 
     @cached_property
-    def members(self) -> Sequence[Member]:
+    def members(self) -> Sequence[JsonMember]:
         """The metadata of an utterance; each has all of them."""
         has = self.tables.has
         members = [
-            Member("turn_index", "turn_index", "int"),
-            Member("role", "role", "str"),
-            Member("kind", "kind", "str"),
-            Member("native_id", "native_id", "str"),
-            Member("said_at", "said_at::varchar", "str"),
-            Member("extra", "extra", "dict"),
+            JsonMember("turn_index", "turn_index", "int"),
+            JsonMember("role", "role", "str"),
+            JsonMember("kind", "kind", "str"),
+            JsonMember("native_id", "native_id", "str"),
+            JsonMember("said_at", "said_at::varchar", "str"),
+            JsonMember("extra", "extra", "dict"),
         ]
         if has["turns.reply_to"]:
-            members.append(Member("reply_to", "reply_to", "int"))
+            members.append(JsonMember("reply_to", "reply_to", "int"))
         if has["turns.start_ms"]:
-            members += [Member("start_ms", "start_ms", "int"), Member("end_ms", "end_ms", "int")]
+            members += [JsonMember("start_ms", "start_ms", "int"), JsonMember("end_ms", "end_ms", "int")]
         if has["turn_speakers"]:
-            members.append(Member("speakers", "speakers", "list"))
+            members.append(JsonMember("speakers", "speakers", "list"))
         if has["parts"]:
-            members.append(Member("parts", "parts", "list"))
-        return [*members, *(member for scheme in self.labels.schemes(Level.TURN) for member in scheme.members())]
+            members.append(JsonMember("parts", "parts", "list"))
+        return [*members, *(member for scheme in self.labels.schemes(LabelLevel.TURN) for member in scheme.members())]
 
-    def query(self, part: Part) -> str:
+    def query(self, part: DialogueRange) -> str:
         """Return the utterances of some dialogues; the columns are the keys of their objects."""
         joined = [*self._speakers_together(part), *self._parts(part)]
-        joined += self.labels.relations(part, Level.TURN)
+        joined += self.labels.relations(part, LabelLevel.TURN)
         return f"""
         select
             {self._id("turn_index")} as id,
@@ -77,7 +82,7 @@ class Utterances:
         """Return the id of a turn; null where there is no such turn."""
         return f"dialogue_id || '#' || lpad(({turn_index})::varchar, {self._digits}, '0')"
 
-    def _turns(self, part: Part) -> str:
+    def _turns(self, part: DialogueRange) -> str:
         return f"""
         select
             *,
@@ -100,7 +105,7 @@ class Utterances:
             return f"coalesce(speaker_id, {self.missing.id_of('speakers is not null')})"
         return f"coalesce(speaker_id, {self.missing.id_of('false')})"
 
-    def _speakers_together(self, part: Part) -> Iterator[str]:
+    def _speakers_together(self, part: DialogueRange) -> Iterator[str]:
         if self.tables.has["turn_speakers"]:
             yield f"""(
             select dialogue_id, turn_index, list(speaker_id order by position) as speakers
@@ -108,7 +113,7 @@ class Utterances:
             group by all
             )"""
 
-    def _parts(self, part: Part) -> Iterator[str]:
+    def _parts(self, part: DialogueRange) -> Iterator[str]:
         if self.tables.has["parts"]:
             fields = struct((column, column) for column in _PARTS)
             yield f"""(
@@ -129,7 +134,7 @@ end"""
 """Seconds since 1970, or the turn's position; ConvoKit compares them, and leaves open what they are."""
 
 
-def is_tree(tables: Tables, part: Part) -> str:
+def is_tree(tables: CorpusTables, part: DialogueRange) -> str:
     """Return the column of whether the published replies of a dialogue make one tree: of others ``traverse`` raises.
 
     There is one root, and all others answer a turn before them, which is there where none is missing; or some answer a
@@ -165,3 +170,54 @@ def _reached(turns: str) -> str:
     group by dialogue_id
     having count(*) = count(reached.turn_index)
     """
+
+
+# ConvoKit takes ``is_ai`` out of the metadata, as an attribute of the speaker; and then ``role``, ``sender_name`` and
+# ``agent_id`` too, so none of these may be a name here.
+MEMBERS = (
+    JsonMember("kind", "kind", "str"),
+    JsonMember("is_ai", "coalesce(kind = 'bot', false)", "bool"),
+    JsonMember("is_missing", "is_missing", "bool"),
+    JsonMember("name", "name", "str"),
+    JsonMember("native_id", "native_id", "str"),
+    JsonMember("is_anonymous", "is_anonymous", "bool"),
+    JsonMember("personas", "personas", "list"),
+    JsonMember("extra", "extra", "dict"),
+)
+
+_PERSONA = ("persona_id", "native_id", "text", "image_file", "image_url", "extra")
+
+
+@dataclass(frozen=True)
+class ConvoKitSpeakers:
+    """The speakers of a corpus."""
+
+    tables: CorpusTables
+    missing: MissingSpeakers
+
+    def query(self) -> str:
+        """Return all speakers by id; the first column is the id."""
+        return f"""
+        select speaker_id, {with_meta(MEMBERS)}
+        from (
+            select *, false as is_missing
+            from {self.tables.rows("speakers")}
+            semi join {self.tables.rows("turns")} using (speaker_id)
+            union all by name
+            from {self.missing.rows}
+        )
+        left join (
+            select speaker_id, list({struct((name, name) for name in _PERSONA)} order by persona_id) as personas
+            from {self.tables.rows("personas", "speaker_id is not null")}
+            group by speaker_id
+        ) using (speaker_id)
+        order by speaker_id
+        """
+
+    def silent(self) -> int:
+        """Return how many speakers of the corpus never speak; they are among the participants, if anywhere."""
+        query = f"""
+        select count(*) from {self.tables.rows("speakers")} anti join {self.tables.rows("turns")} using (speaker_id)
+        """
+        ((count,),) = self.tables.warehouse.con.execute(query).fetchall()
+        return int(count)

@@ -4,16 +4,15 @@ from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.tasks.examples import Examples
 from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.sql_files import head_errors
-from talkhouse.scores.tasks.task import Column, Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table, head_errors
+from talkhouse.scores.tasks.task import PredictionColumn, ScoredTask
 
 _SEED = 20_171_101
 
 _KEY = "release, split, example_index"
 
 
-def create_baseline(workspace: Workspace, task: Task, examples: Examples, kind: Baseline) -> Table:
+def create_baseline(workspace: ScoringWorkspace, task: ScoredTask, examples: Examples, kind: Baseline) -> Table:
     """Create a prediction for each of the examples; UsageError where the task has none of a kind."""
     if kind is Baseline.MAJORITY and all(column.name in ("score", "scores") for column in task.columns):
         raise UsageError(f"candidates of {task.name} have no majority", next_step="take uniform, random or oracle")
@@ -36,7 +35,7 @@ def create_baseline(workspace: Workspace, task: Task, examples: Examples, kind: 
     )
 
 
-def _create_oracle(workspace: Workspace, task: Task, examples: Examples) -> Table:
+def _create_oracle(workspace: ScoringWorkspace, task: ScoredTask, examples: Examples) -> Table:
     """Create the right predictions, as the head of the task's file writes them from its view."""
     if task.query.oracle is None:
         raise CatalogueError(
@@ -69,7 +68,7 @@ def _create_oracle(workspace: Workspace, task: Task, examples: Examples) -> Tabl
     return oracle
 
 
-def _predicted(column: Column, kind: Baseline, labels: list[str]) -> str:
+def _predicted(column: PredictionColumn, kind: Baseline, labels: list[str]) -> str:
     """Return the SQL of a predicted column, from the right one of this example, of another, and the usual one."""
     name = quoted(column.name)
     if column.name == "scores":
@@ -89,11 +88,11 @@ def _predicted(column: Column, kind: Baseline, labels: list[str]) -> str:
     return f"other.{name}"
 
 
-def _label_of(column: Column, labels: list[str]) -> str:
+def _label_of(column: PredictionColumn, labels: list[str]) -> str:
     return next(label for label in labels if f"prob_{label.lower()}" == column.name)
 
 
-def template(task: Task, examples: Examples) -> str:
+def template(task: ScoredTask, examples: Examples) -> str:
     """Return the query of an empty prediction table: the keys of the split, and columns to be filled."""
     columns = ", ".join(f"null::{column.type} as {quoted(column.name)}" for column in task.columns)
     item = "item_index, " if examples.has_items else ""

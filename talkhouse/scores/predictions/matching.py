@@ -7,10 +7,18 @@ import duckdb
 
 from talkhouse.schema.sql import quoted
 from talkhouse.scores.tasks.examples import Examples
-from talkhouse.scores.tasks.refusals import BadPredictions, first_rows, key_text, refusal, refuse, row_text
-from talkhouse.scores.tasks.sql_files import head_errors
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.tasks.scoring_workspace import (
+    BadPredictions,
+    ScoringWorkspace,
+    Table,
+    first_rows,
+    head_errors,
+    key_text,
+    refusal,
+    refuse,
+    row_text,
+)
+from talkhouse.scores.tasks.task import ScoredTask
 
 
 @dataclass(frozen=True)
@@ -24,19 +32,19 @@ class _Pairs:
     by_index: bool
     """Whether they have the number of the example, or else its record, turn and item."""
 
-    def of(self, keys: Table) -> str:
+    def of_keys(self, keys: Table) -> str:
         """Return the SQL that is true of ``predictions`` for some of these keys."""
         return f"exists (select 1 from {keys} as keys where {self.on})"
 
-    def among(self, workspace: Workspace, condition: str) -> "_Pairs":
+    def among(self, workspace: ScoringWorkspace, condition: str) -> "_Pairs":
         """Leave only the predictions for which a condition is true."""
         select = f"select predictions.* from {self.predictions} as predictions where {condition}"
         return replace(self, predictions=workspace.create("among", select))
 
 
 def match(
-    workspace: Workspace,
-    task: Task,
+    workspace: ScoringWorkspace,
+    task: ScoredTask,
     typed: Table,
     names: Collection[str],
     examples: Examples,
@@ -58,9 +66,9 @@ def match(
         )
     pairs = _Pairs(typed, examples.keys, _condition(names, by_index=by_index), by_index)
     if examples.chosen.is_part:
-        pairs = pairs.among(workspace, f"not {pairs.of(examples.others)}")
+        pairs = pairs.among(workspace, f"not {pairs.of_keys(examples.others)}")
     if as_printed:
-        pairs = pairs.among(workspace, pairs.of(pairs.keys))
+        pairs = pairs.among(workspace, pairs.of_keys(pairs.keys))
     if "ranking" in names:
         pairs = replace(pairs, predictions=_scored_rankings(workspace, task, pairs))
     columns = ", ".join(f"predictions.{quoted(column.name)}" for column in task.columns)
@@ -89,7 +97,7 @@ def _condition(names: Collection[str], *, by_index: bool) -> str:
     )
 
 
-def _scored_rankings(workspace: Workspace, task: Task, pairs: _Pairs) -> Table:
+def _scored_rankings(workspace: ScoringWorkspace, task: ScoredTask, pairs: _Pairs) -> Table:
     """Create predictions with scores from rankings: the first has the highest, what is not listed -Infinity."""
     counts = task.query.counts
     if counts is None:
@@ -131,7 +139,7 @@ def _scored_rankings(workspace: Workspace, task: Task, pairs: _Pairs) -> Table:
     )
 
 
-def _check_counts(workspace: Workspace, pairs: _Pairs, predicted: Table) -> int:
+def _check_counts(workspace: ScoringWorkspace, pairs: _Pairs, predicted: Table) -> int:
     """Return how many keys have no prediction; refuse predictions for what is not there, and keys given twice."""
     counts = f"(select count(*) from {pairs.keys}), (select count(*) from {pairs.predictions})"
     query = f"select {counts}, count(*), count_if(is_missing) from {predicted}"
@@ -139,7 +147,7 @@ def _check_counts(workspace: Workspace, pairs: _Pairs, predicted: Table) -> int:
     if given != wanted or rows != wanted or lost:
         refuse(
             workspace.con,
-            f"select {row_text()} from {pairs.predictions} as predictions where not {pairs.of(pairs.keys)}",
+            f"select {row_text()} from {pairs.predictions} as predictions where not {pairs.of_keys(pairs.keys)}",
             "predictions for examples that are not in what is scored",
             next_step="predict just the examples of this split and release, as this build has them: "
             "--template lists them",

@@ -1,13 +1,23 @@
-"""Predictions as one table, with the columns that the task declares, in their types."""
+"""Predictions as one table, with the columns that the task declares, in their types; and what no metric can take."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from talkhouse.schema.sql import quoted
-from talkhouse.scores.tasks.refusals import BadPredictions, refuse
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+import duckdb
+
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.scores.tasks.scoring_workspace import (
+    BadPredictions,
+    ScoringWorkspace,
+    Table,
+    first_rows,
+    refusal,
+    refuse,
+    row_text,
+    rows_text,
+)
+from talkhouse.scores.tasks.task import ScoredTask
 
 _KEY_TYPES = {
     "release": "varchar",
@@ -28,13 +38,12 @@ KEYS = frozenset({"example_index", "record_id"})
 _ALSO = {"scores": ("ranking", "position"), "labels": ("label",)}
 """Other ways to give a column: positions, best first; rows of position and score; one label."""
 
-
 _SHOWN = 50
 """Columns that are named in a message."""
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawPredictions:
     """Predictions as they are given."""
 
     table: Table
@@ -42,19 +51,19 @@ class Raw:
     """Their columns, by name, with DuckDB's types."""
 
 
-def raw(workspace: Workspace, table: Table) -> Raw:
-    """Take a table for predictions."""
-    return Raw(table, workspace.columns(table))
+def raw(workspace: ScoringWorkspace, table: Table) -> RawPredictions:
+    """Return a table as predictions, with the types of its columns."""
+    return RawPredictions(table, workspace.columns(table))
 
 
-def wanted_columns(task: Task) -> list[str]:
+def wanted_columns(task: ScoredTask) -> list[str]:
     """Return the names of all columns that are read of predictions."""
     names = [column.name for column in task.columns]
     also = [other for name in names for other in _ALSO.get(name, ())]
     return list(dict.fromkeys([*_KEY_TYPES, *names, *also, *(["score"] if "position" in also else [])]))
 
 
-def check_columns(task: Task, names: Collection[str]) -> None:
+def check_columns(task: ScoredTask, names: Collection[str]) -> None:
     """Raise BadPredictions where there is no key among columns of these names, or nothing that the task scores."""
     if KEYS.isdisjoint(names):
         raise BadPredictions(
@@ -63,7 +72,9 @@ def check_columns(task: Task, names: Collection[str]) -> None:
             found=_named(names),
             next_step=f"start from an empty table: talkhouse score {task.name} --template FILE",
         )
-    there = [column for column in task.columns if any(name in names for name in (column.name, *_also(column.name)))]
+    there = [
+        column for column in task.columns if any(name in names for name in (column.name, *_ALSO.get(column.name, ())))
+    ]
     missing = [column.name for column in task.columns if not column.is_optional and column not in there]
     if missing or not there:
         needed = ", ".join(_forms(column.name) for column in task.columns)
@@ -73,10 +84,6 @@ def check_columns(task: Task, names: Collection[str]) -> None:
             found=_named(names),
             next_step="rename the columns, or name the layout with --format",
         )
-
-
-def _also(name: str) -> tuple[str, ...]:
-    return _ALSO.get(name, ())
 
 
 def _named(names: Collection[str]) -> str:
@@ -89,7 +96,7 @@ def _forms(name: str) -> str:
     return also.get(name, name)
 
 
-def named_splits(workspace: Workspace, predictions: Raw) -> list[tuple[str | None, str | None]]:
+def named_splits(workspace: ScoringWorkspace, predictions: RawPredictions) -> list[tuple[str | None, str | None]]:
     """Return the releases and splits that the rows of predictions name; empty where they have neither column."""
     if not predictions.types.keys() & {"release", "split"}:
         return []
@@ -97,7 +104,7 @@ def named_splits(workspace: Workspace, predictions: Raw) -> list[tuple[str | Non
     return workspace.con.execute(f"select distinct {', '.join(parts)} from {predictions.table}").fetchall()
 
 
-def with_types(workspace: Workspace, task: Task, predictions: Raw) -> Table:
+def with_types(workspace: ScoringWorkspace, task: ScoredTask, predictions: RawPredictions) -> Table:
     """Create a table of predictions with all columns that any may have, in their types, a row for each key.
 
     Raises BadPredictions for values that are not of their type.
@@ -120,7 +127,7 @@ def with_types(workspace: Workspace, task: Task, predictions: Raw) -> Table:
     return typed
 
 
-def _join_positions(workspace: Workspace, predictions: Raw) -> Raw:
+def _join_positions(workspace: ScoringWorkspace, predictions: RawPredictions) -> RawPredictions:
     """Make lists of rows of position and score."""
     names = ", ".join(quoted(name) for name in _KEY_TYPES if name in predictions.types)
     joined = workspace.create(
@@ -154,7 +161,7 @@ def _cast(name: str, kind: str, given: str) -> str:
     return f"try_cast({column} as {kind})"
 
 
-def _refuse_casts(workspace: Workspace, predictions: Raw, typed: Table, name: str, kind: str) -> None:
+def _refuse_casts(workspace: ScoringWorkspace, predictions: RawPredictions, typed: Table, name: str, kind: str) -> None:
     """Refuse values that are not of their type; nothing is guessed from them."""
     column = quoted(name)
     counts = f"(select count({column}) from {predictions.table}) = (select count({column}) from {typed})"
@@ -170,4 +177,105 @@ def _refuse_casts(workspace: Workspace, predictions: Raw, typed: Table, name: st
         f"{is_bad} as is_bad from {predictions.table}) where is_bad",
         f"values of '{name}' that are not {what}",
         next_step="write them as JSON has them, with a point and without units",
+    )
+
+
+def check_values(
+    con: duckdb.DuckDBPyConnection, task: ScoredTask, typed: Table, *, unknown: str, as_printed: bool
+) -> list[str]:
+    """Raise BadPredictions for values that no metric can take, and return what is only worth a warning."""
+    warnings = []
+    for column in task.columns:
+        name = column.name
+        is_unknown = name == "label" and (as_printed or unknown == "wrong")  # null is a label that nobody declared
+        if not column.is_optional and not is_unknown:
+            refuse(
+                con,
+                f"select {row_text()} from {typed} where {quoted(name)} is null"
+                + (" and ranking is null" if name == "scores" else ""),
+                f"rows without a '{name}'",
+                next_step="predict each example, or leave its row out and add --missing wrong",
+            )
+        if name == "scores":
+            bad = "list_filter(scores, lambda score: score is null or isnan(score) or score = 'inf'::double)"
+            _refuse_numbers(con, typed, f"len({bad}) > 0", name)
+        elif name == "score":
+            _refuse_numbers(con, typed, "isnan(score) or score = 'inf'::double", name)
+        elif name.startswith("prob_") and not as_printed:
+            _refuse_numbers(con, typed, f"not isfinite({name})", name)
+            count, first = first_rows(con, f"select {row_text()} from {typed} where {name} < 0 or {name} > 1")
+            if count:
+                warnings.append(f"{count:,} values of {name} are not between 0 and 1: {'; '.join(first)}")
+    if not as_printed:
+        warnings += _check_sums(con, typed, [column.name for column in task.columns if column.name.startswith("prob_")])
+    warnings += _check_labels(con, task, typed, unknown="wrong" if as_printed else unknown)
+    odd = f"select distinct warning from {typed} where warning is not null order by all"
+    for (warning,) in con.execute(odd).fetchall():
+        count, first = first_rows(con, f"select {row_text()} from {typed} where warning = {literal(warning)}")
+        warnings.append(f"{rows_text(count)}: {warning}: {'; '.join(first)}")
+    return warnings
+
+
+def _refuse_numbers(con: duckdb.DuckDBPyConnection, typed: Table, condition: str, name: str) -> None:
+    refuse(
+        con,
+        f"select {row_text()} from {typed} where {condition}",
+        f"rows whose '{name}' is or has what is not a finite number",
+        expected="numbers; in scores, -Infinity for a candidate that was not ranked",
+        next_step="find out where the model overflows",
+    )
+
+
+def _check_sums(con: duckdb.DuckDBPyConnection, typed: Table, names: list[str]) -> list[str]:
+    if not names:
+        return []
+    total = " + ".join(names)
+    count, first = first_rows(
+        con, f"select {row_text()} || ': ' || ({total}) from {typed} where abs({total} - 1) > 1e-6"
+    )
+    return [f"{count:,} distributions do not sum to 1 and are used as they are: {'; '.join(first)}"] if count else []
+
+
+def _check_labels(con: duckdb.DuckDBPyConnection, task: ScoredTask, typed: Table, *, unknown: str) -> list[str]:
+    """Refuse labels that nobody declared, or say that they count as wrong; near ones are named, never repaired."""
+    column = next((column.name for column in task.columns if column.name in ("label", "labels")), None)
+    known = task.labels(con)
+    if column is None or not known:
+        return []
+    each = "unnest(labels)" if column == "labels" else "label"
+    others = con.execute(
+        f"select label, count(*) as rows from (select {each} as label from {typed}) "
+        "where label is not null and not list_contains(?::varchar[], label) group by label order by rows desc, label",
+        [known],
+    ).fetchall()
+    if not others:
+        return []
+    shown = [_near(label, count, known) for label, count in others[:5]]
+    if unknown == "stop":
+        raise refusal(
+            len(others),
+            shown,
+            f"labels that {task.name} does not have",
+            expected=f"one of: {', '.join(known)}",
+            next_step="write the labels as published, or count these as wrong with --unknown wrong",
+        )
+    total = sum(count for _, count in others)
+    return [f"{total:,} labels that {task.name} does not have count as wrong: {'; '.join(shown)}"]
+
+
+def _near(label: str, count: int, known: Iterable[str]) -> str:
+    near = next((name for name in known if name.strip().casefold() == label.strip().casefold()), None)
+    hint = f", near '{near}', which is another label" if near else ""
+    return f"'{label}' ({rows_text(count)}{hint})"
+
+
+def check_fingerprint(con: duckdb.DuckDBPyConnection, typed: Table, known: Iterable[str]) -> None:
+    """Refuse predictions that carry the fingerprint of another split or build."""
+    names = ", ".join(literal(fingerprint) for fingerprint in known)
+    refuse(
+        con,
+        f"select distinct view_fingerprint from {typed} where view_fingerprint not in ({names})",
+        "fingerprints of other examples: the predictions are of another split, or of another build",
+        expected=f"one of: {names}",
+        next_step="export the split again from this warehouse, and predict that",
     )

@@ -9,14 +9,21 @@ import duckdb
 
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError, UsageError
-from talkhouse.scores.saved.runs import saved
-from talkhouse.scores.saved.saved_examples import load_examples, metrics_hash
+from talkhouse.scores.resampling import (
+    RESAMPLES,
+    SEED,
+    Values,
+    bootstrap,
+    described,
+    drawable,
+    interval,
+    shuffled,
+)
+from talkhouse.scores.saved.runs import load_examples, metrics_hash, saved
 from talkhouse.scores.saved.saved_file import open_saved, path_for
-from talkhouse.scores.statistics.intervals import described, interval
-from talkhouse.scores.statistics.resampling import RESAMPLES, SEED, Values, bootstrap, drawable, shuffled
 from talkhouse.scores.tasks.examples import most_rows
-from talkhouse.scores.tasks.task import Task, task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
+from talkhouse.scores.tasks.task import ScoredTask, task
 from talkhouse.warehouse.opened import Warehouse
 
 _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fingerprint", "thresholds")
@@ -33,7 +40,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Difference:
+class MetricDifference:
     """How much more the second of two runs has in a metric."""
 
     name: str
@@ -55,7 +62,7 @@ class Comparison:
     """Two runs, and how they differ in each metric."""
 
     runs: tuple[dict[str, Any], dict[str, Any]]
-    metrics: list[Difference]
+    metrics: list[MetricDifference]
     interval: dict[str, Any]
     test: dict[str, Any]
 
@@ -71,7 +78,7 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
     wanted = task(first["task"], opened.catalogue)
     for run in (first, second):
         _check_examples(run, wanted)
-    with Workspace(con) as workspace:
+    with ScoringWorkspace(con) as workspace:
         tables = _load(workspace, wanted, warehouse, (first, second))
         try:
             parts = [
@@ -87,7 +94,9 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
     return Comparison((first, second), differences, described(dialogues), {**test, "units": dialogues})
 
 
-def _load(workspace: Workspace, wanted: Task, warehouse: Path, runs: Sequence[dict[str, Any]]) -> list[Table]:
+def _load(
+    workspace: ScoringWorkspace, wanted: ScoredTask, warehouse: Path, runs: Sequence[dict[str, Any]]
+) -> list[Table]:
     """Create a table for each of the runs, of what each example scored."""
     most = most_rows(workspace.con, wanted)
     tables = []
@@ -109,12 +118,12 @@ def _without_examples(run: str, found: str) -> UsageError:
 
 
 def _at_threshold(
-    workspace: Workspace,
-    wanted: Task,
+    workspace: ScoringWorkspace,
+    wanted: ScoredTask,
     runs: Sequence[dict[str, Any]],
     tables: Sequence[Table],
     threshold: float | None,
-) -> tuple[list[Difference], int]:
+) -> tuple[list[MetricDifference], int]:
     """Compare two runs at a threshold; return the differences, and the number of dialogues."""
     limit = "null" if threshold is None else repr(threshold)
     rows = [
@@ -155,7 +164,7 @@ def _shown(value: Any) -> str:
     return ", ".join(map(str, values)) or "none"
 
 
-def _check_examples(run: dict[str, Any], wanted: Task) -> None:
+def _check_examples(run: dict[str, Any], wanted: ScoredTask) -> None:
     """Refuse a run whose examples are not there, or come from metrics that are others now."""
     kept_hash = run.get("metrics_sha256")
     if kept_hash != metrics_hash(wanted):
@@ -174,7 +183,7 @@ def _values(run: dict[str, Any], threshold: float | None) -> dict[str, dict[str,
 
 def _differences(
     threshold: float | None, both: list[dict[str, dict[str, Any]]], drawn: list[Values], swapped: list[Values]
-) -> list[Difference]:
+) -> list[MetricDifference]:
     differences = []
     for name in dict.fromkeys([*both[0], *both[1]]):
         first, second = (run[name]["value"] if name in run else None for run in both)
@@ -182,7 +191,9 @@ def _differences(
         difference = None if first is None or second is None else second - first
         low, high = interval(_subtracted(drawn, name)) if difference is not None else (None, None)
         p_value = None if difference is None else _p_value(difference, _subtracted(swapped, name))
-        differences.append(Difference(name, threshold, is_official, first, second, difference, low, high, p_value))
+        differences.append(
+            MetricDifference(name, threshold, is_official, first, second, difference, low, high, p_value)
+        )
     return differences
 
 

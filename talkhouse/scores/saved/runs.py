@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -12,11 +13,11 @@ import duckdb
 
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.guard import guard
-from talkhouse.schema.sql import dicts, insert, literal
-from talkhouse.scores.saved.saved_examples import metrics_hash, save_examples, table_names
+from talkhouse.schema.sql import dicts, insert, literal, quoted
 from talkhouse.scores.saved.saved_file import FILE, FORMAT, check_writable, open_saved, path_for
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.workspace import Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
+from talkhouse.scores.tasks.task import ScoredTask
 from talkhouse.settings import version
 from talkhouse.system.atomic_output import move_into_place, private_folder
 
@@ -141,7 +142,7 @@ def check_run(run: str, warehouse: Path) -> None:
 def _check_free(con: duckdb.DuckDBPyConnection, run: str, path: Path) -> None:
     """Raise UsageError where there is a run of that name."""
     names = {name.lower() for (name,) in con.execute("select run from main.runs").fetchall()}
-    names |= {name.lower() for name in table_names(con)}
+    names |= {name.lower() for name in _table_names(con)}
     # Its examples have a table of that name, and SQL takes small and capital letters for the same there.
     if run.lower() in names:
         raise UsageError(
@@ -151,7 +152,7 @@ def _check_free(con: duckdb.DuckDBPyConnection, run: str, path: Path) -> None:
         )
 
 
-def save(workspace: Workspace, scored: Scored, run: str, warehouse: Path) -> Path:
+def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path) -> Path:
     """Save a run that was scored, whole or not at all.
 
     Waits for another process that saves one. Raises UsageError where there is one of that name, or another has it, and
@@ -161,7 +162,7 @@ def save(workspace: Workspace, scored: Scored, run: str, warehouse: Path) -> Pat
     with _changed(path_for(warehouse)) as into:
         _check_free(into, run, path_for(warehouse))
         _insert(into, scored, run)
-        save_examples(workspace, scored, run, into)
+        _save_examples(workspace, scored, run, into)
     return path_for(warehouse)
 
 
@@ -230,3 +231,52 @@ def saved(warehouse: Path, task: str | None = None) -> list[dict[str, Any]]:
 def comparable(run: dict[str, Any]) -> tuple[str, str, list[str], str]:
     """Return what runs must have in common to be compared."""
     return run["task"], run["view_fingerprint"], run["subsets"], run["where_fingerprint"] or ""
+
+
+SCHEMA = "examples"
+"""Schema of ``scores.duckdb`` with a table for each run, named like it."""
+
+
+def _save_examples(workspace: ScoringWorkspace, scored: Scored, run: str, into: duckdb.DuckDBPyConnection) -> None:
+    """Write what each example scored, at each threshold, into another database as the table of a run."""
+    limits = [("null" if turn.threshold is None else repr(turn.threshold), turn.scored) for turn in scored.turns]
+    rows_of = " union all ".join(f"select {limit}::double as threshold, * from {table}" for limit, table in limits)
+    order = "threshold desc, release, split, example_index"
+    with workspace.con.sql(f"from ({rows_of}) order by {order}").to_arrow_reader() as rows:
+        into.register("scored_rows", rows)
+        into.execute(f"create schema if not exists {SCHEMA}")
+        into.execute(f"create table {SCHEMA}.{quoted(run)} as from scored_rows")
+        into.execute(f"comment on table {SCHEMA}.{quoted(run)} is 'What each example of the run scored.'")
+        into.unregister("scored_rows")
+
+
+def _table_names(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the names of the tables of examples; what is not a table is none."""
+    rows = con.execute(
+        "select table_name from system.main.duckdb_tables() "
+        f"where database_name = system.main.current_database() and schema_name = '{SCHEMA}'"
+    )
+    return [name for (name,) in rows.fetchall()]
+
+
+def load_examples(con: duckdb.DuckDBPyConnection, run: str, into: ScoringWorkspace, most: int) -> Table | None:
+    """Create a table of what each example of a run scored.
+
+    None where there is no table of them, or one of more rows than ``most``: the file may have been changed.
+    """
+    if run not in _table_names(con):
+        return None
+    source = f"{SCHEMA}.{quoted(run)}"
+    ((count,),) = con.execute(f"select count(*) from {source}").fetchall()
+    if count > most:
+        return None
+    with con.sql(f"from {source}").to_arrow_reader() as rows:
+        return into.create_arrow("saved", rows)
+
+
+def metrics_hash(task: ScoredTask) -> str:
+    """Return the SHA-256 of the SQL of a task's metrics: rows that other SQL made may have other columns."""
+    macros = [macro.sql for macro in task.macros]
+    return sha256(
+        "\0".join([task.query.sql, *(summary.sql for summary in task.summaries), *macros]).encode()
+    ).hexdigest()

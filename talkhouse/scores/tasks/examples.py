@@ -8,9 +8,8 @@ import duckdb
 from talkhouse.query.filters import Relation, check_rows, condition_of, none_left, none_of, where_clause
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
-from talkhouse.scores.tasks.sql_files import head_errors
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table, head_errors
+from talkhouse.scores.tasks.task import ScoredTask
 from talkhouse.warehouse.relations import columns_of
 from talkhouse.warehouse.row_sets import FINGERPRINT, Split, splits
 
@@ -53,7 +52,7 @@ class Chosen:
 
 def choose(
     con: duckdb.DuckDBPyConnection,
-    task: Task,
+    task: ScoredTask,
     *,
     split: str | None,
     release: str | None,
@@ -97,7 +96,7 @@ def choose(
 
 def choose_all(
     con: duckdb.DuckDBPyConnection,
-    task: Task,
+    task: ScoredTask,
     *,
     split: str | None,
     release: str | None,
@@ -124,7 +123,7 @@ def _first(meant: Iterable[tuple[str | None, str | None]]) -> tuple[str | None, 
     return split, release
 
 
-def _none(task: Task, known: Sequence[Split], split: str | None, release: str | None) -> UsageError:
+def _none(task: ScoredTask, known: Sequence[Split], split: str | None, release: str | None) -> UsageError:
     names = {"split": split, "release": release}
     wanted = " and ".join(f"the {kind} '{name}'" for kind, name in names.items() if name)
     return UsageError(
@@ -139,7 +138,7 @@ def _listed(known: Sequence[Split]) -> str:
     )
 
 
-def _of_split(con: duckdb.DuckDBPyConnection, task: Task, known: Sequence[Split], split: str) -> list[Split]:
+def _of_split(con: duckdb.DuckDBPyConnection, task: ScoredTask, known: Sequence[Split], split: str) -> list[Split]:
     """Return the splits of this name: the publisher's, or else a standard one (train, validation, test)."""
     if left := [published for published in known if published.split == split]:
         return left
@@ -165,7 +164,7 @@ class Examples:
     """Whether several may be of one turn, told apart by ``item_index``."""
 
 
-def create_examples(workspace: Workspace, task: Task, chosen: Chosen) -> Examples:
+def create_examples(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chosen) -> Examples:
     """Create the keys of the examples that were chosen.
 
     UsageError for subsets that have no examples, an expression that can't be one, and where none is left.
@@ -199,7 +198,7 @@ def _condition(split: Split, columns: Iterable[str]) -> str:
     return f"({' and '.join(parts)})"
 
 
-def _is_matching(workspace: Workspace, task: Task, chosen: Chosen, expression: str) -> str:
+def _is_matching(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chosen, expression: str) -> str:
     """Return the SQL that is true of ``main.examples`` where the expression is true of the row of the task's view."""
     names = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
     view = Relation(workspace.con, task.query.schema, task.query.name, names)
@@ -213,7 +212,7 @@ def _is_matching(workspace: Workspace, task: Task, chosen: Chosen, expression: s
     return f"exists (select 1 from {matching} as matching where {is_same})"
 
 
-def _fingerprint(workspace: Workspace, task: Task, keys: Table, expression: str) -> str:
+def _fingerprint(workspace: ScoringWorkspace, task: ScoredTask, keys: Table, expression: str) -> str:
     """Return the fingerprint of some examples; UsageError where there is none."""
     ((fingerprint,),) = workspace.con.execute(f"select {FINGERPRINT} from {keys} having count(*) > 0").fetchall() or [
         (None,)
@@ -223,7 +222,7 @@ def _fingerprint(workspace: Workspace, task: Task, keys: Table, expression: str)
     return str(fingerprint)
 
 
-def most_rows(con: duckdb.DuckDBPyConnection, task: Task, *, by_position: bool = False) -> int:
+def most_rows(con: duckdb.DuckDBPyConnection, task: ScoredTask, *, by_position: bool = False) -> int:
     """Return far more rows than predictions of a task can have, all splits together: two for each, and a million.
 
     Where they are ``by_position``, each candidate has one.
@@ -237,7 +236,7 @@ def most_rows(con: duckdb.DuckDBPyConnection, task: Task, *, by_position: bool =
     return 2 * int(count) + 1_000_000
 
 
-def _check_subsets(con: duckdb.DuckDBPyConnection, task: Task, within: str, subsets: Sequence[str]) -> None:
+def _check_subsets(con: duckdb.DuckDBPyConnection, task: ScoredTask, within: str, subsets: Sequence[str]) -> None:
     rows = con.execute(
         "select distinct subset from main.records where subset is not null "
         f"and record_id in (select record_id from main.examples where {within}) order by all"

@@ -13,7 +13,7 @@ from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal
 from talkhouse.testing.failure import CannotCheck, require, require_none
 from talkhouse.testing.subject import Subject
-from talkhouse.translation.left_out import left_out
+from talkhouse.translation.translate import left_out
 
 COMMON_COLUMNS = ["split", "standard_split", "example_index", "dialogue_id", "native_id"]
 """With these begins every view of a task."""

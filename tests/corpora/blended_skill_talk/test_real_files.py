@@ -19,6 +19,8 @@ from talkhouse.restore.write_back import write_back
 from tests.corpora.blended_skill_talk.rules import Topicifier, acts, clean_acts, contexts
 from tests.corpora.blended_skill_talk.test_blended_skill_talk import columns, numbered, write_json
 
+pytestmark = pytest.mark.slow
+
 EPISODES = {"train": (4_819, 27_018), "valid": (1_009, 5_651), "test": (980, 5_482)}
 """Episodes and examples of the whole release, from ParlAI's tests."""
 
@@ -183,7 +185,6 @@ def test_lists_are_counted_with_their_repetitions(
         assert real.execute(distinct, [subset]).fetchall() == [(count - repeated,)]
 
 
-@pytest.mark.slow
 def test_every_topic_and_persona_is_chosen_by_the_rules(folder: Path, tmp_path: Path) -> None:
     """The published lists, with an invented episode for each topic and each persona."""
     published_personas, lines = text_of(folder, "persona_list.txt"), lines_of(folder, "topic_to_persona_list.txt")
@@ -221,7 +222,6 @@ def test_the_topicifier_makes_as_many_examples_as_published(
     assert found == TOPICIFIED[task][split]
 
 
-@pytest.mark.slow
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     write_back(real, CORPUS, tmp_path)
     for path in (path for path in folder.rglob("*") if path.suffix in (".json", ".txt")):

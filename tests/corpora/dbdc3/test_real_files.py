@@ -14,6 +14,8 @@ from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.sources import BOM, opened
 from talkhouse.restore.write_back import write_back
 
+pytestmark = pytest.mark.slow
+
 # Counted with the challenge's rules on the full release; the subsets of the dev zips equal those of release dbdc3.
 # files, turns, system turns, rows, labels, O/T/X at threshold 0.0, O/T/X at 0.5, lenient O/X
 _CIC_115 = (115, 2409, 1235, 1150, 34500, (314, 198, 638), (765, 28, 357), (127, 1023))
@@ -137,7 +139,6 @@ def test_every_cic_talk_has_its_paragraph_in_every_release(real: duckdb.DuckDBPy
     assert real.execute(query).fetchall() == [(True,)]
 
 
-@pytest.mark.slow
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     """Loose files and members of archives; logs by value and order of keys, paragraphs byte for byte."""
     write_back(real, CORPUS, tmp_path)

@@ -9,8 +9,8 @@ import pytest
 import talkhouse
 from talkhouse.charts import headlines
 from talkhouse.charts.declarations import dashboards, metrics
+from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql
-from talkhouse.charts.rows import frame
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.registry import sample_of
 from talkhouse.query.sources import rows_behind

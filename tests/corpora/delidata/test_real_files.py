@@ -14,6 +14,8 @@ from talkhouse.restore.write_back import write_back
 from tests.corpora.delidata.rules import TASKS, Group, examples, read, team_performance
 from tests.corpora.delidata.test_delidata import found
 
+pytestmark = pytest.mark.slow
+
 GROUPS = 500
 """Groups of the whole release; the published figures are held against it alone."""
 
@@ -102,7 +104,6 @@ def test_the_published_figures(real: duckdb.DuckDBPyConnection, groups: list[Gro
     assert real.execute(opening).fetchall() == [(1_738, 471, 47)]
 
 
-@pytest.mark.slow
 def test_every_file_comes_back_equal(
     real: duckdb.DuckDBPyConnection, folder: Path, groups: list[Group], tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def test_wrong_use_is_one_message(tmp_path: Path, arguments: list[str], message:
     assert shown.stderr.startswith(message)
 
 
+@pytest.mark.slow
 def test_too_few_texts_leave_nothing_behind(tmp_path: Path) -> None:
     shown = run("make", "mantis", dump(tmp_path, 20), "--output", tmp_path / "made")
     assert shown.returncode == 1

@@ -13,6 +13,8 @@ from talkhouse.ingest.corpora.mantis import CORPUS
 from talkhouse.restore.write_back import write_back
 from tests.corpora.mantis import rules
 
+pytestmark = pytest.mark.slow
+
 DIALOGUES = {"train": 56_221, "dev": 12_041, "test": 12_064}
 """Dialogues of each split, from the metadata of a benchmark."""
 
@@ -164,7 +166,6 @@ def test_nothing_is_refused(real: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-@pytest.mark.slow
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     write_back(real, CORPUS, tmp_path)
     paths = [path for path in folder.rglob("*") if path.suffix in (".json", ".tsv", ".txt", ".csv")]

@@ -11,6 +11,8 @@ import talkhouse
 from talkhouse.ingest.corpora.mpchat import CORPUS
 from talkhouse.restore.write_back import write_back
 
+pytestmark = pytest.mark.slow
+
 # arXiv 2305.17388, Table 6 and section 3.5; rows of the table are taken for examples, as the paper's counts of
 # training steps suggest. Its appendix gives 1,539 test examples of speaker identification, probably a misprint.
 EXAMPLES = {
@@ -69,7 +71,6 @@ def test_every_thread_is_one_dialogue_and_nothing_is_rejected(real: duckdb.DuckD
     assert real.execute("select count(*) from main.dialogues where corpus_id = 'mpchat'").fetchall() == [(15_000,)]
 
 
-@pytest.mark.slow
 def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
     compared = 0
     for path in write_back(real, CORPUS, tmp_path).files:

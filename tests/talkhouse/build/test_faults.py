@@ -62,9 +62,8 @@ def assert_told(done: "subprocess.CompletedProcess[str]", *words: str) -> None:
 
 
 @pytest.mark.usefixtures("data")
-@pytest.mark.parametrize(
-    "size", [500_000, *(pytest.param(size, marks=pytest.mark.slow) for size in (2_000, 1_500_000, 7_000_000))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [500_000, 2_000, 1_500_000, 7_000_000])
 def test_a_quota_for_each_file(tmp_path: Path, size: int) -> None:
     with unchanged(tmp_path):
         done = run(*BUILD, cwd=tmp_path, before=Limit(resource.RLIMIT_FSIZE, size))
@@ -118,19 +117,15 @@ def test_a_full_disk_in_every_phase(data: Path, small_disk: Path, tmp_path: Path
     "arguments",
     [
         BUILD,
-        *(
-            pytest.param(arguments, marks=pytest.mark.slow)
-            for arguments in (
-                ["ingest", OTHER.id, f"data/{OTHER.id}", "--db", "w.duckdb"],
-                ["verify", "--db", "w.duckdb", "--corpus", OTHER.id],
-                ["restore", CORPUS.id, "--output", "out", "--db", "w.duckdb"],
-                ["export", "turns", "--output", "turns.parquet", "--db", "w.duckdb"],
-            )
-        ),
+        ["ingest", OTHER.id, f"data/{OTHER.id}", "--db", "w.duckdb"],
+        ["verify", "--db", "w.duckdb", "--corpus", OTHER.id],
+        ["restore", CORPUS.id, "--output", "out", "--db", "w.duckdb"],
+        ["export", "turns", "--output", "turns.parquet", "--db", "w.duckdb"],
     ],
     ids=lambda arguments: arguments[0],
 )
 @pytest.mark.usefixtures("data")
+@pytest.mark.slow
 def test_64_open_files_are_enough(tmp_path: Path, arguments: list[str]) -> None:
     done = run(*arguments, cwd=tmp_path, before=Limit(resource.RLIMIT_NOFILE, 64))
     assert done.returncode == 0, done.stderr

@@ -6,10 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from talkhouse.charts.declared import Chart, Grain, Kind
+from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric, NumberFormat
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import fields
-from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.words import alternative, only_zero, single
 
 SIPS = {
@@ -20,7 +19,7 @@ SIPS = {
 
 
 def bars(**members: Any) -> Chart:
-    return Chart(**{"title": "", "kind": Kind.BAR, "view": "cups", "x": "who", "metrics": ("sips",), **members})
+    return Chart(**{"title": "", "kind": ChartKind.BAR, "view": "cups", "x": "who", "metrics": ("sips",), **members})
 
 
 def encoding(chart: Chart, rows: dict[str, list[Any]]) -> dict[str, Any]:
@@ -76,7 +75,7 @@ def test_shares_end_at_100_percent_where_they_come_near_it(
         ({}, {"who": "Ann", "sips": 1250}, "All 1,250 sips: who Ann."),
         ({"metrics": ("share",), "counts": ("sips",)}, {"who": None, "share": 0.5, "sips": 4}, "no who: share 50.0%"),
         ({"metrics": ("share", "rest")}, {"who": "Ann", "share": 0.5, "rest": 0.5}, None),
-        ({"kind": Kind.HEATMAP, "by": ("what",)}, {"who": "Ann", "what": "tea", "sips": 3}, None),
+        ({"kind": ChartKind.HEATMAP, "by": ("what",)}, {"who": "Ann", "what": "tea", "sips": 3}, None),
     ],
 )
 def test_a_single_bar_is_a_sentence(members: dict[str, Any], row: dict[str, Any], expected: str | None) -> None:

@@ -6,7 +6,8 @@ from itertools import combinations
 import polars as pl
 import pytest
 
-from talkhouse.charts.colours import NOTHING, PLAIN, Scale, label_colours
+from talkhouse.charts.colours import NOTHING, PLAIN, label_colours
+from talkhouse.charts.declared import Scale
 
 VISIONS = {
     "all": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),

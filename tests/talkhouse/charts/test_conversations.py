@@ -5,8 +5,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.conversations import Conversations, conversations
-from talkhouse.charts.errors import sql_of_timeline
+from talkhouse.charts.conversations import ConversationDisplay, conversations
+from talkhouse.charts.query import sql_of_timeline
 from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError
 
@@ -20,7 +20,7 @@ def files(root: Path, text: str) -> Files:
     return files_in([root])
 
 
-def declared(root: Path, text: str) -> Conversations | None:
+def declared(root: Path, text: str) -> ConversationDisplay | None:
     return conversations("tea", files(root, text))
 
 

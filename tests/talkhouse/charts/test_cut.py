@@ -3,11 +3,10 @@
 import duckdb
 import pytest
 
-from talkhouse.charts.cut import Cut, cut
-from talkhouse.charts.declared import Chart, Kind
-from talkhouse.charts.metric import Metric
+from talkhouse.charts.declared import Chart, ChartKind, Metric
+from talkhouse.charts.fields import frame
 from talkhouse.charts.query import TIED, TOTAL, chart_sql, counted_sql
-from talkhouse.charts.rows import frame
+from talkhouse.charts.words import Cut, cut
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
 
@@ -26,7 +25,7 @@ SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
 def test_ties_at_the_limit_are_counted(limit: int, is_largest_first: bool, expected: Cut | None) -> None:
     chart = Chart(
         title="Sips",
-        kind=Kind.TABLE,
+        kind=ChartKind.TABLE,
         view="cups",
         by=("who",),
         metrics=("sips",),

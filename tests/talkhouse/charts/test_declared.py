@@ -5,9 +5,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.declarations import Declared, dashboards, metrics, metrics_files
-from talkhouse.charts.declared import Kind
-from talkhouse.charts.metric import NumberFormat
+from talkhouse.charts.declarations import DeclaredDashboard, dashboards, metrics, metrics_files
+from talkhouse.charts.declared import ChartKind, NumberFormat
 from talkhouse.queries.files import files_in
 from talkhouse.schema.errors import CatalogueError
 
@@ -28,7 +27,7 @@ def chart(**changes: str) -> str:
     return HEAD + "[[charts]]\n" + "".join(f"{name} = {value}\n" for name, value in members.items() if value)
 
 
-def declared(root: Path, files: dict[str, str]) -> list[Declared]:
+def declared(root: Path, files: dict[str, str]) -> list[DeclaredDashboard]:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
@@ -46,7 +45,7 @@ def test_files_become_dashboards(tmp_path: Path) -> None:
     assert (everybody.folder, everybody.name, tea.folder, tea.name) == ("bi", "all", "tea", "tea")
     assert (tea.dashboard.title, tea.dashboard.description) == ("Tea", "Who drinks what.")
     (cups,) = tea.dashboard.charts
-    assert (cups.kind, cups.columns, cups.metrics) == (Kind.BAR, ("day", "who"), ("sips", "row_count"))
+    assert (cups.kind, cups.columns, cups.metrics) == (ChartKind.BAR, ("day", "who"), ("sips", "row_count"))
     (sips,) = metrics(files_in([tmp_path]))["cups"].values()
     assert (sips.title, sips.sql, sips.format) == ("Sips", "sum(sips)", NumberFormat.DECIMAL)
 
@@ -146,27 +145,25 @@ def test_metrics_of_ours_are_of_views_that_exist(con: duckdb.DuckDBPyConnection)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("view", "name"), [(view, name) for view, known in metrics().items() for name in known])
-def test_a_metric_of_ours_has_a_value(con: duckdb.DuckDBPyConnection, view: str, name: str) -> None:
-    metric = metrics()[view][name]
-    ((value,),) = con.execute(f"select {metric.sql} from bi.{view}").fetchall()
-    if value is None:
-        # A coefficient of agreement is null where there are several: none of them holds for all.
-        columns = con.execute(
-            "select column_name from duckdb_columns() where schema_name = 'bi' and table_name = ?", [view]
-        ).fetchall()
-        grouped = f"select {metric.sql} from bi.{view} group by {', '.join(column for (column,) in columns)}"
-        assert any(value is not None for (value,) in con.execute(grouped).fetchall())
-    elif metric.format is NumberFormat.PERCENT:
-        assert 0 <= value <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("view", "name"), [(view, name) for view, known in metrics().items() for name in known])
-def test_a_metric_of_no_rows_is_null_or_zero(con: duckdb.DuckDBPyConnection, view: str, name: str) -> None:
+@pytest.mark.parametrize("view", metrics())
+def test_metrics_of_ours_have_values_and_those_of_no_rows_are_null_or_zero(
+    con: duckdb.DuckDBPyConnection, view: str
+) -> None:
     """DuckDB makes NaN of 0 by 0, and sorts it before every number."""
-    ((value,),) = con.execute(f"select {metrics()[view][name].sql} from bi.{view} where false").fetchall()
-    assert value in (None, 0)
+    known = metrics()[view]
+    query = f"select {', '.join(metric.sql for metric in known.values())} from bi.{view}"
+    ((*of_none,),) = con.execute(f"{query} where false").fetchall()
+    assert dict(zip(known, of_none, strict=True)).items() <= {(name, empty) for name in known for empty in (None, 0)}
+    ((*of_all,),) = con.execute(query).fetchall()
+    # A coefficient of agreement is null where there are several: none of them holds for all.
+    each = f"{query} group by {', '.join(con.table(f'bi.{view}').columns)}"
+    groups = con.execute(each).fetchall() if None in of_all else []
+    for place, (name, metric) in enumerate(known.items()):
+        value = of_all[place]
+        if value is None:
+            assert any(row[place] is not None for row in groups), name
+        elif metric.format is NumberFormat.PERCENT:
+            assert 0 <= value <= 1, name
 
 
 def test_dashboards_of_ours_differ_in_title() -> None:

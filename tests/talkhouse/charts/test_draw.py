@@ -9,19 +9,16 @@ import polars as pl
 import pytest
 
 from talkhouse.charts.declarations import dashboards, metrics
-from talkhouse.charts.declared import Chart, Grain, Kind
+from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric, NumberFormat
 from talkhouse.charts.draw import draw
-from talkhouse.charts.fields import fields, title
-from talkhouse.charts.formats import number
+from talkhouse.charts.fields import fields, frame, number, title
 from talkhouse.charts.marks import nothing, with_units
-from talkhouse.charts.metric import Metric, NumberFormat
 from talkhouse.charts.query import chart_sql
-from talkhouse.charts.rows import frame
 from talkhouse.charts.words import alternative
-from talkhouse.report.svg import svg
+from talkhouse.report.figures import svg
 from talkhouse.visible import visible
 
-DRAWN = (Kind.BAR, Kind.LINE, Kind.HEATMAP)
+DRAWN = (ChartKind.BAR, ChartKind.LINE, ChartKind.HEATMAP)
 CHARTS = [(one, chart) for one in dashboards() for chart in one.dashboard.charts if chart.kind in DRAWN]
 FIRST = [next(chart for _, chart in CHARTS if chart.kind is kind) for kind in DRAWN]
 DECLARED = [
@@ -82,7 +79,7 @@ def test_every_declared_chart_is_drawn_from_its_rows(con: duckdb.DuckDBPyConnect
 
 
 def test_several_metrics_are_series() -> None:
-    drawn = cups(kind=Kind.BAR, x="day", metrics=("sips", "spilt"))
+    drawn = cups(kind=ChartKind.BAR, x="day", metrics=("sips", "spilt"))
     assert [(mark["_x"], mark["_series"], mark["_value"]) for mark in marks(drawn)] == [
         (1, "Sips", 5.0),
         (2, "Sips", 7.0),
@@ -93,19 +90,19 @@ def test_several_metrics_are_series() -> None:
 
 
 def test_a_null_that_bars_are_grouped_by_has_a_name() -> None:
-    drawn = cups(kind=Kind.BAR, x="who", metrics=("sips",), horizontal=True)
+    drawn = cups(kind=ChartKind.BAR, x="who", metrics=("sips",), horizontal=True)
     assert [mark["_x"] for mark in marks(drawn)] == ["Ann", "no who"]
     assert drawn["encoding"]["y"]["field"] == "_x"
     assert nothing("known_speaker_name") == "people without a known name"
 
 
 def test_the_largest_stay_in_their_order() -> None:
-    drawn = cups(kind=Kind.BAR, x="who", metrics=("sips",), largest_first=True)
+    drawn = cups(kind=ChartKind.BAR, x="who", metrics=("sips",), largest_first=True)
     assert drawn["encoding"]["x"]["sort"] == ["Ann", "no who"]
 
 
 def test_pointing_shows_the_counts() -> None:
-    drawn = cups(kind=Kind.LINE, x="day", metrics=("spilt",), counts=("sips",))
+    drawn = cups(kind=ChartKind.LINE, x="day", metrics=("spilt",), counts=("sips",))
     assert [(one["title"], one.get("format")) for one in drawn["encoding"]["tooltip"]] == [
         ("Day", None),
         ("Spilt", ",.1%"),
@@ -115,13 +112,13 @@ def test_pointing_shows_the_counts() -> None:
 
 def test_times_are_named_by_their_unit(con: duckdb.DuckDBPyConnection) -> None:
     rows = frame(con, "select timestamp '2020-03-01' as day, 1 as sips")
-    chart = Chart(title="", view="cups", kind=Kind.BAR, x="day", grain=Grain.MONTH, metrics=("sips",))
+    chart = Chart(title="", view="cups", kind=ChartKind.BAR, x="day", grain=Grain.MONTH, metrics=("sips",))
     assert [mark["_x"] for mark in marks(draw(chart, CUPS, rows).to_dict())] == ["2020-03"]
     assert with_units(chart, rows).rows() == [("2020-03", 1)]
 
 
 def test_a_bar_that_is_more_than_nothing_is_seen() -> None:
-    encoding = cups(kind=Kind.BAR, x="day", metrics=("sips",))["encoding"]
+    encoding = cups(kind=ChartKind.BAR, x="day", metrics=("sips",))["encoding"]
     assert encoding["strokeWidth"] == {"condition": {"test": "datum['_value'] > 0", "value": 1.5}, "value": 0}
     assert encoding["stroke"] == encoding["color"]
 
@@ -164,8 +161,8 @@ def test_numbers_are_written_as_people_read_them(value: float | None, how: Numbe
     assert number(value, how) == expected
 
 
-@pytest.mark.parametrize("kind", [Kind.BAR, *(pytest.param(kind, marks=pytest.mark.slow) for kind in DRAWN[1:])])
-def test_no_name_is_code_or_a_pattern(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ChartKind.BAR, *(pytest.param(kind, marks=pytest.mark.slow) for kind in DRAWN[1:])])
+def test_no_name_is_code_or_a_pattern(kind: ChartKind) -> None:
     for first, second, third in zip(HOSTILE, HOSTILE[1:] + HOSTILE[:1], HOSTILE[2:] + HOSTILE[:2], strict=True):
         metric = {first: Metric(title=second, sql="")}
         rows = pl.DataFrame({third: HOSTILE, second: HOSTILE[::-1], first: range(len(HOSTILE))})
@@ -174,5 +171,5 @@ def test_no_name_is_code_or_a_pattern(kind: Kind) -> None:
         told = alternative(chart, fields(chart, metric), rows)
         assert visible(told) == told
         titles = [title for title in re.findall("<title>(.*?)</title>", drawn) if title]
-        assert kind is Kind.LINE or len(titles) == len(HOSTILE)
+        assert kind is ChartKind.LINE or len(titles) == len(HOSTILE)
         assert all(visible(first) in unescape(drawn) for first in (third, second))

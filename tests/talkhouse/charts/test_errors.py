@@ -6,8 +6,7 @@ import duckdb
 import pytest
 
 from talkhouse.charts.declarations import dashboards, metrics
-from talkhouse.charts.errors import sql_of_chart, sql_of_filter
-from talkhouse.charts.query import chart_sql, filter_sql
+from talkhouse.charts.query import chart_sql, filter_sql, sql_of_chart, sql_of_filter
 from talkhouse.queries.files import files_in
 from talkhouse.schema.errors import CatalogueError
 

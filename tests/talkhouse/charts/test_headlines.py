@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.declarations import Declared, dashboards
+from talkhouse.charts.declarations import DeclaredDashboard, dashboards
 from talkhouse.charts.headlines import headlines
 from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError
@@ -18,7 +18,7 @@ from (select *, annotator_count as votes from bi.turn_agreement where corpus_id 
 order by round(entropy, 9) desc, record_id, turn_index limit 1"""
 
 
-def declared(root: Path, *parts: tuple[str, str, str]) -> tuple[Declared, Files]:
+def declared(root: Path, *parts: tuple[str, str, str]) -> tuple[DeclaredDashboard, Files]:
     """Write a dashboard with these sentences, queries and further lines, and read it."""
     said = [f'[[headlines]]\nsentence = "{sentence}"\nsql = """{sql}"""\n{more}\n' for sentence, sql, more in parts]
     path = root / "bi" / "dashboards" / "tea.toml"

@@ -10,10 +10,10 @@ from polars.testing import assert_frame_equal
 
 import talkhouse
 from talkhouse.charts.declarations import dashboards, metrics
-from talkhouse.charts.declared import Chart, Dashboard, Filter, Headline, Kind
-from talkhouse.charts.held import Held, often_asked
+from talkhouse.charts.declared import Chart, ChartKind, Dashboard, Filter, Headline
+from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql, filter_sql, narrowed
-from talkhouse.charts.rows import frame
+from talkhouse.charts.view_cache import ViewCache, often_asked
 
 WHOLE = {"turns": "select * from bi.turns"}
 COLUMNS = "select table_name, list(column_name) from duckdb_columns() where schema_name = 'bi' group by 1"
@@ -23,8 +23,8 @@ def rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[object, ...]]:
     return con.execute(sql).fetchall()
 
 
-def held_in(con: duckdb.DuckDBPyConnection, selects: dict[str, str], most_rows: int = 100_000) -> Held:
-    return Held(lambda: nullcontext(con), "held", selects, most_rows)
+def held_in(con: duckdb.DuckDBPyConnection, selects: dict[str, str], most_rows: int = 100_000) -> ViewCache:
+    return ViewCache(lambda: nullcontext(con), "held", selects, most_rows)
 
 
 def dashboard(*charts: Chart, filters: tuple[Filter, ...] = (), headline: str = "") -> Dashboard:
@@ -34,7 +34,7 @@ def dashboard(*charts: Chart, filters: tuple[Filter, ...] = (), headline: str = 
 
 def chart(title: str, **more: object) -> Chart:
     return msgspec.convert(
-        {"title": title, "kind": Kind.TABLE, "view": "turns", "metrics": ["row_count"], **more}, Chart
+        {"title": title, "kind": ChartKind.TABLE, "view": "turns", "metrics": ["row_count"], **more}, Chart
     )
 
 

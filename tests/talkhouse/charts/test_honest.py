@@ -6,11 +6,11 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.charts.declarations import Declared, dashboards, metrics
+from talkhouse.charts.declarations import DeclaredDashboard, dashboards, metrics
 from talkhouse.charts.declared import Chart
+from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.charts.questions import is_of_one_dialogue
-from talkhouse.charts.rows import frame
 from tests.samples import RELEASES
 
 UNITS = """
@@ -71,7 +71,7 @@ def of_dashboard(name: str) -> dict[str, Chart]:
 
 
 @pytest.mark.parametrize("declared", dashboards(), ids=lambda declared: declared.name)
-def test_no_chart_adds_up_people_who_share_an_alias(declared: Declared) -> None:
+def test_no_chart_adds_up_people_who_share_an_alias(declared: DeclaredDashboard) -> None:
     grouped = {column for chart in declared.dashboard.charts for column in chart.columns}
     assert not [column for column in grouped if is_of_one_dialogue(column)]
 

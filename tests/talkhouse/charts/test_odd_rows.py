@@ -7,11 +7,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.charts.declared import Chart, Grain, Kind
+from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric
 from talkhouse.charts.draw import draw
-from talkhouse.charts.metric import Metric
+from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql
-from talkhouse.charts.rows import frame
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
 SERIES = ((), ("what",), ("what", "size"))
@@ -27,17 +26,17 @@ ROWS = {
 def charts() -> Iterator[Chart]:
     """Yield bars, lines and heat maps in every form that a declaration may have."""
     forms: list[dict[str, Any]] = [
-        {"kind": Kind.BAR},
-        {"kind": Kind.BAR, "largest_first": True},
-        {"kind": Kind.BAR, "horizontal": True, "stacked": True},
-        {"kind": Kind.LINE},
+        {"kind": ChartKind.BAR},
+        {"kind": ChartKind.BAR, "largest_first": True},
+        {"kind": ChartKind.BAR, "horizontal": True, "stacked": True},
+        {"kind": ChartKind.LINE},
     ]
     for x, by, metrics, form in product(("who", "day"), SERIES, METRICS, forms):
         yield Chart(title="", view="cups", x=x, by=by, metrics=metrics, **form)
-    for kind, by in product((Kind.BAR, Kind.LINE), SERIES):
+    for kind, by in product((ChartKind.BAR, ChartKind.LINE), SERIES):
         yield Chart(title="", view="cups", kind=kind, x="drunk_at", by=by, metrics=("sips",), grain=Grain.MONTH)
     for x, y in (("who", "day"), ("day", "who")):
-        yield Chart(title="", view="cups", kind=Kind.HEATMAP, x=x, by=(y,), metrics=("sips",))
+        yield Chart(title="", view="cups", kind=ChartKind.HEATMAP, x=x, by=(y,), metrics=("sips",))
 
 
 @pytest.fixture(params=ROWS)
@@ -62,7 +61,7 @@ def test_every_form_is_drawn_whatever_the_rows_are(cups: duckdb.DuckDBPyConnecti
 
 
 def test_numbers_with_a_null_among_them_stay_in_their_order() -> None:
-    chart = Chart(title="", view="cups", kind=Kind.BAR, x="day", metrics=("sips",))
+    chart = Chart(title="", view="cups", kind=ChartKind.BAR, x="day", metrics=("sips",))
     with duckdb.connect() as con:
         rows = frame(con, "select unnest([9, 10, null]) as day, 1 as sips")
     drawn = draw(chart, SIPS, rows).to_dict()

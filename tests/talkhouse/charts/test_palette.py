@@ -7,13 +7,11 @@ import duckdb
 import polars as pl
 import pytest
 
-from talkhouse.charts.colours import NOTHING, PLAIN, label_colours
-from talkhouse.charts.declared import Chart, Kind
+from talkhouse.charts.colours import NOTHING, PLAIN, label_colours, palette
+from talkhouse.charts.declared import Chart, ChartKind, Metric
 from talkhouse.charts.draw import draw
-from talkhouse.charts.metric import Metric
-from talkhouse.charts.palette import palette
+from talkhouse.charts.fields import frame
 from talkhouse.charts.query import narrowed
-from talkhouse.charts.rows import frame
 from talkhouse.queries.files import Files, files_in
 
 METRICS = {name: Metric(title=name.upper(), sql=f"sum({name})", label=name) for name in ("o", "t", "x")}
@@ -44,7 +42,7 @@ def files(root: Path, filters: str = "") -> Files:
 
 
 def bars(**members: object) -> Chart:
-    return Chart(title="", kind=Kind.BAR, view="cups", x="day", **{"metrics": ("row_count",), **members})  # type: ignore[arg-type]
+    return Chart(title="", kind=ChartKind.BAR, view="cups", x="day", **{"metrics": ("row_count",), **members})  # type: ignore[arg-type]
 
 
 def test_labels_have_the_colours_of_their_scheme(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:

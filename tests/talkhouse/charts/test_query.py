@@ -4,8 +4,7 @@ import duckdb
 import pytest
 
 from talkhouse.charts.declarations import dashboards, metrics
-from talkhouse.charts.declared import Chart, Grain, Kind
-from talkhouse.charts.metric import Metric
+from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric
 from talkhouse.charts.query import chart_sql, narrowed
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
@@ -29,28 +28,30 @@ def cups() -> duckdb.DuckDBPyConnection:
 @pytest.mark.parametrize(
     ("chart", "expected"),
     [
-        (Chart(title="", kind=Kind.NUMBER, view="cups", metrics=("sips",)), ["36"]),
-        (Chart(title="", kind=Kind.NUMBER, view="cups", metrics=("row_count",), where="sips > 4"), ["3"]),
+        (Chart(title="", kind=ChartKind.NUMBER, view="cups", metrics=("sips",)), ["36"]),
+        (Chart(title="", kind=ChartKind.NUMBER, view="cups", metrics=("row_count",), where="sips > 4"), ["3"]),
         (
-            Chart(title="", kind=Kind.TABLE, view="cups", by=("who",), metrics=("row_count", "sips")),
+            Chart(title="", kind=ChartKind.TABLE, view="cups", by=("who",), metrics=("row_count", "sips")),
             ["Ann 3 26", "Ben 1 7", "None 1 3"],
         ),
         (
-            Chart(title="", kind=Kind.TABLE, view="cups", by=("who",), metrics=("sips",), largest_first=True, limit=2),
+            Chart(
+                title="", kind=ChartKind.TABLE, view="cups", by=("who",), metrics=("sips",), largest_first=True, limit=2
+            ),
             ["Ann 26", "Ben 7"],
         ),
         (
-            Chart(title="", kind=Kind.BAR, view="cups", x="drunk_at", grain=Grain.YEAR, metrics=("row_count",)),
+            Chart(title="", kind=ChartKind.BAR, view="cups", x="drunk_at", grain=Grain.YEAR, metrics=("row_count",)),
             ["2020-01-01 00:00:00 3", "2021-01-01 00:00:00 1", "None 1"],
         ),
         (
-            Chart(title="", kind=Kind.BAR, view="cups", x="who", metrics=("sips",), counts=("row_count",)),
+            Chart(title="", kind=ChartKind.BAR, view="cups", x="who", metrics=("sips",), counts=("row_count",)),
             ["Ann 26 3", "Ben 7 1", "None 3 1"],
         ),
         (
             Chart(
                 title="",
-                kind=Kind.LINE,
+                kind=ChartKind.LINE,
                 view="cups",
                 x="drunk_at",
                 grain=Grain.MONTH,
@@ -71,14 +72,14 @@ def test_what_differs_in_the_last_digits_is_in_the_order_of_names(cups: duckdb.D
     cups.execute(
         "create table bi.shares as from (values ('Ben', 0.1::double + 0.2), ('Ann', 0.3::double)) as t(who, share)"
     )
-    chart = Chart(title="", kind=Kind.TABLE, view="shares", by=("who",), metrics=("share",), largest_first=True)
+    chart = Chart(title="", kind=ChartKind.TABLE, view="shares", by=("who",), metrics=("share",), largest_first=True)
     share = Metric(title="Share", sql="sum(share)")
     assert [who for who, _ in cups.execute(chart_sql(chart, {"share": share})).fetchall()] == ["Ann", "Ben"]
 
 
 def test_names_are_quoted(cups: duckdb.DuckDBPyConnection) -> None:
     cups.execute('create view bi.odd as select who as "group", sips as "a ""b""" from bi.cups')
-    chart = Chart(title="", kind=Kind.TABLE, view="odd", by=("group", 'a "b"'), metrics=("row_count",), limit=1)
+    chart = Chart(title="", kind=ChartKind.TABLE, view="odd", by=("group", 'a "b"'), metrics=("row_count",), limit=1)
     found = cups.execute(chart_sql(chart, {}))
     assert [name for name, *_ in found.description] == ["group", 'a "b"', "row_count"]
 

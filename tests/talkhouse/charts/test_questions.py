@@ -3,8 +3,7 @@
 import pytest
 
 from talkhouse.charts import questions
-from talkhouse.charts.declared import Kind
-from talkhouse.charts.metric import Metric
+from talkhouse.charts.declared import ChartKind, Metric
 
 KNOWN = {"share": Metric(title="Share", sql="avg(share)", within=("scheme", "release"))}
 
@@ -12,19 +11,19 @@ KNOWN = {"share": Metric(title="Share", sql="avg(share)", within=("scheme", "rel
 @pytest.mark.parametrize(
     ("by", "over", "kind", "expected"),
     [
-        ("", "", Kind.LINE, (Kind.NUMBER, "", (), "Share")),
-        ("bot", "", Kind.LINE, (Kind.LINE, "bot", (), "Share by bot")),
-        ("bot", "position", Kind.BAR, (Kind.BAR, "position", ("bot",), "Share by bot over position")),
-        ("bot", "position", Kind.TABLE, (Kind.TABLE, "", ("position", "bot"), "Share by bot over position")),
+        ("", "", ChartKind.LINE, (ChartKind.NUMBER, "", (), "Share")),
+        ("bot", "", ChartKind.LINE, (ChartKind.LINE, "bot", (), "Share by bot")),
+        ("bot", "position", ChartKind.BAR, (ChartKind.BAR, "position", ("bot",), "Share by bot over position")),
+        ("bot", "position", ChartKind.TABLE, (ChartKind.TABLE, "", ("position", "bot"), "Share by bot over position")),
     ],
 )
-def test_a_question_is_a_chart(by: str, over: str, kind: Kind, expected: tuple[object, ...]) -> None:
+def test_a_question_is_a_chart(by: str, over: str, kind: ChartKind, expected: tuple[object, ...]) -> None:
     chart = questions.chart_of("votes", "share", KNOWN, by=by, over=over, kind=kind)
     assert (chart.kind, chart.x, chart.by, chart.title) == expected
 
 
 def test_a_metric_over_several_of_what_it_needs_one_of_is_refused_by_name() -> None:
-    chart = questions.chart_of("votes", "share", KNOWN, by="release", over="", kind=Kind.BAR)
+    chart = questions.chart_of("votes", "share", KNOWN, by="release", over="", kind=ChartKind.BAR)
     reason = questions.refusal(KNOWN["share"], chart, {}, ["scheme", "release"])
     assert "one scheme" in reason
     assert "release" not in reason

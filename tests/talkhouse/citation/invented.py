@@ -61,7 +61,7 @@ _corpora = st.fixed_dictionaries(
 
 
 def _cited(corpora: list[dict[str, Any]]) -> list[Citation]:
-    return [Citation.of({**corpus, "corpus_id": f"corpus_{index}"}) for index, corpus in enumerate(corpora)]
+    return [Citation.from_corpus({**corpus, "corpus_id": f"corpus_{index}"}) for index, corpus in enumerate(corpora)]
 
 
 citations = st.lists(_corpora, min_size=1, max_size=12).map(_cited)

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.citation import formats
-from talkhouse.citation.software import TITLE, software
-from talkhouse.citation.work import Citation, citations
+from talkhouse.citation.work import TITLE, Citation, citations, software
 from talkhouse.warehouse.opened import Warehouse
 from tests import outside
 from tests.conftest import invented_builds, invented_examples
@@ -93,7 +92,7 @@ def test_the_other_formats_say_it_too(cited: list[Citation]) -> None:
 
 
 def corpus(**facts: Any) -> Citation:
-    return Citation.of({"corpus_id": "tea", "title": "Tea Time", **facts})
+    return Citation.from_corpus({"corpus_id": "tea", "title": "Tea Time", **facts})
 
 
 def test_a_corpus_without_structured_citation_is_cited_by_its_sentence() -> None:

@@ -16,7 +16,7 @@ OTHERS = {
     "--force": {"publish"},
     "--memory-limit": {"sql"},
     "--split": {"ingest"},
-    "--threshold": {"make"},
+    "--threshold": {"make", "overlap"},
 }
 """Commands in which an option takes more or fewer values, or has another effect, than in all others."""
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Chart, Kind
-from talkhouse.charts.fields import Field
+from talkhouse.charts.declared import Chart, ChartKind
+from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import links
 from talkhouse.dashboard.chart_on_page import long_last, ranking_first
 from talkhouse.dashboard.leads import leads
@@ -20,11 +20,11 @@ PLACES = pl.DataFrame({"dialogue_id": ["a b/1", "c"], "turn_index": [3, None], "
 
 
 def chart(**members: object) -> Chart:
-    return Chart(**{"title": "", "kind": Kind.BAR, "view": "cups", "metrics": ("row_count",), **members})  # type: ignore[arg-type]
+    return Chart(**{"title": "", "kind": ChartKind.BAR, "view": "cups", "metrics": ("row_count",), **members})  # type: ignore[arg-type]
 
 
 def test_a_row_with_a_turn_leads_to_it(of_samples: Warehouse) -> None:
-    table = chart(kind=Kind.TABLE, by=("dialogue_id", "turn_index"))
+    table = chart(kind=ChartKind.TABLE, by=("dialogue_id", "turn_index"))
     assert leads(of_samples, table, PLACES, {}) == ["read?dialogue=a+b%2F1&turn=3", "read?dialogue=c"]
 
 
@@ -39,7 +39,7 @@ def test_a_row_with_a_turn_leads_to_it(of_samples: Warehouse) -> None:
         ({"x": "cups", "leads_to": "quality?rule=a"}, {"cups": 1}, {}, "quality?rule=a"),
         ({"x": "label", "leads_to": "tasks?task=a.b"}, {"label": "X"}, {}, "tasks?task=a.b&task_label=X"),
         ({"x": "cups"}, {"cups": 1}, {"split": ["dev"]}, None),
-        ({"kind": Kind.TABLE, "by": ("split",)}, {"split": "dev"}, {}, None),
+        ({"kind": ChartKind.TABLE, "by": ("split",)}, {"split": "dev"}, {}, None),
     ],
 )
 def test_a_mark_leads_to_what_it_stands_for(
@@ -82,7 +82,7 @@ def test_a_table_has_every_text_as_it_is() -> None:
             "at": [datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.UTC), None],
         }
     )
-    columns = [Field("who", "Who & what"), Field("cups", "Cups"), Field("at", "At")]
+    columns = [ChartField("who", "Who & what"), ChartField("cups", "Cups"), ChartField("at", "At")]
     page = table_html("Tea", rows, columns, ['read?a="1"', "read"])
     assert '<th scope="col" class="short wide">Who &amp; what</th><th scope="col" class="number">Cups</th>' in page
     assert '<td class="short"><a href="read?a=&quot;1&quot;">Read</a></td><td class="short">&lt;b&gt;Ann</td>' in page
@@ -92,22 +92,22 @@ def test_a_table_has_every_text_as_it_is() -> None:
 
 def test_long_texts_stand_behind_what_a_phone_shows() -> None:
     rows = pl.DataFrame({"rule": ["A"], "condition": ["so " * 30], "cups": [3]})
-    columns = long_last([Field(name, name) for name in rows.columns], rows)
+    columns = long_last([ChartField(name, name) for name in rows.columns], rows)
     assert [column.name for column in columns] == ["rule", "cups", "condition"]
 
 
 def test_what_a_table_is_ranked_by_stands_behind_what_names_the_rows() -> None:
     names = ["dialogue_id", "turn_index", "release", "row_count", "cups"]
-    table = chart(kind=Kind.TABLE, by=tuple(names[:3]), metrics=("row_count", "cups"), largest_first=True)
-    ranked = ranking_first(table, [Field(name, name) for name in names])
+    table = chart(kind=ChartKind.TABLE, by=tuple(names[:3]), metrics=("row_count", "cups"), largest_first=True)
+    ranked = ranking_first(table, [ChartField(name, name) for name in names])
     assert [column.name for column in ranked] == ["dialogue_id", "turn_index", "row_count", "release", "cups"]
 
 
 def test_a_name_is_broken_only_at_its_joints_and_numbers_take_their_own_width() -> None:
     name = "a_long_name_of_something.with_parts"
     rows = pl.DataFrame({"name": [name, "b"], "word": ["a" * 40, "-"], "text": ["Some words in a row", ""]})
-    page = table_html("", rows, [Field(column, column.title()) for column in rows.columns])
+    page = table_html("", rows, [ChartField(column, column.title()) for column in rows.columns])
     assert '<td class="text">a_<wbr>long_<wbr>name_<wbr>of_<wbr>something.<wbr>with_<wbr>parts</td>' in page
     assert f'<td class="text unbroken">{"a" * 40}</td><td class="short">Some words in a row</td>' in page
-    short = table_html("", pl.DataFrame({"task": ["change_of_mind"]}), [Field("task", "Task")])
+    short = table_html("", pl.DataFrame({"task": ["change_of_mind"]}), [ChartField("task", "Task")])
     assert '<td class="short">change_<wbr>of_<wbr>mind</td>' in short, "broken where a phone has no room"

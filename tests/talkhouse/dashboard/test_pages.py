@@ -10,10 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from talkhouse import migrations
-from talkhouse.build.run import Result
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import Result, build
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Kind
-from talkhouse.charts.headlines import Said
+from talkhouse.charts.declared import ChartKind
+from talkhouse.charts.headlines import FilledHeadline
 from talkhouse.dashboard.drawing import line
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema import warehouse
@@ -27,13 +28,13 @@ PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards
 SAMPLES = Path("ingest/corpora")
 
 
-@pytest.fixture
-def without_mpchat(rebuild: Callable[..., Result], tmp_path: Path) -> Path:
-    data = tmp_path / "data"
+@pytest.fixture(scope="module")
+def without_mpchat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("without_mpchat")
     for corpus in ("dbdc3", "delidata"):
-        shutil.copytree(SAMPLES / corpus / "sample", data / corpus)
-    rebuild(data)
-    return tmp_path / "w.duckdb"
+        shutil.copytree(SAMPLES / corpus / "sample", folder / "data" / corpus)
+    build(folder / "w.duckdb", Silent(), data=folder / "data")
+    return folder / "w.duckdb"
 
 
 def texts(page: AppTest) -> list[str]:
@@ -79,9 +80,11 @@ def test_every_declared_dashboard_is_a_page_with_its_charts(visit: Visit, sample
     page = visit(sample, "dbdc3")
     kinds = [chart.kind for chart in dbdc3.charts]
     assert page.title[0].value == "DBDC3"
-    assert len(page.metric) == kinds.count(Kind.NUMBER)
-    assert len(page.dataframe) + html(page).count("<table>") == kinds.count(Kind.TABLE)
-    assert len(page.get("vega_lite_chart")) == sum(kind in (Kind.BAR, Kind.LINE, Kind.HEATMAP) for kind in kinds)
+    assert len(page.metric) == kinds.count(ChartKind.NUMBER)
+    assert len(page.dataframe) + html(page).count("<table>") == kinds.count(ChartKind.TABLE)
+    assert len(page.get("vega_lite_chart")) == sum(
+        kind in (ChartKind.BAR, ChartKind.LINE, ChartKind.HEATMAP) for kind in kinds
+    )
 
 
 @pytest.mark.slow
@@ -212,8 +215,8 @@ def test_what_a_page_reads_with_can_do_no_harm(of_samples: Warehouse, query: str
 
 def test_a_headline_has_its_numbers_in_bold_and_a_link_to_the_turn() -> None:
     parts = (("Most doubted: ", False), ("1.6", True), (" bits, by ", False), ("*_<b>", True))
-    said = Said(parts, "", dialogue_id="tea talk/1", turn_index=4)
+    said = FilledHeadline(parts, "", dialogue_id="tea talk/1", turn_index=4)
     assert line(said) == (r"Most doubted\: **1\.6** bits, by **\*\_\<b\>** [Read](<read?dialogue=tea+talk%2F1&turn=4>)")
-    assert line(Said((("5", True),), "", link="tasks?task=a.b")) == "**5** [Examples](<tasks?task=a.b>)"
+    assert line(FilledHeadline((("5", True),), "", link="tasks?task=a.b")) == "**5** [Examples](<tasks?task=a.b>)"
     together = (("a", True), ("", True), (" b ", True), (".", False), ("", True))
-    assert line(Said(together, "")) == r"**a b** \."
+    assert line(FilledHeadline(together, "")) == r"**a b** \."

@@ -25,8 +25,7 @@ from talkhouse.dashboard.reading.arrival import SCRIPT
 from talkhouse.dashboard.reading.facets import FACETS, Selection
 from talkhouse.dashboard.reading.orders import MIXED, ORDERS
 from talkhouse.dashboard.reading.talk import Reading, talk_html
-from talkhouse.explore.search import search
-from talkhouse.explore.search_filters import Pattern
+from talkhouse.explore.search import Pattern, search
 from talkhouse.explore.show import show
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue

@@ -80,8 +80,9 @@ IN_TURNS = [
 """The command, whose threads take turns as often as Python lets them."""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("start", range(10))
+@pytest.mark.parametrize(
+    "start", [pytest.param(start, marks=pytest.mark.slow if start < 2 else pytest.mark.long) for start in range(10)]
+)
 def test_pages_that_open_together_right_after_the_start_are_drawn(sample: Path, tmp_path: Path, start: int) -> None:  # noqa: ARG001
     port = free_port()
     options = ["dashboard", "--db", sample, "--port", port, "--no-browser", "--no-token"]

@@ -13,7 +13,7 @@ import pytest
 
 import talkhouse
 from talkhouse import migrations
-from talkhouse.explore.search import Found, search
+from talkhouse.explore.search import SearchMatches, search
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import UsageError
 from tests.commands import COMMAND, on_a_terminal, run
@@ -75,7 +75,7 @@ def searched(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         yield con
 
 
-def indexes(found: Found) -> list[tuple[str, int]]:
+def indexes(found: SearchMatches) -> list[tuple[str, int]]:
     return [(hit.dialogue_id, hit.turn_index) for hit in found.hits]
 
 

@@ -6,8 +6,7 @@ import duckdb
 import pytest
 
 from talkhouse import migrations
-from talkhouse.explore.findings import files, findings
-from talkhouse.explore.status import status
+from talkhouse.explore.inventory import files, findings, status
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.views import create_views
 

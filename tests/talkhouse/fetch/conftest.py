@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from talkhouse.fetch.client import Patience
 from talkhouse.fetch.fetch import fetch, plan
-from talkhouse.fetch.problems import Patience
-from talkhouse.fetch.record import Fetched
+from talkhouse.fetch.places import Fetched
 from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import FetchFailed

@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from talkhouse.fetch import download
-from talkhouse.fetch.problems import Patience
-from talkhouse.fetch.record import Fetched
+from talkhouse.fetch.client import Patience
+from talkhouse.fetch.places import Fetched
 from talkhouse.schema.errors import FetchFailed
 from tests.file_server import File, invented
 from tests.talkhouse.fetch.conftest import QUICK, Folder

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from talkhouse.fetch.addresses import sources_of
-from talkhouse.fetch.client import check_redirect
+from talkhouse.fetch.client import NotFetched, check_redirect
 from talkhouse.fetch.fetch import fetch, plan
-from talkhouse.fetch.problems import NotFetched
-from talkhouse.fetch.record import Fetched, read_record
+from talkhouse.fetch.places import Fetched, read_record
 from talkhouse.ingest.corpus import Source
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import FetchFailed, OutputFailed, SourceError, UsageError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from talkhouse.fetch.page import Page, begins_as_page
+from talkhouse.fetch.checks import Page, begins_as_page
 
 FORM = (
     '<form id="download-form" action="{}" method="{}"><input name="id" value="1"/>'

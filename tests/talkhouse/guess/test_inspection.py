@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from talkhouse.guess.beginnings import start_of
 from talkhouse.guess.inspection import Inspection, inspected
-from talkhouse.guess.json_start import start_of
-from talkhouse.guess.markers import markers_of
+from talkhouse.guess.text_rules import markers_of
 from talkhouse.schema.errors import SourceError, UsageError
 from tests.commands import on_a_terminal, run
 from tests.talkhouse.guess.folders import CHANNEL, CHAT, FOLDERS, LOG, SCATTERED, lines, messages, parquet, write

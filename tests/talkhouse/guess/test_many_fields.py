@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from talkhouse.guess import fields as fields_module
-from talkhouse.guess import values
-from talkhouse.guess.folder import look
+from talkhouse.guess import field_meanings, record_values
+from talkhouse.guess.guessed_folder import look
 from talkhouse.guess.inspection import inspected
 from talkhouse.guess.sample import MOST_FIELDS
 from tests.talkhouse.guess.folders import lines, messages
@@ -43,14 +42,14 @@ MANY: dict[str, Callable[[int], bytes]] = {
 )
 def test_the_work_does_not_grow_with_the_fields(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = 0
-    as_words = values.as_words
+    as_words = record_values.as_words
 
     def count(field: str) -> str:
         nonlocal counted
         counted += 1
         return as_words(field)
 
-    monkeypatch.setattr(values, "as_words", count)
+    monkeypatch.setattr(record_values, "as_words", count)
     works = []
     for size in (MOST_FIELDS * 2, MOST_FIELDS * 8):
         counted = 0
@@ -69,15 +68,15 @@ def test_the_work_does_not_grow_with_the_fields(name: str, tmp_path: Path, monke
 @pytest.mark.slow
 def test_a_reply_is_looked_for_in_each_value_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = 0
-    at = fields_module.at
+    at = field_meanings.at
 
     def count(value: Any, path: Any) -> Any:
         nonlocal counted
         counted += 1
         return at(value, path)
 
-    monkeypatch.setattr(fields_module, "at", count)
-    monkeypatch.setattr(values, "at", count)
+    monkeypatch.setattr(field_meanings, "at", count)
+    monkeypatch.setattr(record_values, "at", count)
     works = []
     for size in (100, 400):
         counted = 0

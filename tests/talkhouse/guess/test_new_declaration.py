@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from talkhouse.guess.folder import look, looks_like
+from talkhouse.guess.guessed_folder import look, looks_like
 from talkhouse.guess.new_declaration import new_declaration
 from talkhouse.ingest.declared.declaration.read import of_folder
 from talkhouse.schema.errors import SourceError, UsageError

@@ -12,10 +12,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.lake.write import write_lake
-from talkhouse.lake_format import manifest
+from talkhouse.lake.write_lake import write_lake
+from talkhouse.lake_format import lake_manifest
 from talkhouse.lake_format.documents import read_translation, sql
-from talkhouse.lake_format.table_files import is_whole, strangers
+from talkhouse.lake_format.lake_manifest import is_whole, strangers
 from talkhouse.schema.errors import LakeDamaged, NotALake, TalkhouseError
 from talkhouse.spark.check import check
 from tests.lakes import Quiet
@@ -111,11 +111,11 @@ def test_no_path_but_those_that_talkhouse_writes_is_taken(lake: Path) -> None:
         for value in HOSTILE:
             pointer.write_text(json.dumps(replaced(good, place, value)))
             with pytest.raises(LakeDamaged):
-                manifest.read(lake)
+                lake_manifest.read(lake)
 
 
 def test_no_link_in_a_lake_is_followed(lake: Path, outside: Path) -> None:
-    found = manifest.read(lake)
+    found = lake_manifest.read(lake)
     table = found.table("main.turns")
     assert table is not None
     file = table.files[0]
@@ -131,7 +131,7 @@ def test_no_link_in_a_lake_is_followed(lake: Path, outside: Path) -> None:
     (lake / "manifest.json").rename(outside / "manifest.json")
     (lake / "manifest.json").symlink_to(outside / "manifest.json")
     with pytest.raises(NotALake, match="symbolic link"):
-        manifest.read(lake)
+        lake_manifest.read(lake)
 
 
 @pytest.mark.parametrize("step", [pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
@@ -144,7 +144,7 @@ def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path,
         for value in HOSTILE[number % step :: step]:
             pointer.write_text(json.dumps(replaced(good, place, value)))
             here = stamps(lake)
-            refused = ends_well(lambda: manifest.read(lake))
+            refused = ends_well(lambda: lake_manifest.read(lake))
             ends[refused] += 1
             if refused:
                 assert ends_well(lambda: sql(lake)) == refused
@@ -155,7 +155,7 @@ def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path,
                 is_written = True
                 made = write_lake(lake, [other], Quiet())
                 assert made.snapshot == "snapshot-2"
-                assert all(is_whole(file, lake) for table in manifest.read(lake).tables for file in table.files)
+                assert all(is_whole(file, lake) for table in lake_manifest.read(lake).tables for file in table.files)
                 assert {path.name for path in lake.iterdir()} == {"manifest.json", "snapshot-1", "snapshot-2"}
                 shutil.rmtree(lake)
                 shutil.copytree(original, lake)
@@ -176,7 +176,7 @@ def test_no_name_in_the_views_ends_a_statement(lake: Path) -> None:
     for place in kinds(good):
         for value in texts:
             path.write_text(json.dumps(replaced(good, place, value)))
-            if not ends_well(lambda: read_translation(lake, manifest.read(lake))):
+            if not ends_well(lambda: read_translation(lake, lake_manifest.read(lake))):
                 accepted += 1
                 assert len(statements_as_spark_cuts_them(sql(lake))) == number, (place, value)
     assert accepted > 20
@@ -272,7 +272,7 @@ def test_links_and_pipes_in_a_lake_lead_nowhere(
         if not name.endswith(".lock"):  # which is removed whatever it is, and nothing through it
             assert described(lake / name) == there, make
         if not done:
-            found = manifest.read(lake)
+            found = lake_manifest.read(lake)
             assert all(is_whole(file, lake) for table in found.tables for file in table.files), make
             assert strangers(found, lake) == []
 
@@ -290,7 +290,7 @@ def test_a_second_name_of_a_file_outside_is_never_written(lake: Path, outside: P
         write_lake(lake, [other], Quiet())
         assert (outside / "secret").read_text() == "secret"
         other = next(other.parent.glob("talkhouse*.duckdb"), other)
-    assert all(is_whole(file, lake) for table in manifest.read(lake).tables for file in table.files)
+    assert all(is_whole(file, lake) for table in lake_manifest.read(lake).tables for file in table.files)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from tests.talkhouse.test_readers import Readers, add_file, lines
 KINDS = ("with_duckdb", "with_polars", "with_pyarrow")
 
 READER = """
-import json, sys
+import json, sys, time
 from pathlib import Path
 import duckdb, polars
 from pyarrow import parquet
@@ -41,6 +41,7 @@ with open(folder / f"reader{number}", "a", buffering=1) as seen:
         except Exception as error:
             row = f"{type(error).__name__}: {error}"
         print(json.dumps(row), file=seen)
+        time.sleep(0.02)  # leaves the processors to the writer
 """
 """Writes down, again and again, the number of builds, of records and of source files."""
 

@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from talkhouse import migrations
-from talkhouse.lake.relations import check_tables, declared_columns
-from talkhouse.lake.write import write_lake
+from talkhouse.lake.warehouses import check_tables, declared_columns
+from talkhouse.lake.write_lake import write_lake
 from talkhouse.lake_format.columns import columns_of_all
 from talkhouse.schema.errors import LakeDamaged, NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.spark.check import check

@@ -9,9 +9,9 @@ import duckdb
 import pytest
 
 from talkhouse.lake.folder import acquire, check
-from talkhouse.lake.write import Outcome, Result, write_lake
-from talkhouse.lake_format import manifest
-from talkhouse.lake_format.table_files import is_whole
+from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
+from talkhouse.lake_format import lake_manifest
+from talkhouse.lake_format.lake_manifest import is_whole
 from talkhouse.schema.errors import NotALake
 from tests.commands import run
 from tests.lakes import Quiet
@@ -21,12 +21,12 @@ SLOW = pytest.mark.slow
 
 
 @pytest.fixture
-def write(small: Path, tmp_path: Path, lake: Path) -> Callable[[], Result]:
+def write(small: Path, tmp_path: Path, lake: Path) -> Callable[[], LakeResult]:
     """Write the lake once more, each time with a change."""
     path = tmp_path / "changing.duckdb"
     shutil.copyfile(small, path)
 
-    def again() -> Result:
+    def again() -> LakeResult:
         with duckdb.connect(path) as con:
             con.execute("update main.corpora set terms = terms || '!' where corpus_id = 'delidata'")
         return write_lake(lake, [path], Quiet())
@@ -79,7 +79,7 @@ def test_what_is_named_like_a_snapshot_but_is_none_stays(lake: Path) -> None:
 
 
 @SLOW
-def test_a_lake_is_written_beside_what_others_keep_in_it(lake: Path, write: Callable[[], Result]) -> None:
+def test_a_lake_is_written_beside_what_others_keep_in_it(lake: Path, write: Callable[[], LakeResult]) -> None:
     before = of_others(lake)
     done = [write() for _ in range(4)]
     assert [one.snapshot for one in done] == ["snapshot-3", "snapshot-10", "snapshot-11", "snapshot-12"]
@@ -102,7 +102,7 @@ def test_the_command_names_what_stays(lake: Path, small: Path) -> None:
 
 
 @SLOW
-def test_a_file_in_an_old_snapshot_stays_when_that_is_removed(lake: Path, write: Callable[[], Result]) -> None:
+def test_a_file_in_an_old_snapshot_stays_when_that_is_removed(lake: Path, write: Callable[[], LakeResult]) -> None:
     note = lake / "snapshot-1/main/turns/note.txt"
     note.write_text("mine")
     assert write().left == ()
@@ -117,7 +117,7 @@ def test_a_file_in_an_old_snapshot_stays_when_that_is_removed(lake: Path, write:
 
 
 @SLOW
-def test_nothing_is_removed_through_a_link(lake: Path, tmp_path: Path, write: Callable[[], Result]) -> None:
+def test_nothing_is_removed_through_a_link(lake: Path, tmp_path: Path, write: Callable[[], LakeResult]) -> None:
     write()
     shutil.move(lake / "snapshot-1" / "main", tmp_path / "main")
     (lake / "snapshot-1" / "main").symlink_to(tmp_path / "main")
@@ -127,13 +127,15 @@ def test_nothing_is_removed_through_a_link(lake: Path, tmp_path: Path, write: Ca
 
 
 @SLOW
-def test_a_lake_without_its_manifest_goes_on_after_its_newest_snapshot(lake: Path, write: Callable[[], Result]) -> None:
+def test_a_lake_without_its_manifest_goes_on_after_its_newest_snapshot(
+    lake: Path, write: Callable[[], LakeResult]
+) -> None:
     write()
     write()
     (lake / "manifest.json").unlink()
     before = tree(lake)
     done = write()
-    assert (done.outcome, done.snapshot, done.recovered) == (Outcome.WRITTEN, "snapshot-4", True)
+    assert (done.outcome, done.snapshot, done.recovered) == (LakeOutcome.WRITTEN, "snapshot-4", True)
     assert not any(part.damaged for part in done.parts)
     assert [part.table for part in done.parts if part.is_new] == ["main.corpora"]
     after = tree(lake)
@@ -144,7 +146,7 @@ def test_a_lake_without_its_manifest_goes_on_after_its_newest_snapshot(lake: Pat
 
 @SLOW
 def test_the_states_of_a_lake_that_is_copied_lose_nothing(
-    lake: Path, small: Path, tmp_path: Path, write: Callable[[], Result]
+    lake: Path, small: Path, tmp_path: Path, write: Callable[[], LakeResult]
 ) -> None:
     """Copied as the documentation says, the snapshot first: a run in between adds a snapshot, or refuses the folder."""
     write()
@@ -164,15 +166,15 @@ def test_the_states_of_a_lake_that_is_copied_lose_nothing(
             assert tree(copy) == before
             continue
         assert before.items() <= tree(copy).items()
-        assert all(is_whole(file, copy) for table in manifest.read(copy).tables for file in table.files)
+        assert all(is_whole(file, copy) for table in lake_manifest.read(copy).tables for file in table.files)
         shutil.rmtree(copy / "snapshot-3")
         (copy / "manifest.json").unlink()
     shutil.copyfile(lake / "manifest.json", copy / "manifest.json")
-    assert manifest.read(copy) == manifest.read(lake)
+    assert lake_manifest.read(copy) == lake_manifest.read(lake)
 
 
 @SLOW
-def test_a_newer_snapshot_than_the_current_one_is_not_replaced(lake: Path, write: Callable[[], Result]) -> None:
+def test_a_newer_snapshot_than_the_current_one_is_not_replaced(lake: Path, write: Callable[[], LakeResult]) -> None:
     """The manifest of a lake that is copied a second time comes last, too."""
     pointer = (lake / "manifest.json").read_bytes()
     write()
@@ -186,7 +188,7 @@ def test_a_newer_snapshot_than_the_current_one_is_not_replaced(lake: Path, write
 
 
 @SLOW
-def test_a_lake_of_a_talkhouse_without_the_marker_goes_on(lake: Path, write: Callable[[], Result]) -> None:
+def test_a_lake_of_a_talkhouse_without_the_marker_goes_on(lake: Path, write: Callable[[], LakeResult]) -> None:
     write()
     for number in (1, 2):
         (lake / f"snapshot-{number}" / "snapshot.json").unlink()
@@ -199,7 +201,7 @@ def test_a_lake_of_a_talkhouse_without_the_marker_goes_on(lake: Path, write: Cal
 
 
 @SLOW
-def test_a_removal_that_was_stopped_goes_on(lake: Path, tmp_path: Path, write: Callable[[], Result]) -> None:
+def test_a_removal_that_was_stopped_goes_on(lake: Path, tmp_path: Path, write: Callable[[], LakeResult]) -> None:
     """Stopped after any of its steps: the documents go last, and of them the marker."""
     first = Path(shutil.copytree(lake / "snapshot-1", tmp_path / "first"))
     write()

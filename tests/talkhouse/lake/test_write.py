@@ -18,15 +18,15 @@ from pyarrow import parquet
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.lake import files, write
+from talkhouse.lake import lake_files
+from talkhouse.lake import write_lake as write_lake_module
 from talkhouse.lake.folder import acquire
-from talkhouse.lake.plan import make_plan
+from talkhouse.lake.lake_files import make_plan
 from talkhouse.lake.warehouses import attached
-from talkhouse.lake.write import Outcome, Result, write_lake
-from talkhouse.lake_format import manifest
+from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
+from talkhouse.lake_format import lake_manifest
 from talkhouse.lake_format.inside import Inside
-from talkhouse.lake_format.manifest import Manifest
-from talkhouse.lake_format.table_files import is_whole
+from talkhouse.lake_format.lake_manifest import LakeManifest, is_whole
 from talkhouse.schema.errors import LakeDamaged, NotALake, OutputFailed, SchemaMismatch, UsageError, WarehouseDamaged
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system import memory
@@ -49,7 +49,7 @@ ODD_TEXTS = (
 )
 
 
-def written(lake: Path, *warehouses: Path, **options: Any) -> Result:
+def written(lake: Path, *warehouses: Path, **options: Any) -> LakeResult:
     """Write a lake."""
     return write_lake(lake, warehouses, Quiet(), **options)
 
@@ -61,7 +61,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 def hashes(lake: Path) -> dict[str, str]:
     """Return the SHA-256 of every file of the tables, by its path in the snapshot."""
-    current = manifest.read(lake)
+    current = lake_manifest.read(lake)
     return {file.path.partition("/")[2]: file.sha256 for table in current.tables for file in table.files}
 
 
@@ -134,7 +134,7 @@ READERS = [with_duckdb, *(pytest.param(read, marks=pytest.mark.slow) for read in
 
 @pytest.mark.parametrize("read", READERS)
 def test_readers_find_the_rows_of_the_warehouse(odd: Path, odd_lake: Path, read: Reader) -> None:
-    current = manifest.read(odd_lake)
+    current = lake_manifest.read(odd_lake)
     assert {table.full_name for table in current.tables} == {qualified(table) for table in metadata.tables.values()}
     with duckdb.connect(odd, read_only=True) as con:
         for table in current.tables:
@@ -148,7 +148,7 @@ def test_readers_find_the_rows_of_the_warehouse(odd: Path, odd_lake: Path, read:
 
 
 def test_files_are_sorted_by_grain_and_say_what_their_columns_mean(odd_lake: Path) -> None:
-    for table in manifest.read(odd_lake).tables:
+    for table in lake_manifest.read(odd_lake).tables:
         order = ", ".join(f"{column} asc nulls last" for column in table.grain)
         for file in table.files:
             assert f"corpus={file.corpus}" in file.path
@@ -163,7 +163,7 @@ def test_files_are_sorted_by_grain_and_say_what_their_columns_mean(odd_lake: Pat
 
 
 def test_the_manifest_tells_types_rows_hashes_builds_and_licences(small: Path, lake: Path) -> None:
-    current = manifest.read(lake)
+    current = lake_manifest.read(lake)
     with duckdb.connect(small, read_only=True) as con:
         for table in current.tables:
             types = con.execute(f"select column_name, column_type from (describe {table.full_name})").fetchall()
@@ -200,7 +200,7 @@ def test_a_large_table_has_several_files(changeable: Path, tmp_path: Path) -> No
         tables = {planned.table.name: planned for planned in make_plan(warehouses, tmp_path, None, Quiet())}
         rows = tables["speakers"].parts[0].content
         snapshot = Inside(tmp_path, "snapshot-1")
-        large = files.write(warehouses.con, rows, snapshot, lambda _: None, bytes_a_file=1_000_000)
+        large = lake_files.write(warehouses.con, rows, snapshot, lambda _: None, bytes_a_file=1_000_000)
     assert [Path(file.path).name for file in large] == [f"part-{index:05}.parquet" for index in range(3)]
     paths = [str(tmp_path / file.path) for file in large]
     ids = [row[0] for row in duckdb.execute("select speaker_id from read_parquet(?)", [paths]).fetchall()]
@@ -214,13 +214,13 @@ def test_a_large_table_has_several_files(changeable: Path, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_what_has_not_changed_is_not_written_again(changeable: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
-    assert written(lake, changeable).outcome == Outcome.WRITTEN
+    assert written(lake, changeable).outcome == LakeOutcome.WRITTEN
     before = everything(lake)
-    assert written(lake, changeable).outcome == Outcome.UNCHANGED
+    assert written(lake, changeable).outcome == LakeOutcome.UNCHANGED
     assert everything(lake) == before
     change(changeable, "update main.turns set text = text || ' ' where starts_with(dialogue_id, 'mpchat:')")
     planned = written(lake, changeable, dry_run=True)
-    assert planned.outcome == Outcome.DRY_RUN
+    assert planned.outcome == LakeOutcome.DRY_RUN
     assert everything(lake) == before
     done = written(lake, changeable)
     assert [(part.table, part.corpus) for part in done.parts if part.is_new] == [("main.turns", "mpchat")]
@@ -239,13 +239,13 @@ def test_the_format_decides_what_is_written_again_and_the_version_does_not(
 ) -> None:
     lake = tmp_path / "lake"
     written(lake, small)
-    monkeypatch.setattr(write, "version", lambda: "99.0")
-    assert written(lake, small).outcome == Outcome.UNCHANGED
+    monkeypatch.setattr(write_lake_module, "version", lambda: "99.0")
+    assert written(lake, small).outcome == LakeOutcome.UNCHANGED
     script = lake / "snapshot-1" / "views.sql"
     script.write_text(script.read_text().replace("`text` string", "`text` blob"))  # another mapping of types
     done = written(lake, small)
-    assert (done.outcome, [part for part in done.parts if part.is_new]) == (Outcome.WRITTEN, [])
-    assert manifest.read(lake).talkhouse == "99.0"
+    assert (done.outcome, [part for part in done.parts if part.is_new]) == (LakeOutcome.WRITTEN, [])
+    assert lake_manifest.read(lake).talkhouse == "99.0"
     assert "`text` string" in (lake / "snapshot-2" / "views.sql").read_text()
 
 
@@ -292,7 +292,7 @@ def test_a_file_that_is_missing_or_changed_is_written_again(
     done = written(lake, small)
     assert [part.damaged for part in done.parts if part.is_new] == [(name,)]
     assert hashes(lake) == before
-    assert all(is_whole(file, lake) for table in manifest.read(lake).tables for file in table.files)
+    assert all(is_whole(file, lake) for table in lake_manifest.read(lake).tables for file in table.files)
 
 
 @pytest.mark.slow
@@ -306,7 +306,7 @@ def test_a_lake_of_some_corpora_has_these_and_what_belongs_to_none(
     assert {path: sha256 for path, sha256 in hashes(lake).items() if path not in without_rows} == found
     done = written(lake, small, only=["delidata"])
     assert (done.corpora, done.removed) == (("delidata",), ("mpchat",))
-    assert [one["corpus_id"] for one in manifest.read(lake).corpora] == ["delidata"]
+    assert [one["corpus_id"] for one in lake_manifest.read(lake).corpora] == ["delidata"]
 
 
 # Several warehouses.
@@ -343,7 +343,7 @@ def test_builds_of_one_corpus_each_make_the_lake_of_one_build(
 @pytest.mark.slow
 def test_the_order_in_which_warehouses_are_named_does_not_matter(one_each: list[Path], tmp_path: Path) -> None:
     written(tmp_path / "lake", *one_each)
-    assert written(tmp_path / "lake", *reversed(one_each)).outcome == Outcome.UNCHANGED
+    assert written(tmp_path / "lake", *reversed(one_each)).outcome == LakeOutcome.UNCHANGED
 
 
 @pytest.mark.slow
@@ -443,7 +443,7 @@ def test_a_lake_of_an_older_revision_is_refreshed(small: Path, tmp_path: Path) -
         table["columns"] = [one for one in table["columns"] if one["name"] in table["grain"]]
         table["fingerprints"] = dict.fromkeys(table["fingerprints"], "of another layout")
     (lake / "manifest.json").write_text(json.dumps(old))
-    assert written(lake, small).outcome == Outcome.WRITTEN
+    assert written(lake, small).outcome == LakeOutcome.WRITTEN
     assert hashes(lake) == expected
 
 
@@ -486,7 +486,7 @@ def test_less_memory_is_enough(small: Path, small_lake: Path, tmp_path: Path, mo
         work()
         return memory.in_little_memory(con, most, work)
 
-    monkeypatch.setattr(files, "in_little_memory", in_little_memory)
+    monkeypatch.setattr(lake_files, "in_little_memory", in_little_memory)
     written(tmp_path / "two", small)
     assert given
     assert hashes(small_lake) == hashes(tmp_path / "two")
@@ -507,7 +507,7 @@ def test_a_full_disk_leaves_the_old_lake(changeable: Path, tmp_path: Path, lake:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert everything(lake) == before
     assert not (tmp_path / "new").exists()
-    assert written(lake, changeable).outcome == Outcome.WRITTEN
+    assert written(lake, changeable).outcome == LakeOutcome.WRITTEN
 
 
 @pytest.fixture
@@ -544,8 +544,8 @@ def test_a_disk_that_fills_up_at_any_moment_leaves_the_old_lake(small_disk: Path
     assert current_files_are_whole(lake)
 
 
-def current_files_are_whole(lake: Path) -> Manifest:
+def current_files_are_whole(lake: Path) -> LakeManifest:
     """Check all files of the current snapshot."""
-    current = manifest.read(lake)
+    current = lake_manifest.read(lake)
     assert all(is_whole(file, lake) for table in current.tables for file in table.files)
     return current

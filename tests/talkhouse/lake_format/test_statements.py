@@ -1,17 +1,17 @@
 """The statements that make tables and views, and the file with all of them."""
 
-from talkhouse.lake_format.manifest import Column, Manifest, Table
-from talkhouse.lake_format.statements import script, statements
-from talkhouse.translation.translated import Translation, View, ViewColumn
+from talkhouse.lake_format.documents import script, statements
+from talkhouse.lake_format.lake_manifest import LakeColumn, LakeManifest, LakeTable
+from talkhouse.translation.translated import TranslatedViews, View, ViewColumn
 
 ODD = "It's;\na \\ ;"
-COLUMNS = [Column("x", "INTEGER", False, ODD), Column("list", "VARCHAR[][]", True, "")]
-TABLE = Table("main", "turns", ODD, ["x"], "snapshot-1/main/turns", 0, COLUMNS, {}, [])
-MANIFEST = Manifest(1, "snapshot-1", "", "", "", [], [], [TABLE])
+COLUMNS = [LakeColumn("x", "INTEGER", False, ODD), LakeColumn("list", "VARCHAR[][]", True, "")]
+TABLE = LakeTable("main", "turns", ODD, ["x"], "snapshot-1/main/turns", 0, COLUMNS, {}, [])
+MANIFEST = LakeManifest(1, "snapshot-1", "", "", "", [], [], [TABLE])
 VIEW = View(
     "bi", "moods_day 1", ODD, ["x"], "SELECT\n  x\nFROM main.turns", [ViewColumn("x", "INTEGER", "int", "A.")], []
 )
-MADE = statements(MANIFEST, Translation("spark", [VIEW], []), "s3://bucket/it's")
+MADE = statements(MANIFEST, TranslatedViews("spark", [VIEW], []), "s3://bucket/it's")
 
 
 def test_databases_come_first_then_tables_then_views() -> None:

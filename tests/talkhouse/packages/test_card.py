@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.packages.export import export_package
-from talkhouse.packages.huggingface.head import fingerprint, size_category
+from talkhouse.packages.huggingface import fingerprint, size_category
 from talkhouse.packages.markdown import table
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from talkhouse.packages.content import Config
-from talkhouse.packages.export import Written, export_package
+from talkhouse.packages.export import WrittenPackage, export_package
 from talkhouse.packages.plan import plan
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters
@@ -31,7 +31,7 @@ def opened(cache: Path, *folders: Path) -> dict[str, Any]:
     return found
 
 
-def exported(con: Connection, name: str, folder: Path, **options: Any) -> Written:
+def exported(con: Connection, name: str, folder: Path, **options: Any) -> WrittenPackage:
     return export_package(Warehouse(con), name, Tool.HUGGINGFACE, folder, is_accepted=True, **options)
 
 

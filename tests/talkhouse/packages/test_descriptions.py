@@ -10,7 +10,7 @@ import yaml
 
 from talkhouse.ingest.corpus import Source
 from talkhouse.packages import descriptions
-from talkhouse.packages.content import Config, Package, SplitRows
+from talkhouse.packages.content import Config, ExportPackage, SplitRows
 from talkhouse.query.selection import Filters, select
 from talkhouse.query.terms import Part
 from talkhouse.warehouse.opened import Warehouse
@@ -25,16 +25,16 @@ TERMS = (
 
 
 @pytest.fixture
-def package(con: duckdb.DuckDBPyConnection) -> Package:
+def package(con: duckdb.DuckDBPyConnection) -> ExportPackage:
     """A package of a view."""
     warehouse = Warehouse(con)
     selection = select(warehouse, TASK, Filters(split="eval"))
     config = Config("breakdown_detection", selection, "A turn.", (SplitRows("eval", "eval", "test", 3),))
     corpora = [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == RELEASES]
-    return Package(warehouse, TASK, (config,), corpora, TERMS)
+    return ExportPackage(warehouse, TASK, (config,), corpora, TERMS)
 
 
-def test_what_describes_a_package(package: Package, tmp_path: Path) -> None:
+def test_what_describes_a_package(package: ExportPackage, tmp_path: Path) -> None:
     descriptions.write_descriptions(package, tmp_path)
     text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
     assert "- What you make of it must be under the same licence: CC-BY-SA-4.0.\n" in text
@@ -57,7 +57,7 @@ def test_what_describes_a_package(package: Package, tmp_path: Path) -> None:
     assert (tmp_path / "citation.bib").read_text(encoding="utf-8").startswith(f"@inproceedings{{{RELEASES},\n")
 
 
-def test_pseudonyms_and_the_lack_of_terms_are_said(package: Package, tmp_path: Path) -> None:
+def test_pseudonyms_and_the_lack_of_terms_are_said(package: ExportPackage, tmp_path: Path) -> None:
     hashed = replace(package, parts=(), pseudonyms="0123")
     descriptions.write_descriptions(hashed, tmp_path)
     text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ def test_pseudonyms_and_the_lack_of_terms_are_said(package: Package, tmp_path: P
     assert "no terms are known" in (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
 
 
-def test_the_manifest_of_a_package(package: Package, tmp_path: Path) -> None:
+def test_the_manifest_of_a_package(package: ExportPackage, tmp_path: Path) -> None:
     file = {"path": "data/x.parquet", "rows": 3, "bytes": 7, "sha256": "0" * 64}
     descriptions.write_manifest(package, tmp_path, [file])
     described = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def test_the_manifest_of_a_package(package: Package, tmp_path: Path) -> None:
     assert (tmp_path / "manifest.json").read_bytes() == before
 
 
-def test_files_of_samples_are_not_the_publishers(package: Package) -> None:
+def test_files_of_samples_are_not_the_publishers(package: ExportPackage) -> None:
     files = descriptions.provenance(package)["files"]
     query = f"select source_file_id, size, sha256 from meta.source_files where corpus_id = '{RELEASES}'"
     rows = package.warehouse.con.execute(

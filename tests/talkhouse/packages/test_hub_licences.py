@@ -2,7 +2,7 @@
 
 import pytest
 
-from talkhouse.packages.hub_licences import hub_licences
+from talkhouse.packages.huggingface import hub_licences
 from talkhouse.query.terms import Part
 from tests.samples import PICTURES
 

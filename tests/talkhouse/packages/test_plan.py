@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.packages.content import Config, Package
+from talkhouse.packages.content import Config, ExportPackage
 from talkhouse.packages.plan import file_name, plan
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
@@ -22,7 +22,7 @@ from tests.talkhouse.toy import declare
 TASK = f"{RELEASES}.breakdown_detection"
 
 
-def planned(con: duckdb.DuckDBPyConnection, name: str, **options: dict[str, str]) -> Package:
+def planned(con: duckdb.DuckDBPyConnection, name: str, **options: dict[str, str]) -> ExportPackage:
     return plan(Warehouse(con), name, **options)  # type: ignore[arg-type]
 
 
@@ -103,9 +103,9 @@ def test_a_value_without_a_name_stops_the_export(writable: duckdb.DuckDBPyConnec
 def test_the_classes_of_a_view_without_scheme_and_score_are_what_occurs_in_all_rows(
     writable: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from talkhouse.packages import classes
+    from talkhouse.packages import plan as plan_module
 
-    monkeypatch.setattr(classes, "_declared", lambda *_: [("utterance_kind", None, ())])
+    monkeypatch.setattr(plan_module, "_declared", lambda *_: [("utterance_kind", None, ())])
     columns = "case when example_index % 2 = 0 then 'b' when example_index % 3 = 0 then 'a' end as utterance_kind"
     writable.execute(f"create table main.stored as select *, {columns} from {TASK}")
     writable.execute(f"create or replace view {TASK} as from main.stored")

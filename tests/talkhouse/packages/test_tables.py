@@ -16,11 +16,11 @@ import pytest
 from pyarrow import parquet
 
 import talkhouse
-from talkhouse.packages.content import Classes, ClassLabel, DataFile
+from talkhouse.packages.content import Classes, ClassLabel, PackageFile
 from talkhouse.packages.export import export_package
-from talkhouse.packages.huggingface.features import footer, value
+from talkhouse.packages.huggingface import footer, value
 from talkhouse.packages.plan import plan
-from talkhouse.packages.tables import Form, write_tables
+from talkhouse.packages.tables import ParquetForm, write_tables
 from talkhouse.query.expressions import Column
 from talkhouse.query.formats import Tool
 from talkhouse.schema.errors import OutputFailed, UsageError
@@ -28,12 +28,14 @@ from talkhouse.warehouse.opened import Warehouse
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES
 
 TASK = f"{RELEASES}.breakdown_detection"
-FOR_HUGGING_FACE = Form(value, footer)
+FOR_HUGGING_FACE = ParquetForm(value, footer)
 
 Connection = duckdb.DuckDBPyConnection
 
 
-def written(con: Connection, name: str, folder: Path, form: Form = FOR_HUGGING_FACE, **options: int) -> list[DataFile]:
+def written(
+    con: Connection, name: str, folder: Path, form: ParquetForm = FOR_HUGGING_FACE, **options: int
+) -> list[PackageFile]:
     return write_tables(plan(Warehouse(con), name), folder, form, lambda _: None, **options)
 
 
@@ -52,7 +54,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def rows_of(folder: Path, files: Sequence[DataFile]) -> list[dict[str, Any]]:
+def rows_of(folder: Path, files: Sequence[PackageFile]) -> list[dict[str, Any]]:
     return [row for file in files for row in parquet.read_table(folder / file.path).to_pylist()]
 
 
@@ -144,7 +146,7 @@ def test_labels_are_numbers_whose_names_are_in_the_footer(con: Connection, tmp_p
         order = ", ".join([f"list_position([{of_splits}], split)", *config.selection.order])
         query = f"select {column} from {config.selection.source} order by {order}"
         assert decoded == [value for (value,) in con.execute(query).fetchall()]
-    written(con, TASK, tmp_path / "plain", Form())
+    written(con, TASK, tmp_path / "plain", ParquetForm())
     texts = parquet.read_table(tmp_path / "plain" / "data", columns=["label"]).column("label").to_pylist()
     assert set(texts) == {"O", "T", "X"}
 

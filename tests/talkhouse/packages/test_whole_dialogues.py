@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import duckdb
 import pytest
 
-from talkhouse.packages.argilla.layout import LAYOUT as ARGILLA_LAYOUT
+from talkhouse.packages.argilla import LAYOUT as ARGILLA_LAYOUT
 from talkhouse.packages.export import export_package
-from talkhouse.packages.labelstudio.layout import LAYOUT as STUDIO_LAYOUT
+from talkhouse.packages.labelstudio import LAYOUT as STUDIO_LAYOUT
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters
 from talkhouse.schema.errors import UsageError

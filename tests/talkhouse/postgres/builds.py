@@ -10,7 +10,7 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.postgres.plan import Options
-from talkhouse.postgres.publish import Result, publish
+from talkhouse.postgres.publish import PublicationResult, publish
 from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import OWNER, Database
 from tests.talkhouse.test_readers import add_file
@@ -73,7 +73,7 @@ class Builds:
         shutil.copyfile(self._made.path(self._number), self.path)
 
 
-def published(path: Path, database: Database, steps: Steps | None = None, user: str = OWNER) -> Result:
+def published(path: Path, database: Database, steps: Steps | None = None, user: str = OWNER) -> PublicationResult:
     """Publish the tables and some views."""
     with talkhouse.open(path) as con:
         return publish(Warehouse(con), database.url(user), Options(views=(VIEWS,)), steps or Steps())

@@ -10,13 +10,13 @@ import pytest
 
 import talkhouse
 from talkhouse.postgres.plan import Options
-from talkhouse.postgres.publish import Result, publish
+from talkhouse.postgres.publish import PublicationResult, publish
 from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import SUPERUSER, Database, Server
 from tests.talkhouse.postgres.builds import Builds, Made
 from tests.talkhouse.postgres.builds import published as published_build
 
-Publish = Callable[..., Result]
+Publish = Callable[..., PublicationResult]
 
 
 class Quiet:
@@ -59,7 +59,7 @@ def builds(made: Made, tmp_path: Path) -> Builds:
     return found
 
 
-def publish_to(url: str, warehouse: Path, **options: object) -> Result:
+def publish_to(url: str, warehouse: Path, **options: object) -> PublicationResult:
     """Publish a warehouse."""
     names = ("dry_run", "force", "grant_select", "format_number")
     arguments = {name: options.pop(name) for name in names if name in options}

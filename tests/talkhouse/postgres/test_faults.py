@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import psycopg
 import pytest
 
-from talkhouse.postgres.publish import Outcome
+from talkhouse.postgres.publish import PublicationOutcome
 from talkhouse.schema.errors import ServerFailed
 from tests import postgres_server
 from tests.commands import run
@@ -46,7 +46,7 @@ def test_a_server_that_crashes_meanwhile_keeps_the_former_copy(own_postgres_serv
             own_postgres_server.start()
             assert "connection" in str(failure.value)
             assert contents(database) == before
-            assert published(builds.path, database).outcome == Outcome.PUBLISHED
+            assert published(builds.path, database).outcome == PublicationOutcome.PUBLISHED
             assert contents(database) != before
             assert all("~" not in name for name in schemas(database))
 
@@ -72,7 +72,7 @@ def test_a_connection_that_the_server_ends_leaves_the_former_copy(postgres: Data
     with pytest.raises(ServerFailed, match="terminat"):
         published(builds.path, postgres, Steps(at_rows=Nth(5, lambda: end_publishers(postgres))))
     assert contents(postgres) == before
-    assert published(builds.path, postgres).outcome == Outcome.PUBLISHED
+    assert published(builds.path, postgres).outcome == PublicationOutcome.PUBLISHED
 
 
 def end_publishers(database: Database) -> None:
@@ -115,7 +115,7 @@ def test_a_full_disk_leaves_the_former_copy(
         assert "make room" in str(failure.value)
         assert contents(database) == before
         ballast.unlink()
-        assert published(sample, database).outcome == Outcome.PUBLISHED
+        assert published(sample, database).outcome == PublicationOutcome.PUBLISHED
         assert contents(database) != before
 
 
@@ -182,7 +182,7 @@ def test_a_reader_who_keeps_the_former_copy_open_keeps_it(postgres: Database, bu
         con.execute("declare kept cursor for select record_id from main.records")
         assert con.execute(query).fetchall() == [(1,)]
         done = published(builds.path, postgres)
-        assert done.outcome == Outcome.PUBLISHED
+        assert done.outcome == PublicationOutcome.PUBLISHED
         assert any("stays for now" in note for note in done.notes)
         assert len(con.execute("fetch all from kept").fetchall()) == 1
         with postgres.connect() as other:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.postgres.publish import Outcome
+from talkhouse.postgres.publish import PublicationOutcome
 from talkhouse.postgres.record import FORMAT
 from talkhouse.postgres.server import connected, locked
 from talkhouse.postgres.verify import verify
@@ -36,16 +36,20 @@ def test_a_new_build_replaces_the_copy_and_an_unchanged_one_does_nothing(
 ) -> None:
     titles = "select title from main.corpora where corpus_id = 'dbdc3'"
     oids = "select 'main.corpora'::regclass::oid"
-    assert published(sample, without_views=True).outcome is Outcome.PUBLISHED
+    assert published(sample, without_views=True).outcome is PublicationOutcome.PUBLISHED
     (before,) = names(postgres, oids)
     again = published(sample, without_views=True)
-    assert (again.outcome, again.published_at is None, names(postgres, oids)) == (Outcome.UNCHANGED, False, [before])
-    assert published(sample, without_views=True, dry_run=True).outcome is Outcome.UNCHANGED
+    assert (again.outcome, again.published_at is None, names(postgres, oids)) == (
+        PublicationOutcome.UNCHANGED,
+        False,
+        [before],
+    )
+    assert published(sample, without_views=True, dry_run=True).outcome is PublicationOutcome.UNCHANGED
     published(changed(NEW_TITLE), without_views=True)
     assert names(postgres, titles) == ["new"]
     assert names(postgres, oids) != [before]
     assert names(postgres) == ["main", "meta"]
-    assert published(sample, without_views=True, force=True).outcome is Outcome.PUBLISHED
+    assert published(sample, without_views=True, force=True).outcome is PublicationOutcome.PUBLISHED
     assert names(postgres, titles) != ["new"]
 
 
@@ -53,12 +57,12 @@ def test_a_new_build_replaces_the_copy_and_an_unchanged_one_does_nothing(
 @pytest.mark.usefixtures("copied")
 def test_a_copy_of_another_format_is_published_again(sample: Path, postgres: Database, published: Publish) -> None:
     names(postgres, """update meta.publication set origin = origin || '{"talkhouse_version": "0.0.1"}' returning 1""")
-    assert published(sample, without_views=True).outcome is Outcome.UNCHANGED
-    assert published(sample, without_views=True, format_number=FORMAT + 1).outcome is Outcome.PUBLISHED
+    assert published(sample, without_views=True).outcome is PublicationOutcome.UNCHANGED
+    assert published(sample, without_views=True, format_number=FORMAT + 1).outcome is PublicationOutcome.PUBLISHED
     assert names(postgres, "select origin->>'format' from meta.publication") == [str(FORMAT + 1)]
     # As Talkhouse 0.1.0 recorded it: without a format.
     names(postgres, "update meta.publication set origin = origin - 'format' returning 1")
-    assert published(sample, without_views=True, dry_run=True).outcome is Outcome.DRY_RUN
+    assert published(sample, without_views=True, dry_run=True).outcome is PublicationOutcome.DRY_RUN
     with talkhouse.open(sample) as con, pytest.raises(ServerFailed, match=r"another format[\s\S]*next: .* publish URL"):
         verify(Warehouse(con), postgres.url(), "", Quiet())
 
@@ -248,7 +252,7 @@ def test_nul_that_only_a_view_has_is_found(changed: Changed, published: Publish)
         "update main.dialogues set extra = '{\"site\": \"a\\u0000b\"}' where corpus_id = 'mantis';"
         "create view mantis.sites as select dialogue_id, extra->>'site' as site from main.dialogues"
     )
-    assert published(path, without_views=True).outcome is Outcome.PUBLISHED
+    assert published(path, without_views=True).outcome is PublicationOutcome.PUBLISHED
     with pytest.raises(UsageError, match=r"mantis\.sites\.site in \d+ rows"):
         published(path, views=("mantis.sites",))
 
@@ -305,7 +309,7 @@ def test_one_publisher_at_a_time_and_the_other_is_told_who(
         with pytest.raises(ServerFailed, match=r"talkhouse publish, process .* as owner since 20"):
             published(sample, without_views=True)
         # Other schemas are another copy.
-        assert published(sample, without_views=True, prefix="other_").outcome is Outcome.PUBLISHED
+        assert published(sample, without_views=True, prefix="other_").outcome is PublicationOutcome.PUBLISHED
 
 
 def refused(published: Publish, sample: Path, url: str) -> str:
@@ -375,7 +379,7 @@ def test_a_password_is_nowhere(
 @pytest.mark.slow
 def test_a_dry_run_leaves_no_trace(sample: Path, postgres: Database, published: Publish) -> None:
     done = published(sample, views=("bi",), dry_run=True)
-    assert done.outcome is Outcome.DRY_RUN
+    assert done.outcome is PublicationOutcome.DRY_RUN
     assert {one.selection.schema for one in done.plan.relations} == {"bi", "main", "meta"}
     assert names(postgres) == []
     with pytest.raises(UsageError, match="no role 'nobody_here'"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.postgres.publish import Outcome, Result
+from talkhouse.postgres.publish import PublicationOutcome, PublicationResult
 from tests.postgres_server import Database
 from tests.talkhouse.postgres.builds import Builds, Steps, published
 from tests.talkhouse.test_readers import Readers, lines
@@ -79,7 +79,7 @@ def test_readers_see_one_copy_or_the_next(builds: Builds, database: Database, tm
     steps = Steps(readers.all_read_again)
     for _ in range(number):
         builds.next()
-        assert published(builds.path, database, steps).outcome == Outcome.PUBLISHED
+        assert published(builds.path, database, steps).outcome == PublicationOutcome.PUBLISHED
         readers.all_read_again()
     (tmp_path / "end").touch()
     assert [process.wait(timeout=300) for process in readers.processes] == [0] * len(KINDS)
@@ -113,7 +113,7 @@ def test_a_query_that_begins_before_the_replacement_sees_nothing_of_the_new_copy
     builds.next()
     query = "select max(load_id), (select count(*) from team.gate), (select count(*) from main.records) from meta.loads"
     found: list[object] = []
-    results: list[Result] = []
+    results: list[PublicationResult] = []
     with database.connect() as gate, database.connect() as con:
         gate.execute("begin; lock table team.gate")
         reader = threading.Thread(target=lambda: found.extend(con.execute(query).fetchall()))
@@ -126,4 +126,4 @@ def test_a_query_that_begins_before_the_replacement_sees_nothing_of_the_new_copy
         reader.join()
         publisher.join()
     assert found == [(1, 0, 1)]
-    assert [one.outcome for one in results] == [Outcome.PUBLISHED]
+    assert [one.outcome for one in results] == [PublicationOutcome.PUBLISHED]

@@ -12,8 +12,8 @@ from psycopg.types.string import TextLoader
 
 import talkhouse
 from talkhouse.postgres.load import proof_here
-from talkhouse.postgres.proof import proof_there
-from talkhouse.postgres.publish import Result, configured
+from talkhouse.postgres.publish import PublicationResult, configured
+from talkhouse.postgres.record import proof_there
 from talkhouse.postgres.verify import verify
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
@@ -132,7 +132,7 @@ def test_each_relation_of_the_corpora_has_the_same_rows(
         assert verify(Warehouse(con), postgres.url(), "", Quiet()).differences == ()
 
 
-def check_rows(warehouse: Path, postgres: Database, done: Result) -> None:
+def check_rows(warehouse: Path, postgres: Database, done: PublicationResult) -> None:
     """Compare all rows by value; the order of those of a table is not a promise."""
     with talkhouse.open(warehouse) as con, postgres.connect() as server:
         names = {f"{one['schema']}.{one['name']}" for one in relations(con)}
@@ -158,7 +158,7 @@ def odd(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def done(shared_postgres_server: Server, postgres: Database, odd: Path) -> Result:
+def done(shared_postgres_server: Server, postgres: Database, odd: Path) -> PublicationResult:
     """Begin with a copy of it, published once."""
     return shared_postgres_server.fill(postgres, "odd", lambda one: publish_to(one.url(), odd, views=("dbdc3.odd",)))
 
@@ -209,7 +209,7 @@ CHANGES = {
 
 
 @pytest.mark.slow
-def test_the_hash_notices_every_change(odd: Path, postgres: Database, done: Result) -> None:
+def test_the_hash_notices_every_change(odd: Path, postgres: Database, done: PublicationResult) -> None:
     names = {schema: schema for schema in done.plan.schemas}
     (relation,) = (one for one in done.plan.relations if one.name == "dbdc3.odd")
     with talkhouse.open(odd) as con, configured(con), postgres.connect() as server:

@@ -8,7 +8,7 @@ import pytest
 
 import talkhouse
 from talkhouse.postgres.plan import Options
-from talkhouse.postgres.publish import Outcome, Result, publish
+from talkhouse.postgres.publish import PublicationOutcome, PublicationResult, publish
 from talkhouse.postgres.verify import verify
 from talkhouse.schema.errors import TalkhouseError, UsageError
 from talkhouse.warehouse.opened import Warehouse
@@ -54,7 +54,7 @@ class Place:
         """Make another build of the warehouse."""
         self._builds.next()
 
-    def publish(self, *, without_views: bool = False, **options: Any) -> Result:
+    def publish(self, *, without_views: bool = False, **options: Any) -> PublicationResult:
         """Publish the warehouse."""
         views = () if without_views else (VIEWS,)
         with talkhouse.open(self._builds.path) as con:
@@ -173,7 +173,7 @@ def test_nobody_else_may_write_the_record_by_default_privileges(place: Place) ->
     place.root.execute("alter default privileges grant all on tables to stranger")
     try:
         for _ in range(2):
-            assert place.publish().outcome is Outcome.PUBLISHED
+            assert place.publish().outcome is PublicationOutcome.PUBLISHED
             assert place.asked("select has_table_privilege('stranger', 'meta.publication', 'select')")
             assert not place.asked(
                 "select has_table_privilege('stranger', 'meta.publication', 'insert, update, delete')"
@@ -283,8 +283,8 @@ def test_schemas_of_others_are_left_alone_whatever_their_names(place: Place, pub
         for _ in range(2):
             place.build()
             done = place.publish()
-            assert (done.outcome, done.notes) == (Outcome.PUBLISHED, ())
-        assert place.publish().outcome is Outcome.UNCHANGED
+            assert (done.outcome, done.notes) == (PublicationOutcome.PUBLISHED, ())
+        assert place.publish().outcome is PublicationOutcome.UNCHANGED
         held.execute("rollback")
     assert schemas(place.database) == sorted(["bi", "main", "meta", "traps", *names])
     assert place.asked("select count(*) from pg_class where relname = 'mine'") == len(names)
@@ -299,7 +299,7 @@ def test_a_schema_that_takes_a_former_name_does_not_stop_a_publication(place: Pl
     place.stranger.execute("create schema bi")
     place.build()
     done = place.publish(without_views=True)
-    assert (done.outcome, len(done.notes)) == (Outcome.PUBLISHED, 2)
+    assert (done.outcome, len(done.notes)) == (PublicationOutcome.PUBLISHED, 2)
     assert place.asked("select count(*) from team.moved") == 2
     assert place.asked("select nspowner::regrole::text from pg_namespace where nspname = 'bi'") == STRANGER
 
@@ -334,10 +334,10 @@ def test_functions_and_operators_that_hide_those_of_the_server_are_not_called(pl
         place.stranger.execute(f"create function public.{what} language plpgsql {text}".encode())
     place.stranger.execute("create operator public.= (leftarg = name, rightarg = text, procedure = public.same)")
     place.stranger.execute("create table public.pg_class (x integer); create table public.pg_roles (x integer)")
-    assert place.publish().outcome is Outcome.PUBLISHED
+    assert place.publish().outcome is PublicationOutcome.PUBLISHED
     assert place.verify() == []
     place.build()
-    assert place.publish().outcome is Outcome.PUBLISHED
+    assert place.publish().outcome is PublicationOutcome.PUBLISHED
     assert place.sprung() == []
 
 
@@ -345,7 +345,7 @@ def test_functions_and_operators_that_hide_those_of_the_server_are_not_called(pl
 def test_a_lock_of_another_role_does_not_stop_a_publication(place: Place) -> None:
     place.publisher = OWNER
     place.stranger.execute("select pg_advisory_lock(hashtextextended('talkhouse publish ', 0))")
-    assert place.publish().outcome is Outcome.PUBLISHED
+    assert place.publish().outcome is PublicationOutcome.PUBLISHED
 
 
 # Copies of an earlier Talkhouse, which wrote no marks.
@@ -357,9 +357,9 @@ def test_a_copy_without_marks_is_replaced_and_marked(place: Place) -> None:
     for name in ("main", "meta", "bi"):
         place.root.execute(f"comment on schema {name} is null".encode())
     assert place.verify() == []
-    assert place.publish(dry_run=True).outcome is Outcome.DRY_RUN
-    assert place.publish().outcome is Outcome.PUBLISHED
-    assert place.publish().outcome is Outcome.UNCHANGED
+    assert place.publish(dry_run=True).outcome is PublicationOutcome.DRY_RUN
+    assert place.publish().outcome is PublicationOutcome.PUBLISHED
+    assert place.publish().outcome is PublicationOutcome.UNCHANGED
     assert schemas(place.database) == ["bi", "main", "meta", "traps"]
     comments = (
         "select array_agg(distinct obj_description(oid)) from pg_namespace where nspname in ('main', 'meta', 'bi')"
@@ -377,7 +377,7 @@ def test_a_mark_that_was_overwritten_can_be_written_again(place: Place) -> None:
     with pytest.raises(UsageError, match="did not publish: main") as failed:
         place.publish()
     place.root.execute(str(failed.value.next_step).partition("the copy: ")[2].encode())
-    assert place.publish().outcome is Outcome.PUBLISHED
+    assert place.publish().outcome is PublicationOutcome.PUBLISHED
 
 
 @pytest.mark.slow
@@ -481,11 +481,11 @@ def test_a_record_of_odd_shape_says_nothing_or_stops(place: Place) -> None:
                 owner.execute(f"create table meta.{name} (like kept.{name} including all)".encode())
                 owner.execute(f"insert into meta.{name} select * from kept.{name}".encode())
         owner.execute(ODD[0].encode())
-        assert place.publish().outcome is Outcome.PUBLISHED
+        assert place.publish().outcome is PublicationOutcome.PUBLISHED
         assert place.verify() == []
 
 
-def kind_of(do: Callable[[], "Result | list[str]"]) -> str:
+def kind_of(do: Callable[[], "PublicationResult | list[str]"]) -> str:
     """Say how something ended; what is no error of Talkhouse's is raised."""
     try:
         done = do()

@@ -106,7 +106,7 @@ STUBBORN = {
 """DuckDB does not hear an interrupt in these: the process of the query is killed."""
 
 QUICK = (*(next(iter(queries)) for queries in (ENDLESS, LARGE, DEEP)), "20,000 columns")
-"""Those of all these that run in the quick lane: half a second of all processors, or the seconds of grace."""
+"""Those of all these that run in the quick lane: 0.3 s of all processors, or the seconds of grace."""
 
 CRASH = (
     "select json_transform(repeat('[', 100_000) || repeat(']', 100_000), "
@@ -136,7 +136,7 @@ def _unchanged(sample: Path) -> Iterator[None]:
 )
 def test_a_query_that_takes_too_much_is_stopped(sample: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
     with talkhouse.open(sample, settings=sandbox.settings(memory="200MB")) as con:
-        with pytest.raises(QueryFailed) as failed, stoppable(con, 0.5) as stop, capped(con):
+        with pytest.raises(QueryFailed) as failed, stoppable(con, 0.3) as stop, capped(con):
             run_query(con, query, QueryFormat.CSV, Path("/dev/null"), check_complete=stop.check)
         assert len(str(failed.value)) < 10_000
         run_query(con, "select 'still here' as x", QueryFormat.CSV, None)

@@ -372,31 +372,37 @@ def test_the_publishers_split_wins(writable: duckdb.DuckDBPyConnection, tmp_path
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        (["nix", "--output", "a.csv"], ["no view or table 'nix'", "talkhouse views"]),
-        (["dbdc3.breakdown_detectio", "--output", "a.csv"], ["one of: dbdc3.breakdown_detection"]),
-        (
-            [TASK, "--output", "a.csv", "--split", "nix"],
-            ["no rows of the split 'nix'", "one of: dev, eval", "standard"],
-        ),
-        ([f"{TASK}_eval", "--output", "a.csv", "--split", "dev"], ["no rows of the split 'dev'", "one of: eval"]),
-        (["turns", "--output", "a.csv", "--split", "dev"], ["main.turns has no column 'split'", "main.records"]),
-        ([TASK, "--output", "a.csv", "--columns", "split,uterance"], ["no column 'uterance'", "one of: utterance"]),
-        ([TASK, "--output", "a.csv", "--columns", "split,split"], ["'split' is named twice"]),
-        ([TASK, "--output", "a.csv", "--columns", ""], ["has no column ''"]),
-        ([TASK, "--output", "a.xlsx"], ["does not show the format", ".parquet, .csv, .tsv, .jsonl, .arrow, .feather"]),
-        ([TASK, "--output", "a"], ["does not show the format", "parquet|csv|tsv|jsonl|arrow"]),
-        ([TASK, "--output", "a.csv", "--format", "xml"], ["xml"]),
-        ([TASK, "--output", "here.csv"], ["the file exists already", "--force"]),
-        ([TASK, "--output", "described.csv"], ["described.csv.manifest.json: the file exists already"]),
-        ([TASK, "--output", "folder.csv", "--force"], ["the output is a folder"]),
-        ([TASK, "--output", "nix/a.csv"], ["nix: there is no such folder"]),
-        ([TASK, "--output", "here.csv/a.csv"], ["there is no such folder"]),
-        ([TASK, "--output", "w.duckdb", "--format", "csv", "--force"], ["would replace the warehouse"]),
-        ([TASK, "--output", "linked.csv", "--force"], ["would replace the warehouse"]),
-        ([TASK, "--output", "/dev/null", "--format", "csv", "--force"], ["not a file that can be replaced"]),
-        ([TASK, "--output", "x" * 300 + ".csv"], ["can't be written"]),
-    ],
+    first_quick(
+        [
+            (["nix", "--output", "a.csv"], ["no view or table 'nix'", "talkhouse views"]),
+            (["dbdc3.breakdown_detectio", "--output", "a.csv"], ["one of: dbdc3.breakdown_detection"]),
+            (
+                [TASK, "--output", "a.csv", "--split", "nix"],
+                ["no rows of the split 'nix'", "one of: dev, eval", "standard"],
+            ),
+            ([f"{TASK}_eval", "--output", "a.csv", "--split", "dev"], ["no rows of the split 'dev'", "one of: eval"]),
+            (["turns", "--output", "a.csv", "--split", "dev"], ["main.turns has no column 'split'", "main.records"]),
+            ([TASK, "--output", "a.csv", "--columns", "split,uterance"], ["no column 'uterance'", "one of: utterance"]),
+            ([TASK, "--output", "a.csv", "--columns", "split,split"], ["'split' is named twice"]),
+            ([TASK, "--output", "a.csv", "--columns", ""], ["has no column ''"]),
+            (
+                [TASK, "--output", "a.xlsx"],
+                ["does not show the format", ".parquet, .csv, .tsv, .jsonl, .arrow, .feather"],
+            ),
+            ([TASK, "--output", "a"], ["does not show the format", "parquet|csv|tsv|jsonl|arrow"]),
+            ([TASK, "--output", "a.csv", "--format", "xml"], ["xml"]),
+            ([TASK, "--output", "here.csv"], ["the file exists already", "--force"]),
+            ([TASK, "--output", "described.csv"], ["described.csv.manifest.json: the file exists already"]),
+            ([TASK, "--output", "folder.csv", "--force"], ["the output is a folder"]),
+            ([TASK, "--output", "nix/a.csv"], ["nix: there is no such folder"]),
+            ([TASK, "--output", "here.csv/a.csv"], ["there is no such folder"]),
+            ([TASK, "--output", "w.duckdb", "--format", "csv", "--force"], ["would replace the warehouse"]),
+            ([TASK, "--output", "linked.csv", "--force"], ["would replace the warehouse"]),
+            ([TASK, "--output", "/dev/null", "--format", "csv", "--force"], ["not a file that can be replaced"]),
+            ([TASK, "--output", "x" * 300 + ".csv"], ["can't be written"]),
+        ],
+        4,
+    ),
 )
 def test_wrong_use_gets_a_message_and_nothing_is_written(
     sample: Path, tmp_path: Path, arguments: list[str], words: list[str]

@@ -246,6 +246,8 @@ def test_no_id_and_no_path_of_a_declared_corpus_is_in_an_export_or_a_package(tmp
         views = "select schema_name || '.' || view_name from duckdb_views() where not internal"
         tables = "select schema_name || '.' || table_name from duckdb_tables()"
         for (name,) in con.execute(f"{views} union all {tables}").fetchall():
+            if name in warehouse.split_views:
+                continue
             output = tmp_path / "out" / f"{name}.jsonl"
             output.parent.mkdir(exist_ok=True)
             export(warehouse, name, output, key_file=key, is_accepted=True)

@@ -17,7 +17,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.replay.run import Result, replay
+from talkhouse.replay.run import ReplayResult, replay
 from talkhouse.schema.errors import BuildFailed, TooMuchQuarantined, UsageError, WarehouseMissing
 from tests.commands import run
 from tests.conftest import wait_for
@@ -38,7 +38,7 @@ def built_of_data(lines: Path, tmp_path: Path) -> Path:
     return tmp_path / "w.duckdb"
 
 
-def again(path: Path, **options: Any) -> Result:
+def again(path: Path, **options: Any) -> ReplayResult:
     return replay(
         path, Silent(), **({"corpus_roots": (path.parent / "roots",), "limit": QuarantineLimit("100%")} | options)
     )

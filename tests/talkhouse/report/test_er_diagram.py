@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import ForeignKeyConstraint, Table
 
 from talkhouse.charts.colours import PLAIN as COLOURS
-from talkhouse.report.page import DIAGRAM
+from talkhouse.report.write_report import DIAGRAM
 from talkhouse.schema.tables import metadata, qualified
 
 HUB = "main.corpora"

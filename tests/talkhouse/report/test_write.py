@@ -13,10 +13,10 @@ import pytest
 
 import talkhouse
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Kind
+from talkhouse.charts.declared import ChartKind
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.report.write import write_report
+from talkhouse.report.write_report import write_report
 from talkhouse.schema.errors import CatalogueError, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.visible import visible
@@ -34,7 +34,7 @@ AGAIN = """
 import sys, talkhouse
 from pathlib import Path
 from talkhouse.schema.tables import metadata, qualified
-from talkhouse.report.write import write_report
+from talkhouse.report.write_report import write_report
 with talkhouse.open(sys.argv[1]) as con:
     con.execute(f"set threads = {sys.argv[3]}")
     write_report(con, Path(sys.argv[2]))
@@ -129,9 +129,9 @@ def test_every_declared_chart_is_there_in_its_order(page: Page) -> None:
     charts = {f"{one.name}-{index}": chart for one in ours for index, chart in enumerate(one.dashboard.charts, start=1)}
     said = " ".join(page.texts["li"])
     for name, chart in charts.items():
-        if chart.kind is Kind.TABLE:
+        if chart.kind is ChartKind.TABLE:
             assert name in page.attributes("h4", "id")
-        elif chart.kind is not Kind.NUMBER:
+        elif chart.kind is not ChartKind.NUMBER:
             assert name in page.drawings or f"{chart.title}: " in said
     numbers = [int(text) for text in re.findall(r"<strong>Figure (\d+)\.</strong>", page.source)]
     assert numbers == list(range(1, len(page.drawings) + 1))

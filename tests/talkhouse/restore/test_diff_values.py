@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from talkhouse.restore.diff_bytes import Difference
-from talkhouse.restore.diff_values import content_difference
+from talkhouse.restore.differences import FileDifference
+from talkhouse.restore.verify import content_difference
 from tests.declared.record_file_pieces import source
 
-OF_BYTES = Difference("other bytes", line=1, byte=1)
+OF_BYTES = FileDifference("other bytes", line=1, byte=1)
 BOM = b"\xef\xbb\xbf"
 
 
-def compared(tmp_path: Path, name: str, published: bytes, restored: bytes) -> tuple[Difference | None, str]:
+def compared(tmp_path: Path, name: str, published: bytes, restored: bytes) -> tuple[FileDifference | None, str]:
     path = tmp_path / "restored"
     path.write_bytes(restored)
     with source(name, published) as file:

@@ -18,8 +18,7 @@ from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build, ingest
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.restore.diff_bytes import first_difference
-from talkhouse.restore.diff_json import json_difference
+from talkhouse.restore.differences import first_difference, json_difference
 from talkhouse.restore.verify import Status, Verdict, verify
 from tests.commands import COMMAND, run
 from tests.talkhouse.restore.test_write_back import stopped

@@ -22,8 +22,7 @@ from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.ingest.unloading import record_order, unload
 from talkhouse.ingest.unloading.unload import stored_records
-from talkhouse.restore.open_files import OpenFiles
-from talkhouse.restore.write_back import write_back
+from talkhouse.restore.write_back import OpenFiles, write_back
 from talkhouse.schema.errors import CorpusFailed, UsageError, WarehouseDamaged
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
@@ -321,7 +320,7 @@ def stopped(arguments: list[object], cwd: Path) -> "subprocess.Popen[str]":
     script = (
         "import time\n"
         "from pathlib import Path\n"
-        "import talkhouse.restore.open_files as open_files\n"
+        "import talkhouse.restore.write_back as open_files\n"
         "append = open_files.OpenFiles.append\n"
         "def slow(self, path, piece):\n"
         "    append(self, path, piece)\n"

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 
@@ -40,6 +39,6 @@ def scored(invented: Invented, tmp_path_factory: pytest.TempPathFactory) -> Scor
             invented.replace(name, gold)
         lines = [json.dumps({"example_index": index, **row}) + "\n" for index, row in enumerate(rows) if row]
         path.write_text("".join(lines), encoding="utf-8")
-        return score_once(invented.con, task(name), Request([path], **options), thresholds)
+        return score_once(invented.con, task(name), ScoreRequest([path], **options), thresholds)
 
     return run

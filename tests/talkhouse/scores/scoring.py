@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import duckdb
 
 from talkhouse.scores.score import Scored, score
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import Task
-from talkhouse.scores.tasks.workspace import Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
 
 
 def score_once(
-    con: duckdb.DuckDBPyConnection, wanted: Task, request: Request, thresholds: Sequence[float] = ()
+    con: duckdb.DuckDBPyConnection, wanted: ScoredTask, request: ScoreRequest, thresholds: Sequence[float] = ()
 ) -> Scored:
     """Score predictions of a task."""
-    with Workspace(con) as workspace:
+    with ScoringWorkspace(con) as workspace:
         return score(workspace, wanted, request, thresholds)

@@ -15,8 +15,7 @@ from pyarrow.ipc import new_file
 
 from talkhouse.schema.errors import SourceError, TalkhouseError, UsageError
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from tests.conftest import how_many
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
@@ -82,7 +81,7 @@ def check_name(con: duckdb.DuckDBPyConnection, folder: Path, name: str) -> None:
     for other in ("p1", "p0", "pp", "p"):
         write(folder / f"{other}{path.suffix}", ["Moderation"] * 4)
     write(path, LABELS)
-    done = score_once(con, task(TASK), Request([path]))
+    done = score_once(con, task(TASK), ScoreRequest([path]))
     assert right(done) == 4
     assert done.files == [{"path": str(path), "sha256": sha256(path.read_bytes()).hexdigest()}]
 
@@ -101,7 +100,7 @@ def test_a_name_twice_is_refused(con: duckdb.DuckDBPyConnection, tmp_path: Path,
     path = tmp_path / name
     path.write_bytes(TWICE[name])
     with pytest.raises(UsageError, match="is in it twice") as caught:
-        score_once(con, task(TASK), Request([path]))
+        score_once(con, task(TASK), ScoreRequest([path]))
     assert caught.value.where == str(path)
     assert (caught.value.found or "").startswith("row 3,001") == name.startswith("last")
 
@@ -115,7 +114,7 @@ def test_a_column_twice_is_refused(con: duckdb.DuckDBPyConnection, tmp_path: Pat
         writer.write_table(table)
     for suffix in ("parquet", "arrow"):
         with pytest.raises(UsageError, match=f"is in it twice: 'label' and '{names[2]}'"):
-            score_once(con, task(TASK), Request([tmp_path / f"p.{suffix}"]))
+            score_once(con, task(TASK), ScoreRequest([tmp_path / f"p.{suffix}"]))
 
 
 @pytest.mark.slow
@@ -123,7 +122,7 @@ def test_files_differ_in_no_letter_of_a_column(con: duckdb.DuckDBPyConnection, t
     (tmp_path / "a.csv").write_text("example_index,label\n0,Reasoning\n1,Solution\n")
     (tmp_path / "b.csv").write_text("example_index,Label\n2,Moderation\n3,Solution\n")
     with pytest.raises(UsageError, match="the files differ in the letters of a column's name: 'label' and 'Label'"):
-        score_once(con, task(TASK), Request([tmp_path / "a.csv", tmp_path / "b.csv"]))
+        score_once(con, task(TASK), ScoreRequest([tmp_path / "a.csv", tmp_path / "b.csv"]))
 
 
 @pytest.mark.slow
@@ -133,7 +132,7 @@ def test_columns_that_the_task_does_not_need_are_left(con: duckdb.DuckDBPyConnec
     (tmp_path / "p.csv").write_text(
         "\n".join([f",{lines[0]},place,raw", *(f"{index},{line},x,y" for index, line in enumerate(lines[1:]))])
     )
-    assert right(score_once(con, task(TASK), Request([tmp_path / "p.csv"]))) == 4
+    assert right(score_once(con, task(TASK), ScoreRequest([tmp_path / "p.csv"]))) == 4
 
 
 def test_what_is_no_file_is_refused(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -144,8 +143,8 @@ def test_what_is_no_file_is_refused(con: duckdb.DuckDBPyConnection, tmp_path: Pa
     os.mkfifo(folder / "a.labels.json")
     for path in (tmp_path / "p.csv", Path("/dev/zero")):
         with pytest.raises(UsageError, match="neither a file nor a folder"):
-            score_once(con, task(TASK), Request([path], layout="table"))
-    wanted, request = task("dbdc3.breakdown_detection"), Request([folder], release="dbdc3", split="eval")
+            score_once(con, task(TASK), ScoreRequest([path], layout="table"))
+    wanted, request = task("dbdc3.breakdown_detection"), ScoreRequest([folder], release="dbdc3", split="eval")
     with pytest.raises(SourceError, match="neither a file nor a folder"):
         score_once(con, wanted, request)
     (folder / "a.labels.json").unlink()
@@ -162,7 +161,7 @@ def test_what_a_folder_may_have(con: duckdb.DuckDBPyConnection, tmp_path: Path) 
         (tmp_path / name).write_text(turns)
     digest = sha256(turns.encode()).hexdigest()
     done = score_once(
-        con, task("dbdc3.breakdown_detection"), Request([tmp_path], release="dbdc3", split="eval", missing="wrong")
+        con, task("dbdc3.breakdown_detection"), ScoreRequest([tmp_path], release="dbdc3", split="eval", missing="wrong")
     )
     whole = sha256(f"a.labels.json {digest}\nb.labels.json {digest}\n".encode()).hexdigest()
     assert done.files == [{"path": str(tmp_path), "sha256": whole}]
@@ -204,7 +203,7 @@ def check_document(con: duckdb.DuckDBPyConnection, folder: Path, content: bytes,
         archive.writestr("a.labels.json", content)
     for path in (labels, folder / "labels.zip"):
         with pytest.raises(TalkhouseError, match=message) as caught:
-            score_once(con, task("dbdc3.breakdown_detection"), Request([path], release="dbdc3", split="eval"))
+            score_once(con, task("dbdc3.breakdown_detection"), ScoreRequest([path], release="dbdc3", split="eval"))
         assert str(folder) in str(caught.value)
 
 
@@ -234,7 +233,7 @@ def test_odd_rows(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> 
     path = tmp_path / "p.jsonl"
     path.write_bytes(ROWS[name])
     with pytest.raises(TalkhouseError) as caught:
-        score_once(con, task(TASK), Request([path]))
+        score_once(con, task(TASK), ScoreRequest([path]))
     assert str(path) in str(caught.value)
 
 
@@ -258,7 +257,7 @@ def test_odd_tables(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -
     path = tmp_path / "p.csv"
     path.write_bytes(TABLES[name])
     with pytest.raises(TalkhouseError) as caught:
-        score_once(con, task(TASK), Request([path]))
+        score_once(con, task(TASK), ScoreRequest([path]))
     assert str(path) in str(caught.value)
     assert len(str(caught.value)) < 4_000
 
@@ -301,7 +300,7 @@ def test_odd_headers_of_arrays(con: duckdb.DuckDBPyConnection, tmp_path: Path, n
     path = tmp_path / "p.npy"
     path.write_bytes(HEADS[name])
     with pytest.raises(UsageError) as caught:
-        score_once(con, task("mpchat.next_response_prediction"), Request([path]))
+        score_once(con, task("mpchat.next_response_prediction"), ScoreRequest([path]))
     assert caught.value.where == str(path)
 
 
@@ -318,7 +317,7 @@ def test_mutated_arrays(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
             bad[place] = random.integers(0, 256)
         path.write_bytes(bad[: random.choice([len(bad), random.integers(0, len(bad))], p=[0.9, 0.1])])
         try:
-            score_once(con, task("mpchat.next_response_prediction"), Request([path]))
+            score_once(con, task("mpchat.next_response_prediction"), ScoreRequest([path]))
         except TalkhouseError:
             refused += 1
     assert refused > number * 2 / 3

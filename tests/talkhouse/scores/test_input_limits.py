@@ -24,11 +24,11 @@ ARRAY = ("mpchat.next_response_prediction", "--split", "test")
 LINES = ("mantis.response_ranking_10", "--split", "test")
 
 
-def archive(content: bytes, beside: int = 0) -> Callable[[Path], None]:
+def archive(begin: bytes, blanks: int, end: bytes = b"", beside: int = 0) -> Callable[[Path], None]:
     def make(path: Path) -> None:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
             out.writestr("beside", os.urandom(beside))
-            out.writestr("a.labels.json", content)
+            out.writestr("a.labels.json", begin + b" " * blanks + end)
 
     return make
 
@@ -63,8 +63,8 @@ def sparse(head: bytes, size: int) -> Callable[[Path], None]:
 
 
 BOMBS: dict[str, tuple[tuple[str, ...], Callable[[Path], None], str]] = {
-    "ratio.zip": (TURNS, archive(b'{"turns": [' + b" " * 200_000_000 + b"]}"), "--input-limit ratio="),
-    "record.zip": (TURNS, archive(b" " * 70_000_000, 1_000_000), "--input-limit record="),
+    "ratio.zip": (TURNS, archive(b'{"turns": [', 200_000_000, b"]}"), "--input-limit ratio="),
+    "record.zip": (TURNS, archive(b"", 70_000_000, beside=1_000_000), "--input-limit record="),
     "rows.parquet": (LABELS, many_rows, "far more rows"),
     "texts.parquet": (LABELS, lambda path: parquet.write_table(repeated(), path), "--input-limit file="),
     "texts.arrow": (LABELS, arrow, "error"),
@@ -103,7 +103,7 @@ def test_what_unpacks_to_much_is_refused(name: str, sample: Path, tmp_path: Path
 
 def test_the_limits_hold_for_predictions_and_can_be_raised(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
-    archive(json.dumps({"turns": []}).encode() + b" " * 3_000_000, 100_000)(path)
+    archive(json.dumps({"turns": []}).encode(), 3_000_000, beside=100_000)(path)
     command = ["score", *TURNS, path, "--db", sample, "--missing", "wrong"]
     refused = start(*command, "--input-limit", "record=1MB")
     assert (refused.returncode, "bytes of one record" in refused.stderr) == (1, True)

@@ -10,9 +10,8 @@ import pytest
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.scores.predictions.baselines import template
 from talkhouse.scores.tasks.examples import choose, create_examples
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
-from talkhouse.scores.tasks.workspace import Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from talkhouse.warehouse.row_sets import splits
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
@@ -35,7 +34,7 @@ def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDB
 
 def scored(con: duckdb.DuckDBPyConnection, path: Path, rows: list[dict[str, Any]]) -> float | None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = score_once(con, task(TASK), Request(paths=(path,)))
+    done = score_once(con, task(TASK), ScoreRequest(paths=(path,)))
     return {metric.name: metric.value for metric in done.metrics}["accuracy"]
 
 
@@ -70,7 +69,7 @@ def test_keys_that_contradict_each_other_are_refused(con: duckdb.DuckDBPyConnect
 
 
 def test_the_template_has_items_where_there_are_some(con: duckdb.DuckDBPyConnection) -> None:
-    with Workspace(con) as workspace:
+    with ScoringWorkspace(con) as workspace:
         for name, has_items in ((TASK, True), ("dbdc3.breakdown_detection", False)):
             wanted = task(name)
             (published, *_) = splits(con, *name.split("."))

@@ -23,14 +23,14 @@ from scipy.special import rel_entr
 from sklearn import metrics
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from talkhouse.scores.metrics.metrics import Metric
+from talkhouse.scores.metrics import ScoreMetric
 from talkhouse.scores.score import Scored
 from tests.conftest import invented_examples
 from tests.talkhouse.scores.conftest import Score
 from tests.talkhouse.scores.invented import Invented
 
 
-def named(done: Scored) -> dict[str, Metric]:
+def named(done: Scored) -> dict[str, ScoreMetric]:
     return {one.name: one for one in done.metrics}
 
 
@@ -58,7 +58,7 @@ def ranks(right: int, scores: list[int]) -> list[int]:
 
 
 def assert_means_over_orders(
-    found: dict[str, Metric], every: list[list[int]], values: dict[str, Callable[[int], float]]
+    found: dict[str, ScoreMetric], every: list[list[int]], values: dict[str, Callable[[int], float]]
 ) -> None:
     for name, value in values.items():
         one = found[name]

@@ -14,19 +14,19 @@ import pytest
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.scores.printed import printed
-from talkhouse.scores.score import Scored, score
-from talkhouse.scores.tasks.refusals import BadPredictions
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
-from talkhouse.scores.tasks.workspace import Workspace
+from talkhouse.scores.score import Scored, printed, score
+from talkhouse.scores.tasks.scoring_workspace import BadPredictions, ScoringWorkspace
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 
 FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "scoring"
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "expected.jsonl").is_file(), reason=f"there is no {FOLDER}: the reference programs' outputs"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (FOLDER / "expected.jsonl").is_file(), reason=f"there is no {FOLDER}: the reference programs' outputs"
+    ),
+]
 
 
 def expected(corpus: str, name: str = "") -> list[dict[str, Any]]:
@@ -91,12 +91,12 @@ def name_of(row: dict[str, Any]) -> str:
 def test_breakdown_detection(row: dict[str, Any], dbdc3: dict[str, duckdb.DuckDBPyConnection]) -> None:
     con, wanted = dbdc3[row["gold"]], task("dbdc3.breakdown_detection")
     folder = FOLDER / "dbdc3" / row["gold"]
-    request = Request([folder / f"{row['predictions']}.predictions.zip"], as_printed=True)
+    request = ScoreRequest([folder / f"{row['predictions']}.predictions.zip"], as_printed=True)
     if "stops" in row:
         with pytest.raises(BadPredictions):
             score_once(con, wanted, request, [row["threshold"]])
         return
-    with Workspace(con) as workspace:
+    with ScoringWorkspace(con) as workspace:
         done = score(workspace, wanted, request, [row["threshold"]])
         lines = printed(workspace, done)
     found = values(done)
@@ -124,7 +124,7 @@ def test_candidates_in_an_array(row: dict[str, Any], invented: Invented) -> None
     name = sorted(CANDIDATES)[len(row["predictions"]) % 3]
     lists = {CANDIDATES[name]: [f"candidate {index}" for index in range(candidates)]}
     invented.replace(f"mpchat.{name}", [{**lists, "gold_position": 0} for _ in range(examples)])
-    request = Request([FOLDER / "mpchat" / f"{row['predictions']}.npy"])
+    request = ScoreRequest([FOLDER / "mpchat" / f"{row['predictions']}.npy"])
     if "nan" in row["predictions"]:
         with pytest.raises(BadPredictions, match="finite"):
             score_once(invented.con, task(f"mpchat.{name}"), request)
@@ -149,7 +149,7 @@ def test_lines_of_scores(row: dict[str, Any], invented: Invented) -> None:
     done = score_once(
         invented.con,
         task("mantis.response_ranking_10"),
-        Request([FOLDER / "mantis" / f"{row['predictions']}.tsv"], layout="mantis"),
+        ScoreRequest([FOLDER / "mantis" / f"{row['predictions']}.tsv"], layout="mantis"),
     )
     found = values(done)
     for key, value in row["expected_over_ties"].items():
@@ -171,7 +171,7 @@ def test_intents(row: dict[str, Any], invented: Invented, tmp_path: Path) -> Non
     given = FOLDER / "mantis" / f"intents.{row['predictions']}.predictions.jsonl"
     path = tmp_path / "labels.jsonl"
     path.write_text(given.read_text(encoding="utf-8").replace('"intents"', '"labels"'), encoding="utf-8")
-    found = values(score_once(invented.con, task("mantis.intent_prediction"), Request([path], unknown="wrong")))
+    found = values(score_once(invented.con, task("mantis.intent_prediction"), ScoreRequest([path], unknown="wrong")))
     for key, name in (("accuracy", "accuracy"), ("f1_micro", "F1 micro"), ("f1_macro", "F1 macro")):
         assert found[name] == pytest.approx(row["values"][key], rel=0, abs=1e-12), name
 
@@ -184,7 +184,7 @@ def test_guided_response(row: dict[str, Any], name: str, invented: Invented) -> 
     wanted = [{key: one[key] for key in ("label", "label_candidates")} for one in rows]
     invented.replace(f"blended_skill_talk.{name}", wanted)
     path = FOLDER / "blended_skill_talk" / f"{row['predictions']}.predictions.jsonl"
-    done = score_once(invented.con, task(f"blended_skill_talk.{name}"), Request([path]))
+    done = score_once(invented.con, task(f"blended_skill_talk.{name}"), ScoreRequest([path]))
     found = {one.name: one for one in done.metrics}
     for key, value in row["values"].items():
         assert found[key].value == pytest.approx(value, rel=0, abs=1e-12), key

@@ -13,9 +13,8 @@ import pytest
 
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.refusals import BadPredictions
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
+from talkhouse.scores.tasks.scoring_workspace import BadPredictions
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 
@@ -41,7 +40,7 @@ def scored(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> Callable[..., Scor
     def run(rows: Rows, name: str = "delidata.probing_target", **options: Any) -> Scored:
         path = tmp_path / "predictions.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return score_once(con, task(name), Request([path], **options))
+        return score_once(con, task(name), ScoreRequest([path], **options))
 
     return run
 
@@ -147,9 +146,9 @@ def test_ties_are_an_expectation_and_not_official(scored: Callable[..., Scored])
 
 def test_thresholds_are_shares(con: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(UsageError, match="from 0 to 1"):
-        score_once(con, task("dbdc3.breakdown_detection"), Request([]), [1.5])
+        score_once(con, task("dbdc3.breakdown_detection"), ScoreRequest([]), [1.5])
     with pytest.raises(UsageError, match="has no threshold"):
-        score_once(con, task("delidata.probing_target"), Request([]), [0.5])
+        score_once(con, task("delidata.probing_target"), ScoreRequest([]), [0.5])
 
 
 def test_only_tasks_with_metrics_can_be_scored() -> None:
@@ -179,7 +178,7 @@ def test_files_are_named(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Pa
     path = tmp_path / name
     path.write_bytes(FILES[name][0])
     with pytest.raises(UsageError, match=FILES[name][1]) as caught:
-        score_once(con, task("delidata.probing_target"), Request([path]))
+        score_once(con, task("delidata.probing_target"), ScoreRequest([path]))
     assert caught.value.where == str(path)
     assert caught.value.next_step
 
@@ -188,7 +187,7 @@ def test_a_byte_order_mark_is_no_part_of_a_name(con: duckdb.DuckDBPyConnection, 
     path = tmp_path / "bom.csv"
     lines = "".join(f"{row['example_index']},{row['label']}\n" for row in right())
     path.write_text(f"example_index,label\n{lines}", encoding="utf-8-sig")
-    assert score_once(con, task("delidata.probing_target"), Request([path])).rows == 8
+    assert score_once(con, task("delidata.probing_target"), ScoreRequest([path])).rows == 8
 
 
 def array(numbers: Any) -> bytes:
@@ -217,7 +216,7 @@ def test_broken_arrays(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path
     path = tmp_path / "scores.npy"
     path.write_bytes(ARRAYS[name][0])
     with pytest.raises(UsageError, match=ARRAYS[name][1]) as caught:
-        score_once(con, task("mpchat.next_response_prediction"), Request([path]))
+        score_once(con, task("mpchat.next_response_prediction"), ScoreRequest([path]))
     assert caught.value.where == str(path)
 
 
@@ -239,7 +238,7 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
 def test_broken_label_files(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     folder = tmp_path / "labels"
     folder.mkdir()
-    request = Request([folder], release="dbdc3", split="eval")
+    request = ScoreRequest([folder], release="dbdc3", split="eval")
     with pytest.raises(UsageError, match="no file whose name ends in"):
         score_once(con, task("dbdc3.breakdown_detection"), request)
     (folder / "d.labels.json").write_text(DOCUMENTS[name][0], encoding="utf-8")

@@ -16,23 +16,22 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score, f1_score
 
-from talkhouse.scores.metrics.metrics import Metric
-from talkhouse.scores.saved.comparison import _p_value, _subtracted
-from talkhouse.scores.score import Scored, score
-from talkhouse.scores.statistics.intervals import interval
-from talkhouse.scores.statistics.resampling import (
+from talkhouse.scores.metrics import ScoreMetric
+from talkhouse.scores.resampling import (
     RESAMPLES,
     Drawable,
     bootstrap,
     drawable,
     draws,
+    interval,
     replaced,
     shuffled,
     swapped,
 )
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
-from talkhouse.scores.tasks.workspace import Workspace
+from talkhouse.scores.saved.comparison import _p_value, _subtracted
+from talkhouse.scores.score import Scored, score
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from tests.conftest import invented_examples
 from tests.lanes import first_quick
 from tests.talkhouse.scores.invented import Invented
@@ -49,29 +48,29 @@ class Warehouse:
         self.con = self.invented.con
         self.path = folder / "predictions.jsonl"
 
-    def score(self, workspace: Workspace, name: str, rows: Rows, **options: Any) -> Scored:
+    def score(self, workspace: ScoringWorkspace, name: str, rows: Rows, **options: Any) -> Scored:
         """Score predictions of a task that has these rows."""
         self.invented.replace(name, [gold for gold, _ in rows])
         lines = [json.dumps({"example_index": index, **one}) + "\n" for index, (_, one) in enumerate(rows)]
         self.path.write_text("".join(lines), encoding="utf-8")
         wanted = task(name)
-        return score(workspace, wanted, Request([self.path], **options), wanted.query.thresholds[:1])
+        return score(workspace, wanted, ScoreRequest([self.path], **options), wanted.query.thresholds[:1])
 
-    def metrics(self, name: str, rows: Rows, **options: Any) -> list[Metric]:
+    def metrics(self, name: str, rows: Rows, **options: Any) -> list[ScoreMetric]:
         """Return the metrics of predictions alone."""
-        with Workspace(self.con) as workspace:
+        with ScoringWorkspace(self.con) as workspace:
             return self.score(workspace, name, rows, **options).metrics
 
     @contextmanager
-    def drawable(self, name: str, rows: Rows, **options: Any) -> Iterator[tuple[Workspace, Drawable]]:
+    def drawable(self, name: str, rows: Rows, **options: Any) -> Iterator[tuple[ScoringWorkspace, Drawable]]:
         """Score predictions, and yield what can be drawn from them."""
-        with Workspace(self.con) as workspace:
+        with ScoringWorkspace(self.con) as workspace:
             query = f"select * from {self.score(workspace, name, rows).turns[0].scored}"
             with drawable(workspace, task(name), [query], query, **options) as of:
                 yield workspace, of
 
 
-def drawn(workspace: Workspace, of: Drawable, sample: int) -> list[tuple[int, int, int]]:
+def drawn(workspace: ScoringWorkspace, of: Drawable, sample: int) -> list[tuple[int, int, int]]:
     """Return what a resample has: the dialogue's place there, and the run and the number of each example."""
     draws_of = draws(of, replaced(of), sample, sample + 1)
     return workspace.con.execute(
@@ -80,7 +79,7 @@ def drawn(workspace: Workspace, of: Drawable, sample: int) -> list[tuple[int, in
     ).fetchall()
 
 
-def parts(workspace: Workspace, of: Drawable) -> list[tuple[int, int]]:
+def parts(workspace: ScoringWorkspace, of: Drawable) -> list[tuple[int, int]]:
     """Return of all resamples what is drawn."""
     return workspace.con.execute(f"select sample, part from ({draws(of, replaced(of), 0, RESAMPLES)})").fetchall()
 
@@ -283,13 +282,13 @@ def test_a_metric_has_an_interval_and_a_count_has_none(warehouse: Warehouse, nam
 
 
 @contextmanager
-def two_runs(warehouse: Warehouse, hits: list[tuple[bool, bool]]) -> Iterator[tuple[Workspace, Drawable]]:
+def two_runs(warehouse: Warehouse, hits: list[tuple[bool, bool]]) -> Iterator[tuple[ScoringWorkspace, Drawable]]:
     """Yield two runs over dialogues of two examples, both right or both wrong."""
-    with Workspace(warehouse.con) as both:
+    with ScoringWorkspace(warehouse.con) as both:
         tables = []
         for run in (0, 1):
             rows = one_label([2 * [pair[run]] for pair in hits])
-            with Workspace(warehouse.con) as workspace:
+            with ScoringWorkspace(warehouse.con) as workspace:
                 tables.append(both.create("run", f"from {warehouse.score(workspace, TARGET, rows).turns[0].scored}"))
         queries = [f"select * from {table}" for table in tables]
         with drawable(both, task(TARGET), queries, queries[0]) as of:

@@ -16,9 +16,8 @@ from talkhouse.scores.saved.runs import save, saved
 from talkhouse.scores.saved.saved_file import path_for
 from talkhouse.scores.score import Scored, score
 from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
-from talkhouse.scores.tasks.workspace import Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from tests.commands import run as start
 
 
@@ -42,8 +41,8 @@ def keep(
     """Score and save a baseline."""
     corpus = name.partition(".")[0]
     release = "dbdc3" if corpus == "dbdc3" else None
-    request = Request((), baseline=kind, keep=True, split=SPLITS.get(corpus), release=release)
-    with Workspace(con) as workspace:
+    request = ScoreRequest((), baseline=kind, keep=True, split=SPLITS.get(corpus), release=release)
+    with ScoringWorkspace(con) as workspace:
         done = score(workspace, task(name), request, thresholds)
         assert save(workspace, done, run, warehouse) == path_for(warehouse)
     return done
@@ -62,7 +61,7 @@ def test_runs_are_kept_beside_the_warehouse(con: duckdb.DuckDBPyConnection, ware
     assert saved(warehouse, "delidata.change_of_mind") == []
     for name in ("usual", "Usual"):
         with pytest.raises(UsageError, match=f"there is a run '{name}' already"):
-            save(Workspace(con), done, name, warehouse)
+            save(ScoringWorkspace(con), done, name, warehouse)
     assert len(saved(warehouse)) == 2
     assert warehouse.read_bytes() == before
     with duckdb.connect(path_for(warehouse), read_only=True) as opened:

@@ -17,16 +17,14 @@ from talkhouse.query.export import export
 from talkhouse.query.rows_file import write_rows
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.metrics.each_example import examples_query
-from talkhouse.scores.metrics.metrics import set_threshold
+from talkhouse.scores.each_example import examples_query
+from talkhouse.scores.metrics import set_threshold
 from talkhouse.scores.predictions.baselines import create_baseline, template
-from talkhouse.scores.printed import printed
-from talkhouse.scores.score import Scored, score
+from talkhouse.scores.score import Scored, printed, score
 from talkhouse.scores.tasks.examples import choose, choose_all, create_examples
 from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
-from talkhouse.scores.tasks.workspace import Table, Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from talkhouse.warehouse.opened import Warehouse
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
@@ -52,14 +50,14 @@ def of(name: str) -> dict[str, str]:
 
 
 def baseline(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Scored:
-    return score_once(con, task(name), Request((), baseline=kind, **of(name)), task(name).query.thresholds[:1])  # type: ignore[arg-type]
+    return score_once(con, task(name), ScoreRequest((), baseline=kind, **of(name)), task(name).query.thresholds[:1])  # type: ignore[arg-type]
 
 
 @contextmanager
 def predictions(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Iterator[Table]:
     """Yield a table of the predictions of a baseline."""
     wanted = task(name)
-    with Workspace(con) as workspace:
+    with ScoringWorkspace(con) as workspace:
         chosen = choose(con, wanted, **{"split": None, "release": None} | of(name))
         if wanted.query.thresholds:
             set_threshold(con, wanted.query.thresholds[0])
@@ -118,7 +116,7 @@ def check_formats(con: duckdb.DuckDBPyConnection, name: str, formats: Iterable[s
         path = tmp_path / f"predictions.{suffix}"
         with predictions(con, name, Baseline.RANDOM) as table:
             write_rows(con, f"select * from {table}", path)
-        found = score_once(con, task(name), Request([path]), task(name).query.thresholds[:1])
+        found = score_once(con, task(name), ScoreRequest([path]), task(name).query.thresholds[:1])
         assert found.metrics == first.metrics, suffix
 
 
@@ -146,7 +144,7 @@ def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_pa
         (folder / f"{native_id}.labels.json").write_text(text, encoding="utf-8")
     archive = Path(shutil.make_archive(str(tmp_path / "labels"), "zip", folder))
     for path in (folder, archive):
-        request = Request([path], split="eval", release="dbdc3")
+        request = ScoreRequest([path], split="eval", release="dbdc3")
         assert score_once(con, task("dbdc3.breakdown_detection"), request, [0.0]).metrics == first.metrics
 
 
@@ -161,7 +159,7 @@ def test_a_score_a_line_of_the_published_file(con: duckdb.DuckDBPyConnection, tm
     for row, value in rows:
         lines[row] = repr(value)
     (tmp_path / "preds.txt").write_text("\n".join(lines), encoding="utf-8")
-    request = Request([tmp_path / "preds.txt"], split="test")
+    request = ScoreRequest([tmp_path / "preds.txt"], split="test")
     assert score_once(con, task("mantis.response_ranking_50"), request).metrics == first.metrics
 
 
@@ -180,30 +178,32 @@ def test_a_world_log_is_checked_by_the_texts_of_the_teacher(con: duckdb.DuckDBPy
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({"dialog": pairs}) + "\n", encoding="utf-8")
     wanted = task("blended_skill_talk.guided_response")
-    found = {one.name: one.value for one in score_once(con, wanted, Request([path], split="test")).metrics}
+    found = {one.name: one.value for one in score_once(con, wanted, ScoreRequest([path], split="test")).metrics}
     assert (found["hits@1"], found["f1"], found["accuracy"]) == (1, 1, 1)
     pairs[0][0]["text"] += "!"
     path.write_text(json.dumps({"dialog": pairs}) + "\n", encoding="utf-8")
     with pytest.raises(UsageError, match="episode 0, pair 0"):
-        score_once(con, wanted, Request([path], split="test"))
+        score_once(con, wanted, ScoreRequest([path], split="test"))
 
 
 def test_a_template_has_the_keys_and_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     wanted = task("delidata.probing_target")
     chosen = choose_all(con, wanted, split=None, release=None)
-    with Workspace(con) as workspace:
+    with ScoringWorkspace(con) as workspace:
         query = template(wanted, create_examples(workspace, wanted, chosen))
         write_rows(con, query, tmp_path / "empty.parquet")
     path = tmp_path / "filled.parquet"
     duckdb.execute(f"copy (select * replace ('Solution' as label) from '{tmp_path / 'empty.parquet'}') to '{path}'")
-    assert score_once(con, wanted, Request([path])).chosen.fingerprint == chosen.fingerprint
+    assert score_once(con, wanted, ScoreRequest([path])).chosen.fingerprint == chosen.fingerprint
     with pytest.raises(UsageError, match="exists already"):
         write_rows(con, query, tmp_path / "empty.parquet")
 
 
 def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    with Workspace(con) as workspace:
-        done = score(workspace, task("mantis.response_ranking_10"), Request((), baseline=Baseline.RANDOM, split="test"))
+    with ScoringWorkspace(con) as workspace:
+        done = score(
+            workspace, task("mantis.response_ranking_10"), ScoreRequest((), baseline=Baseline.RANDOM, split="test")
+        )
         query = examples_query(workspace, done.task, done.turns[0].scored)
         write_rows(con, query, tmp_path / "examples.parquet")
     query = f"select avg(map), avg(ndcg), count(*), any_value(candidate) from '{tmp_path / 'examples.parquet'}'"
@@ -219,14 +219,14 @@ def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path
 
 @pytest.mark.slow
 def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
-    request = Request((), baseline=Baseline.RANDOM, by=("subset", "language"), split="eval", release="dbdc3")
+    request = ScoreRequest((), baseline=Baseline.RANDOM, by=("subset", "language"), split="eval", release="dbdc3")
     done = score_once(con, task("dbdc3.breakdown_detection"), request, [0.0])
     parts = {one.slice: one.value for one in done.metrics if one.name == "System Utterance Num"}
     assert sum(value or 0 for name, value in parts.items() if name and name.startswith("subset=")) == parts[None]
     subset = next(name for name in parts if name and name.startswith("subset=")).removeprefix("subset=")
-    alone = Request((), baseline=Baseline.ORACLE, subsets=(subset,), split="eval", release="dbdc3")
+    alone = ScoreRequest((), baseline=Baseline.ORACLE, subsets=(subset,), split="eval", release="dbdc3")
     assert score_once(con, task("dbdc3.breakdown_detection"), alone).rows == parts[f"subset={subset}"]
-    other = Request((), baseline=Baseline.ORACLE, by=("colour",), split="eval", release="dbdc3")
+    other = ScoreRequest((), baseline=Baseline.ORACLE, by=("colour",), split="eval", release="dbdc3")
     with pytest.raises(UsageError, match="no column 'colour'"):
         score_once(con, task("dbdc3.breakdown_detection"), other)
 
@@ -236,7 +236,9 @@ def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
     ("name", "by"), [("dbdc3.breakdown_detection", "subset"), ("delidata.change_of_mind", "label")]
 )
 def test_slices_have_intervals_of_their_own(con: duckdb.DuckDBPyConnection, name: str, by: str) -> None:
-    request = Request((), baseline=Baseline.RANDOM, by=(by,), split=of(name)["split"], release=of(name).get("release"))
+    request = ScoreRequest(
+        (), baseline=Baseline.RANDOM, by=(by,), split=of(name)["split"], release=of(name).get("release")
+    )
     plain, drawn = (score_once(con, task(name), replace(request, interval=wanted)).metrics for wanted in (False, True))
     assert [replace(one, low=None, high=None) for one in drawn] == plain
     assert len({one.slice for one in plain}) > 2
@@ -245,7 +247,7 @@ def test_slices_have_intervals_of_their_own(con: duckdb.DuckDBPyConnection, name
 
 
 def test_what_a_script_prints_has_no_interval(con: duckdb.DuckDBPyConnection) -> None:
-    request = Request((), baseline=Baseline.ORACLE, split="eval", release="dbdc3", as_printed=True, interval=True)
+    request = ScoreRequest((), baseline=Baseline.ORACLE, split="eval", release="dbdc3", as_printed=True, interval=True)
     with pytest.raises(UsageError, match="the script prints no intervals"):
         score_once(con, task("dbdc3.breakdown_detection"), request)
 
@@ -265,14 +267,14 @@ def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_pat
 
 def test_a_challenge_is_scored_by_subset_and_at_both_thresholds(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     wanted = task("dbdc3.breakdown_detection")
-    request = Request((), baseline=Baseline.ORACLE, split="eval", release="dbdc3")
+    request = ScoreRequest((), baseline=Baseline.ORACLE, split="eval", release="dbdc3")
     done = score_once(con, wanted, request)
     assert done.thresholds == [0, 0.5]
     accuracies = [(one.threshold, one.slice, one.value) for one in done.metrics if one.name == "Accuracy"]
     assert [one for one in accuracies if one[1] is None] == [(0, None, 1), (0.5, None, 1)]  # Each with its own oracle.
     subsets = [name for limit, name, _ in accuracies if limit == 0 and name]
     assert len(subsets) > 2
-    with Workspace(con) as workspace:
+    with ScoringWorkspace(con) as workspace:
         as_printed = score(workspace, wanted, replace(request, as_printed=True), [0.0, 0.5])
         lines = printed(workspace, as_printed).splitlines()
     assert [line for line in lines if line.startswith("Accuracy")] == ["Accuracy : \t\t1.000000 (26/26)"] * 2
@@ -280,7 +282,7 @@ def test_a_challenge_is_scored_by_subset_and_at_both_thresholds(con: duckdb.Duck
     with predictions(con, "dbdc3.breakdown_detection", Baseline.ORACLE) as table:
         write_rows(con, f"select * from {table}", tmp_path / "all.csv")
     subset = subsets[0].removeprefix("subset=")
-    alone = score_once(con, wanted, Request([tmp_path / "all.csv"], subsets=(subset,)), [0.5])
+    alone = score_once(con, wanted, ScoreRequest([tmp_path / "all.csv"], subsets=(subset,)), [0.5])
     assert {one.slice for one in alone.metrics} == {None}
     assert alone.rows < done.rows
 
@@ -290,12 +292,12 @@ def test_what_is_too_good_is_doubted(con: duckdb.DuckDBPyConnection, tmp_path: P
         write_rows(con, f"select * from {table}", tmp_path / "oracle.csv")
     assert (
         "artefacts of quoting"
-        in score_once(con, task("mantis.response_ranking_10"), Request([tmp_path / "oracle.csv"])).warnings[0]
+        in score_once(con, task("mantis.response_ranking_10"), ScoreRequest([tmp_path / "oracle.csv"])).warnings[0]
     )
 
 
 def test_only_types_are_scored_as_published(con: duckdb.DuckDBPyConnection) -> None:
-    request = Request((), baseline=Baseline.ORACLE, as_published=True)
+    request = ScoreRequest((), baseline=Baseline.ORACLE, as_published=True)
     assert "None and 0 are two classes" in score_once(con, task("delidata.deliberation_type"), request).warnings[0]
     with pytest.raises(UsageError, match="is scored as published anyway"):
         score_once(con, task("delidata.probing_target"), request)
@@ -312,6 +314,6 @@ def test_a_log_may_have_candidates_that_are_alike(invented: Invented, tmp_path: 
     path = tmp_path / "log.jsonl"
     acts = [{"text": "What?"}, {"text": "tea", "text_candidates": ["tea", "milk", " tea"]}]
     path.write_text(json.dumps({"dialog": [acts]}) + "\n", encoding="utf-8")
-    done = score_once(invented.con, task("blended_skill_talk.guided_response"), Request([path]))
+    done = score_once(invented.con, task("blended_skill_talk.guided_response"), ScoreRequest([path]))
     found = {one.name: one.value for one in done.metrics}
     assert (found["hits@1"], found["hits@5"], found["rank"], done.tied) == (0, 1, 2, 0)

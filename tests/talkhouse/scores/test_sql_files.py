@@ -9,12 +9,10 @@ from talkhouse.cli.terminal import completion
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.files import DEFAULT_ROOT
 from talkhouse.schema.errors import CatalogueError, UsageError
-from talkhouse.scores.printed import printed
-from talkhouse.scores.score import score
+from talkhouse.scores.score import printed, score
 from talkhouse.scores.tasks.options import Baseline, layout_names
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
-from talkhouse.scores.tasks.workspace import Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from tests.commands import run as start
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
@@ -89,10 +87,10 @@ def test_a_corpus_brings_its_own_layout(toy: Toy, moods: Invented, tmp_path: Pat
     path = tmp_path / "moods.txt"
     path.write_text("+\n+\n+\n")
     for layout in ("auto", "moodlines"):
-        done = score_once(moods.con, wanted, Request([path], layout=layout))
+        done = score_once(moods.con, wanted, ScoreRequest([path], layout=layout))
         assert [(one.name, one.count, one.of, one.official) for one in done.metrics] == [("accuracy", 2, 3, True)]
     with pytest.raises(UsageError, match="no predictions in the layout 'moodline'") as caught:
-        score_once(moods.con, wanted, Request([path], layout="moodline"))
+        score_once(moods.con, wanted, ScoreRequest([path], layout="moodline"))
     assert caught.value.expected == "one of: moodlines, auto, table"
 
 
@@ -152,20 +150,20 @@ def test_what_is_wrong_with_a_file_names_it(
     roots = toy(**{folder: (text, instead)})
     path = tmp_path / "moods.txt"
     path.write_text("+\n+\n+\n")
-    request = Request((), baseline=Baseline.ORACLE) if "oracle" in text else Request([path])
-    with Workspace(moods.con) as workspace, pytest.raises(CatalogueError, match=message) as caught:
+    request = ScoreRequest((), baseline=Baseline.ORACLE) if "oracle" in text else ScoreRequest([path])
+    with ScoringWorkspace(moods.con) as workspace, pytest.raises(CatalogueError, match=message) as caught:
         print_scores(workspace, roots, request)
     assert str(caught.value.where).endswith(f"/queries/toy/{folder}/{Path(NAMES[folder]).name}.sql{line}")
     assert caught.value.next_step
     assert "talkhouse_scores_" not in str(caught.value)
 
 
-def print_scores(workspace: Workspace, roots: tuple[Path, Path], request: Request) -> None:
+def print_scores(workspace: ScoringWorkspace, roots: tuple[Path, Path], request: ScoreRequest) -> None:
     printed(workspace, score(workspace, task("toy.mood", catalogue(roots)), request))
 
 
 def test_the_tables_of_a_run_are_gone_with_it(moods: Invented) -> None:
-    with Workspace(moods.con) as workspace:
+    with ScoringWorkspace(moods.con) as workspace:
         first, second = (workspace.create("rows", f"select {number} as number") for number in (1, 2))
         assert [moods.con.execute(f"from {table}").fetchall() for table in (first, second)] == [[(1,)], [(2,)]]
         assert len(workspace.tables()) == 2

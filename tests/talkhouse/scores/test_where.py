@@ -14,9 +14,8 @@ from talkhouse.scores.saved.runs import save, saved
 from talkhouse.scores.saved.saved_file import path_for
 from talkhouse.scores.score import Scored, score
 from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.request import Request
-from talkhouse.scores.tasks.task import task
-from talkhouse.scores.tasks.workspace import Workspace
+from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
+from talkhouse.scores.tasks.task import ScoreRequest, task
 from tests.commands import run
 from tests.samples import RELEASES
 from tests.talkhouse.scores.scoring import score_once
@@ -25,8 +24,10 @@ TASK, RELEASE = f"{RELEASES}.breakdown_detection", RELEASES
 WHERE = "label <> 'O' and turn_index > 0"
 
 
-def of_eval(where: str | None, **options: object) -> Request:
-    return Request((), **{"baseline": Baseline.ORACLE, "split": "eval", "release": RELEASE, "where": where, **options})  # type: ignore[arg-type]
+def of_eval(where: str | None, **options: object) -> ScoreRequest:
+    return ScoreRequest(
+        (), **{"baseline": Baseline.ORACLE, "split": "eval", "release": RELEASE, "where": where, **options}
+    )  # type: ignore[arg-type]
 
 
 def test_only_the_examples_of_which_it_is_true_are_scored(con: duckdb.DuckDBPyConnection) -> None:
@@ -52,7 +53,7 @@ def test_only_the_examples_of_which_it_is_true_are_scored(con: duckdb.DuckDBPyCo
     ],
 )
 def test_what_leaves_nothing_is_refused(
-    con: duckdb.DuckDBPyConnection, request_: Request, error: type[Exception], words: str
+    con: duckdb.DuckDBPyConnection, request_: ScoreRequest, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
         score_once(con, task(TASK), request_)
@@ -64,7 +65,7 @@ def warehouse(sample: Path, tmp_path: Path) -> Path:
 
 
 def keep(warehouse: Path, name: str, where: str | None) -> Scored:
-    with talkhouse.open(warehouse) as con, Workspace(con) as workspace:
+    with talkhouse.open(warehouse) as con, ScoringWorkspace(con) as workspace:
         scored = score(workspace, task(TASK), of_eval(where, baseline=Baseline.RANDOM, keep=True))
         save(workspace, scored, name, warehouse)
         return scored

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from talkhouse.lake import attach
-from talkhouse.lake.write import write_lake
-from talkhouse.lake_format.manifest import read
+from talkhouse.lake.write_lake import write_lake
+from talkhouse.lake_format.lake_manifest import read
 from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch, SparkFailed, UsageError
 from talkhouse.spark.check import check
 from talkhouse.spark.sessions import session

@@ -11,13 +11,12 @@ import pytest
 
 from talkhouse.lake import attach
 from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import Manifest, read
+from talkhouse.lake_format.lake_manifest import LakeManifest, read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark.attach import attach_snapshot
-from talkhouse.spark.check import check, compare_all, relations_of
+from talkhouse.spark.check import check, compare_all, relations_of, warehouse_of
 from talkhouse.spark.compare import Compared, compare_rows
-from talkhouse.spark.read_back import warehouse_of
 from talkhouse.spark.sessions import session
 from tests import spark_cluster
 from tests.lakes import Quiet, differences, lake_of, with_odd_texts
@@ -42,7 +41,7 @@ def lake(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake_of(filled, tmp_path_factory.mktemp("lake") / "lake")
 
 
-def read_back(manifest: Manifest, lake: Path, folder: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+def read_back(manifest: LakeManifest, lake: Path, folder: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
     return warehouse_of(manifest, lake, folder, read_translation(lake, manifest))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.schema.sql import quoted
-from talkhouse.spark.compare import Column, Compared, Difference, Relation, compare_rows
+from talkhouse.spark.compare import Compared, ComparedRelation, SparkColumn, SparkDifference, compare_rows
 from tests.conftest import invented_examples
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -39,27 +39,27 @@ CELLS = [st.sampled_from(values) for values in VALUES.values()]
 ROWS = st.lists(st.tuples(KEYS, *CELLS), min_size=1, max_size=12, unique_by=lambda row: row[0]).map(
     lambda rows: [(*key, *cells) for key, *cells in rows]
 )
-RELATION = Relation(
+RELATION = ComparedRelation(
     "main",
     "invented",
     GRAIN,
     (
-        Column("name", "VARCHAR", "string"),
-        Column("number", "INTEGER", "int"),
-        *(Column(f"a {type_}", type_, "-") for type_ in VALUES),
+        SparkColumn("name", "VARCHAR", "string"),
+        SparkColumn("number", "INTEGER", "int"),
+        *(SparkColumn(f"a {type_}", type_, "-") for type_ in VALUES),
     ),
 )
 Rows = list[tuple[Any, ...]]
 
 
-def table(con: duckdb.DuckDBPyConnection, name: str, relation: Relation, rows: Rows) -> None:
+def table(con: duckdb.DuckDBPyConnection, name: str, relation: ComparedRelation, rows: Rows) -> None:
     columns = ", ".join(f"{quoted(column.name)} {column.type}" for column in relation.columns)
     con.execute(f"create or replace table {name} ({columns})")
     if rows:
         con.executemany(f"insert into {name} values ({', '.join('?' for _ in relation.columns)})", rows)
 
 
-def read_all(con: duckdb.DuckDBPyConnection, name: str, relation: Relation) -> pa.Table:
+def read_all(con: duckdb.DuckDBPyConnection, name: str, relation: ComparedRelation) -> pa.Table:
     """Read a table as Spark gives it, which has no type for JSON."""
     texts = [quoted(column.name) for column in relation.columns if column.type == "JSON"]
     replaced = f"replace ({', '.join(f'{text}::varchar as {text}' for text in texts)})" if texts else ""
@@ -92,7 +92,9 @@ LONG = ("VARCHAR", "DOUBLE", "VARCHAR[]", "VARCHAR[][]")
 @pytest.mark.parametrize("type_", [pytest.param(type_, marks=[pytest.mark.slow] * (type_ in LONG)) for type_ in VALUES])
 def test_every_other_value_in_every_row_is_noticed(type_: str) -> None:
     values = VALUES[type_]
-    relation = Relation("main", "invented", ("row",), (Column("row", "INTEGER", "int"), Column("value", type_, "-")))
+    relation = ComparedRelation(
+        "main", "invented", ("row",), (SparkColumn("row", "INTEGER", "int"), SparkColumn("value", type_, "-"))
+    )
     with duckdb.connect() as con:
         table(con, relation.name, relation, list(enumerate(values)))
         rows = read_all(con, relation.name, relation)
@@ -154,7 +156,9 @@ def test_no_rows_are_equal_to_no_rows_only() -> None:
 
 @pytest.mark.parametrize("number", [1e300, 1.0, 1e-300, -3.5])
 def test_doubles_may_differ_by_a_millionth_of_a_millionth(number: float) -> None:
-    relation = Relation("main", "invented", ("row",), (Column("row", "INTEGER", "int"), Column("x", "DOUBLE[]", "-")))
+    relation = ComparedRelation(
+        "main", "invented", ("row",), (SparkColumn("row", "INTEGER", "int"), SparkColumn("x", "DOUBLE[]", "-"))
+    )
     with duckdb.connect() as con:
         table(con, relation.name, relation, [(1, [0.0, number, NAN])])
         for factor, is_equal in [(1 + 9e-13, True), (1 - 9e-13, True), (1 + 2e-12, False), (1 - 2e-12, False)]:
@@ -175,7 +179,9 @@ def test_doubles_may_differ_by_a_millionth_of_a_millionth(number: float) -> None
     ids=["type", "name", "order", "less", "more", "bytes"],
 )
 def test_other_columns_are_a_difference(found: dict[str, Any]) -> None:
-    relation = Relation("main", "t", (), (Column("row", "INTEGER", "int"), Column("text", "VARCHAR", "string")))
+    relation = ComparedRelation(
+        "main", "t", (), (SparkColumn("row", "INTEGER", "int"), SparkColumn("text", "VARCHAR", "string"))
+    )
     with duckdb.connect() as con:
         table(con, relation.name, relation, [(1, "a")])
         assert compare_rows(con, relation, lambda *_: read_all(con, "t", relation)).difference is None
@@ -186,7 +192,7 @@ def test_other_columns_are_a_difference(found: dict[str, Any]) -> None:
 
 def test_a_difference_says_where_it_is_and_shows_long_texts_where_they_differ() -> None:
     long = "x" * 5000
-    difference = Difference(
+    difference = SparkDifference(
         "bi.turns", "another value", {"id": "a/1", "n": 2}, "text", f"{long}é{long}", f"{long}e{long}"
     )
     text = str(difference)

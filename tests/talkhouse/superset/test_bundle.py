@@ -15,16 +15,14 @@ from msgspec import structs
 import talkhouse
 from talkhouse.charts.colours import PLAIN, label_colours
 from talkhouse.charts.declarations import dashboards, metrics
-from talkhouse.charts.declared import COLUMNS, Chart, Kind
-from talkhouse.charts.metric import Metric
-from talkhouse.charts.rows import frame
+from talkhouse.charts.declared import COLUMNS, Chart, ChartKind, Metric
+from talkhouse.charts.fields import frame
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.files import own_files
 from talkhouse.schema.errors import BadName, CatalogueError, UsageError
 from talkhouse.superset.bundle import Bundle, write_bundle
-from talkhouse.superset.colours import colours
-from talkhouse.superset.filters import ONCE
-from talkhouse.superset.names import identity
+from talkhouse.superset.charts import identity
+from talkhouse.superset.dashboards import ONCE, colours
 from tests.conftest import Build
 from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
 from tests.corpora.test_sixth_corpus import made
@@ -228,7 +226,9 @@ def test_labels_have_the_colours_of_their_scheme(con: duckdb.DuckDBPyConnection)
     ).fetchall()
     rows = con.execute("select label from main.labels where scheme = ? order by label_index", [scheme]).fetchall()
     labels = [label for (label,) in rows]
-    bars = Chart(title="", kind=Kind.BAR, view="label_counts", x="corpus_id", by=("label",), metrics=("row_count",))
+    bars = Chart(
+        title="", kind=ChartKind.BAR, view="label_counts", x="corpus_id", by=("label",), metrics=("row_count",)
+    )
     others = structs.replace(bars, by=("split",), values=(labels[0], "dev"))
     shown = colours(partial(frame, con), [others, structs.replace(bars, scheme=scheme)], {}, own_files())
     assert shown == {**label_colours(labels, "good_to_bad"), "dev": PLAIN[1]}
@@ -237,7 +237,7 @@ def test_labels_have_the_colours_of_their_scheme(con: duckdb.DuckDBPyConnection)
 def test_a_metric_has_the_colour_of_its_label(con: duckdb.DuckDBPyConnection) -> None:
     """Superset looks its colour up by its name, though it shows its title."""
     known = {"turns": {name: Metric(title=name.upper(), sql="count(*)") for name in ("a", "b")}}
-    bars = Chart(title="", kind=Kind.BAR, view="turns", x="role", metrics=("a", "b"))
+    bars = Chart(title="", kind=ChartKind.BAR, view="turns", x="role", metrics=("a", "b"))
     shown = colours(partial(frame, con), [bars], known, own_files())
     assert shown == {"A": PLAIN[0], "B": PLAIN[1], "a": PLAIN[0], "b": PLAIN[1]}
 

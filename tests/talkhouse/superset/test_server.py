@@ -23,7 +23,7 @@ from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.declared import Chart, Dashboard, Filter
 from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.superset.filters import ONCE
+from talkhouse.superset.dashboards import ONCE
 from tests import outside
 from tests.commands import run
 from tests.talkhouse.superset.server import PAGE, Superset

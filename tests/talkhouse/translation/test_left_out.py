@@ -10,13 +10,13 @@ import pytest
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.lake.write import Outcome, Result, write_lake
+from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
 from talkhouse.lake_format.documents import read_translation, sql
-from talkhouse.lake_format.manifest import read
+from talkhouse.lake_format.lake_manifest import read
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark.check import check
-from talkhouse.translation import kept, spark_query
-from talkhouse.translation.left_out import told
+from talkhouse.translation import outcome_cache, spark_query
+from talkhouse.translation.translate import left_out_lines
 from talkhouse.translation.translated import LeftOut
 from tests.corpora.test_sixth_corpus import laid_out
 from tests.lakes import Quiet
@@ -63,7 +63,7 @@ class Tea(NamedTuple):
         """Where it is declared."""
         return (self.folder / "corpora",)
 
-    def write(self, lake: Path, *, dry_run: bool = False) -> Result:
+    def write(self, lake: Path, *, dry_run: bool = False) -> LakeResult:
         """Write a lake of it."""
         return write_lake(lake, [self.warehouse], Quiet(), dry_run=dry_run)
 
@@ -160,7 +160,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.slow
 def test_nothing_is_translated_twice(tea: Tea, lake: Path, asked: list[str]) -> None:
     again = tea.write(lake, dry_run=True)
-    assert again.outcome is Outcome.UNCHANGED
+    assert again.outcome is LakeOutcome.UNCHANGED
     assert {view.name for view in again.left_out} == REASONS.keys() | READERS | {"example_labels"}
     assert built(tea.folder, 1).notes == tea.notes
     assert asked == []
@@ -188,16 +188,19 @@ DAMAGED: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.slow
 def test_what_is_kept_and_damaged_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    outcomes = kept.Outcomes()
-    outcomes.of("key", lambda: kept.Refused("can't be translated: a reason"))
+    outcomes = outcome_cache.Outcomes()
+    outcomes.get_or_make("key", lambda: outcome_cache.NotTranslated("can't be translated: a reason"))
     outcomes.keep()
     (file,) = (tmp_path / "talkhouse").iterdir()
     whole = file.read_bytes()
     for name, damage in DAMAGED.items():
         file.write_bytes(damage(whole))
-        assert kept.Outcomes().of("key", lambda: kept.Refused("made again")) == kept.Refused("made again"), name
+        assert outcome_cache.Outcomes().get_or_make(
+            "key", lambda: outcome_cache.NotTranslated("made again")
+        ) == outcome_cache.NotTranslated("made again"), name
     file.write_bytes(whole)
-    assert kept.Outcomes().of("key", lambda: kept.Refused("again")).reason.endswith("a reason")  # type: ignore[union-attr]
+    found = outcome_cache.Outcomes().get_or_make("key", lambda: outcome_cache.NotTranslated("again"))
+    assert found.reason.endswith("a reason")  # type: ignore[union-attr]
 
 
 def test_what_reads_a_view_that_is_left_out_is_told_with_it() -> None:
@@ -206,7 +209,7 @@ def test_what_reads_a_view_that_is_left_out_is_told_with_it() -> None:
         LeftOut("toy", "b", "it reads toy.a, which is left out", because="toy.a"),
         LeftOut("bi", "all", "toy.a is left out", "the labels of toy.a", "toy.a"),
     ]
-    assert told(views) == [
+    assert left_out_lines(views) == [
         "toy.a: can't be translated: x; and with it what reads it: toy.b",
         "bi.all: the labels of toy.a, which is left out",
     ]
@@ -218,11 +221,11 @@ def test_the_page_says_what_is_portable() -> None:
     assert len(rows) > 8
     for instead, write in rows:
         (refused,) = re.findall("`(.*?)`", instead)
-        assert isinstance(outcome(refused), kept.Refused), refused
+        assert isinstance(outcome(refused), outcome_cache.NotTranslated), refused
         for taken in re.findall(r"`(\S.*?)`", write.replace("a `with` that", "")):
-            assert isinstance(outcome(taken), kept.Translated), taken
+            assert isinstance(outcome(taken), outcome_cache.Translated), taken
 
 
-def outcome(expression: str) -> kept.Outcome:
+def outcome(expression: str) -> outcome_cache.Outcome:
     group = " group by dialogue_id" if re.match(r"list|any|min", expression) else ""
     return spark_query.translated(f"select {expression} as x from main.turns{group}", [], [("x", "VARCHAR")])

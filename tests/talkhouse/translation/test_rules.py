@@ -13,11 +13,9 @@ import pytest
 
 from talkhouse.queries.heads import MacroQuery
 from talkhouse.translation import rules
-from talkhouse.translation.dialects import parsed, spark_sql
-from talkhouse.translation.kept import Refused
-from talkhouse.translation.macros import macros, without_macros
-from talkhouse.translation.refuse import NotPortable
-from talkhouse.translation.spark_query import translated
+from talkhouse.translation.dialects import NotPortable, parsed, spark_sql
+from talkhouse.translation.outcome_cache import NotTranslated
+from talkhouse.translation.spark_query import macros, translated, without_macros
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -215,7 +213,7 @@ def test_whatever_else_goes_wrong_is_a_reason_and_no_traceback(sql: str, words: 
 @pytest.mark.parametrize("type_", ["MAP(VARCHAR, INTEGER)", "TIME", "STRUCT(a INTEGER)", "HUGEINT", "INTEGER[3]"])
 def test_a_column_of_a_type_that_no_lake_has_is_a_reason(type_: str) -> None:
     outcome = translated("select x from main.turns", [], [("x", type_)])
-    assert isinstance(outcome, Refused)
+    assert isinstance(outcome, NotTranslated)
     assert outcome.reason == f"can't be translated: no table or view of a lake has a column of the type {type_}: x"
 
 
@@ -230,7 +228,7 @@ def test_a_macro_that_is_no_expression_fails_only_what_calls_it() -> None:
 def reason(sql: str, called: list[MacroQuery] | None = None) -> str:
     """Return why a view can't be translated."""
     outcome = translated(sql, called or [], [])
-    assert isinstance(outcome, Refused)
+    assert isinstance(outcome, NotTranslated)
     assert outcome.reason.startswith("can't be translated: ")
     assert "\n" not in outcome.reason
     return outcome.reason

@@ -7,7 +7,7 @@ import pytest
 
 from talkhouse.lake_format.documents import sql
 from talkhouse.schema.errors import LakeDamaged
-from talkhouse.translation.view_sql import check_query, functions
+from talkhouse.translation.translated import check_query, functions
 
 REFUSED = [
     "SELECT reflect('java.lang.System', 'getProperty', 'user.home')",

@@ -7,12 +7,12 @@ import pytest
 
 import talkhouse
 from talkhouse.lake_format.documents import read_translation
-from talkhouse.lake_format.manifest import read
+from talkhouse.lake_format.lake_manifest import read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.spark.attach import attach
-from talkhouse.spark.compare import Column, Relation, compare
+from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.translation.translate import translate
-from talkhouse.translation.translated import Translation, View
+from talkhouse.translation.translated import TranslatedViews, View
 from talkhouse.warehouse.opened import Warehouse
 from tests.lakes import lake_of
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def translation(small: Path) -> Translation:
+def translation(small: Path) -> TranslatedViews:
     """The views of a warehouse, which has those of all corpora."""
     with talkhouse.open(small) as con:
         return translate(con, catalogue(), Warehouse(con).split_views)
 
 
-def test_every_view_is_translated(translation: Translation, small: Path) -> None:
+def test_every_view_is_translated(translation: TranslatedViews, small: Path) -> None:
     with talkhouse.open(small) as con:
         views = con.execute("select schema_name, view_name from duckdb_views() where not internal").fetchall()
     assert {(view.schema, view.name) for view in translation.views} == set(views)
 
 
-def test_a_view_comes_after_those_that_it_reads(translation: Translation) -> None:
+def test_a_view_comes_after_those_that_it_reads(translation: TranslatedViews) -> None:
     created: set[str] = set()
     names = {view.full_name for view in translation.views}
     for view in translation.views:
@@ -52,6 +52,6 @@ def test_every_view_gives_the_rows_that_it_gives_in_duckdb(filled: Path, tmp_pat
     assert [name for name, one in compared.items() if not one.rows] == []
 
 
-def relation(view: View) -> Relation:
-    columns = tuple(Column(column.name, column.type, column.spark_type) for column in view.columns)
-    return Relation(view.schema, view.name, tuple(view.grain), columns)
+def relation(view: View) -> ComparedRelation:
+    columns = tuple(SparkColumn(column.name, column.type, column.spark_type) for column in view.columns)
+    return ComparedRelation(view.schema, view.name, tuple(view.grain), columns)

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.packages.export import Written, export_package
+from talkhouse.packages.export import WrittenPackage, export_package
 from talkhouse.query.export import settings
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters
@@ -23,7 +23,7 @@ RECORD = ("record_id", "release", "subset", "split", "standard_split", "record_i
 
 def export(
     database: Path, corpus_id: str, output: Path, filters: Filters = NO_FILTERS, key_file: Path | None = None
-) -> Written:
+) -> WrittenPackage:
     """Export a corpus as the command does."""
     with opened(database, settings=settings(output)) as warehouse:
         return export_package(

@@ -348,13 +348,13 @@ def test_a_full_disk_leaves_nothing(sample: Path, tmp_path: Path) -> None:
 
 STOPPING = """
 import pathlib, sys, time
-from talkhouse.packages.convokit import ascii_json
-before = ascii_json.Mapping.write
+from talkhouse.packages import convokit
+before = convokit.JsonObjectFile.write
 def write(*arguments):
     pathlib.Path('reached').touch()
     time.sleep(60)
     before(*arguments)
-ascii_json.Mapping.write = write
+convokit.JsonObjectFile.write = write
 from talkhouse.cli import main; main()
 """
 """The command, which stops for a minute when the utterances are written."""

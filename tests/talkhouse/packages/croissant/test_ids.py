@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.packages.croissant.ids import Ids
+from talkhouse.packages.croissant_record_sets import Ids
 
 
 @given(st.lists(st.text(min_size=1), min_size=1))

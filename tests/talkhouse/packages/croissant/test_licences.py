@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from talkhouse.packages.croissant.licences import licences
+from talkhouse.packages.croissant import licences
 from talkhouse.query.terms import Part
 
 PART = Part("toy", "all", "MIT", "https://toy.org/licence", True, False, False, False, "")

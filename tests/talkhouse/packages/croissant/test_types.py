@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow
 import pytest
 
-from talkhouse.packages.croissant.types import DataType, data_type
+from talkhouse.packages.croissant_record_sets import DataType, data_type
 
 pa: Any = pyarrow
 

@@ -1,0 +1,315 @@
+"""What the fields of turns and dialogues seem to mean, by their names and values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from talkhouse.guess.record_values import (
+    Record,
+    are_ids,
+    are_keys,
+    are_texts,
+    are_texts_or_parts,
+    are_words,
+    as_words,
+    at,
+    column,
+    leaves,
+    named,
+    path_words,
+    pick,
+    walk,
+    whole_numbers,
+)
+from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath, SpeakerFields, TurnFields
+from talkhouse.ingest.declared.times import ISO, UNIX, read_time
+
+_IDS = (
+    *("id", "dialogue_id", "dialog_id", "conversation_id", "conv_id", "message_tree_id", "thread_id", "chat_id"),
+    *("session_id", "sample_id", "example_id", "record_id", "channel.id", "conversation_hash", "uuid", "uid"),
+    *("prompt_id", "question_id", "hash", "idx"),
+)
+DIALOGUES = (
+    *("dialogue_id", "dialog_id", "conversation_id", "conv_id", "convo_id", "thread_id", "session_id", "chat_id"),
+    *("message_tree_id", "dialogue", "dialog", "conversation", "conv", "convo", "thread", "session", "chat", "talk"),
+    *("call_id", "call", "ticket_id", "ticket", "case_id", "interaction_id", "episode_id", "episode", "scene_id"),
+    *("scene", "room_id", "channel_id", "group_id", "doc_id", "room", "channel", "talk_id"),
+    *("dlg", "dlg_id", "dialogid", "convid", "dialogue_no", "dialog_no", "conversation_no", "conv_no", "case", "id"),
+)
+_TEXTS = (
+    *("text", "utterance", "content", "message", "body", "msg", "utterance_text", "message_text", "msg_text"),
+    *("turn_text", "transcript", "sentence"),
+)
+_OTHER_TEXTS = ("utt", "value", "words", "said", "says", "line", "comment", "post", "turn", "query", "response")
+"""Names that other fields have too: these are texts only where many have several words."""
+_ROLES = ("role", "speaker_role", "participant_role", "speaker_type", "sender_type", "author_role", "author.role")
+_SPEAKERS = (
+    *("speaker_id", "author.id", "author_id", "sender.id", "sender_id", "from_id", "user.id", "user_id", "speaker"),
+    *("author", "sender", "from", "user", "username", "user_name", "nickname", "nick", "who", "participant_id"),
+    *("participant", "person", "name", "by", "actor", "spk", "voice", "character"),
+)
+_SPEAKER_NAMES = (
+    *("speaker_name", "author.name", "author_name", "sender.name", "sender_name", "user.name", "user_name", "username"),
+    *("from", "author.nickname", "name"),
+)
+_BOTS = ("is_bot", "author.is_bot", "author.bot", "user.is_bot", "sender.is_bot")
+_TURN_IDS = ("id", "utt_id", "utterance_id", "message_id", "msg_id", "turn_id", "comment_id", "post_id", "uid")
+_ORDERS = (
+    *("turn_index", "turn_idx", "turn_number", "turn_no", "turn_nr", "turn_num", "turn_order", "turn_id", "turn"),
+    *("order", "sequence_number", "sequence", "seq", "position", "pos", "index", "idx", "utterance_index"),
+    *("utterance_idx", "utt_idx", "utt_no", "utterance_number", "message_index", "line_number", "line_no", "line"),
+    *("number", "nr", "no", "num", "n", "step"),
+)
+_TIMES = (
+    *("said_at", "timestamp", "time", "datetime", "date_time", "created_at", "created", "created_date"),
+    *("created_utc", "sent_at", "date", "ts", "when", "time_stamp"),
+)
+_STARTS = ("started_at", "start_time", "created_at", "create_time", "created_date", "timestamp", "date", "datetime")
+_REPLIES = (
+    *("reply_to", "reply_to_id", "in_reply_to", "reply_to_message_id", "reply_to_msg_id", "reference.message_id"),
+    *("parent_id", "parent", "parent_message_id", "in_response_to", "responds_to", "answers"),
+)
+
+USERS = frozenset({"prompter", "human", "usr"})
+BOTS = frozenset({"gpt", "bot", "ai", "model", "chatbot"})
+_ROLE_WORDS = (
+    USERS | BOTS | {"user", "assistant", "system", "sys", "tool", "function", "developer", "agent", "customer"}
+)
+
+
+@dataclass
+class Meanings:
+    """What the fields of turns mean."""
+
+    turn: TurnFields
+    speaker: SpeakerFields = field(default_factory=SpeakerFields)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    times: dict[str, str] = field(default_factory=dict)
+    remarks: dict[str, str] = field(default_factory=dict)
+
+
+def meanings(
+    dialogues: Sequence[Sequence[Record]], *, with_order: bool, but: Sequence[JsonPath] = ()
+) -> Meanings | None:
+    """Return what the fields of turns mean, given the turns of some dialogues; None where no field is a text.
+
+    ``but``: fields that mean something else. ``with_order``: whether a field may say the order of the turns.
+    """
+    turns = [turn for dialogue in dialogues for turn in dialogue]
+    text = pick(turns, _TEXTS, are_texts_or_parts, but) or pick(turns, _OTHER_TEXTS, _are_sentences, but)
+    text = text or _longest(turns, but)
+    if text is None:
+        return None
+    taken: list[JsonPath | None] = [text, *but]
+    role = pick(turns, _ROLES, are_words, taken)
+    taken.append(role)
+    speaker = pick(turns, _SPEAKERS, _are_speakers, taken) or pick(turns, ("id",), _recur, taken)
+    if role is None and speaker is not None and _are_roles(column(turns, speaker)):
+        role, speaker = speaker, None
+    taken.append(speaker)
+    order = _order(dialogues, taken) if with_order else None
+    taken.append(order)
+    turn_id = _id_in(dialogues, taken)
+    reply_to = _reply_to(dialogues, turn_id, taken)
+    said_at, times, remarks = _time_of(turns, _TIMES, [*taken, turn_id, reply_to], "said_at")
+    turn = TurnFields(turn_id, text, role, speaker, said_at, reply_to, order=order)
+    words = column(turns, role) if role else []
+    return Meanings(turn, _speaker(turns, speaker), _role_words(words), times, remarks)
+
+
+def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -> tuple[DialogueFields, dict[str, str]]:
+    """Return what the other fields of dialogues mean: title, split, domain, language, the time of the begin."""
+    title = pick(records, ("title", "subject", "channel.name"), are_texts, but)
+    split = pick(records, ("split", "data_split"), are_words, but)
+    domain = pick(records, ("domain",), are_texts, but)
+    language = pick(records, ("language", "lang"), are_words, but)
+    started_at, times, _ = _time_of(records, _STARTS, but, "started_at")
+    return DialogueFields(None, title, split, domain, language, started_at), times
+
+
+def _role_words(words: Sequence[Any]) -> dict[str, str]:
+    """Return which of a file's words for roles mean user and assistant."""
+    roles: dict[str, str] = {}
+    known = dict.fromkeys(word for word in words if isinstance(word, str) and word)
+    has_bot = any(word.lower() in BOTS | {"assistant", "agent"} for word in known)
+    for word in known:
+        lower = word.lower()
+        if lower in USERS or (lower == "user" != word):
+            roles[word] = "user"
+        elif lower in BOTS or (lower == "assistant" != word):
+            roles[word] = "assistant"
+        elif lower in ("system", "sys") and not has_bot and len(known) == 2:
+            roles[word] = "assistant"  # of task-oriented dialogues, the other is the user
+    return roles
+
+
+def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
+    """Return the field that is an id, where no file of the sample has one twice; and why it is, or is not."""
+    records = [record for file in files for record in file]
+    repeated = []
+    for path in named(records, tuple(dict.fromkeys((*_IDS, *DIALOGUES)))):
+        columns = [column(file, path) for file in files]
+        if path_words(path) not in _IDS and not all(_are_bare(values) for values in columns):
+            continue
+        if all(are_ids(values) for values in columns):
+            return path, "none stands twice in the sample"
+        if all(are_keys(values) for values in columns):
+            repeated.append(path_words(path))
+    if repeated:
+        return None, f"no id: {repeated[0]} has a value twice in the sample"
+    return None, "no id: no field has a name for it and a value in each record"
+
+
+def _are_bare(values: list[Any]) -> bool:
+    """Whether each is a word or number: a field called ``dialogue`` may have the dialogue itself."""
+    return all(isinstance(value, str | int) and len(str(value).split()) == 1 for value in values)
+
+
+def _longest(turns: Sequence[Record], but: Sequence[JsonPath]) -> JsonPath | None:
+    """Return the field with the longest texts, where most of them are of several words."""
+    best: tuple[float, JsonPath] | None = None
+    for path in leaves(turns):
+        values = [value for value in column(turns, path) if isinstance(value, str)]
+        if (
+            path in but
+            or len(values) < len(turns) / 2
+            or sum(" " in value.strip() for value in values) * 2 < len(values)
+        ):
+            continue
+        mean = sum(map(len, values)) / len(values)
+        if len(set(values)) * 2 > len(values) and (best is None or mean > best[0]):
+            best = mean, path
+    return best[1] if best else None
+
+
+def _are_sentences(values: list[Any]) -> bool:
+    return are_texts(values) and sum(isinstance(value, str) and " " in value for value in values) * 3 > len(values)
+
+
+def _are_speakers(values: list[Any]) -> bool:
+    given = [value for value in values if value is not None]
+    return bool(given) and all(isinstance(value, str) or type(value) is int for value in given)
+
+
+def _recur(values: list[Any]) -> bool:
+    """Whether these are names of a few, each of whom says several things."""
+    return are_words(values) and len(set(values)) * 2 <= len(values)
+
+
+def _are_roles(values: list[Any]) -> bool:
+    words = {value.lower() for value in values if isinstance(value, str) and value}
+    return bool(words) and words <= _ROLE_WORDS
+
+
+def _speaker(turns: Sequence[Record], speaker: JsonPath | None) -> SpeakerFields:
+    """Return whom a name means: an id means the same in all of the corpus, a name only in its dialogue."""
+    if speaker is None:
+        return SpeakerFields()
+    is_id = path_words(speaker).endswith(("id", "username", "user_name"))
+    name = pick(turns, _SPEAKER_NAMES, are_texts, [speaker]) if is_id else None
+    is_bot = pick(turns, _BOTS, lambda values: all(isinstance(value, bool | None) for value in values))
+    return SpeakerFields("corpus" if is_id else "dialogue", name, is_bot)
+
+
+def _order(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | None]) -> JsonPath | None:
+    """Return the field that numbers the turns of each dialogue."""
+
+    def numbers_turns(path: JsonPath) -> bool:
+        places = [whole_numbers(column(dialogue, path)) for dialogue in dialogues]
+        return all(place is not None and len(set(place)) == len(place) for place in places)
+
+    if all(len(dialogue) == 1 for dialogue in dialogues):
+        return None
+    turns = [turn for dialogue in dialogues for turn in dialogue]
+    return next((path for path in named(turns, _ORDERS, taken) if numbers_turns(path)), None)
+
+
+def _id_in(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | None]) -> JsonPath | None:
+    """Return the field that is an id of a turn in its dialogue."""
+    turns = [turn for dialogue in dialogues for turn in dialogue]
+    for path in named(turns, _TURN_IDS, taken):
+        if all(are_ids(column(dialogue, path)) for dialogue in dialogues if dialogue):
+            return path
+    return None
+
+
+def _reply_to(
+    dialogues: Sequence[Sequence[Record]], turn_id: JsonPath | None, taken: Sequence[JsonPath | None]
+) -> JsonPath | None:
+    """Return the field that has the id of another turn: by its name, or because most of its texts are such ids."""
+    if turn_id is None:
+        return None
+    turns = [turn for dialogue in dialogues for turn in dialogue]
+    given: dict[JsonPath, list[tuple[Any, bool]]] = {path: [] for path in leaves(turns)}
+    """The keys at each path, and whether it is the id of another turn of the dialogue."""
+    for dialogue in dialogues:
+        ids = set(column(dialogue, turn_id))
+        for turn in dialogue:
+            own = at(turn, turn_id)
+            for path, value in walk(turn):
+                if are_keys([value]):
+                    given[path].append((value, value in ids and value != own))
+    but = [*taken, turn_id]
+    known = named(turns, _REPLIES, but)
+    for path in (*known, *(path for path in given if path not in but and path not in known)):
+        meant = [value for value, is_other in given[path] if is_other]
+        is_mostly = given[path] and len(meant) * 2 >= len(given[path])
+        if is_mostly and (path in known or all(isinstance(value, str) for value in meant)):
+            return path
+    return None
+
+
+def names_of(paths: Sequence[JsonPath | None]) -> set[str]:
+    """Return the names of the fields that paths begin with."""
+    return {path[0] for path in paths if path and path[0] is not None}
+
+
+def scheme_word(name: str) -> str:
+    """Write a field's name as the name of a scheme."""
+    return as_words(name) or "label"
+
+
+_PATTERNS = (
+    *("%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M"),
+    *("%d.%m.%Y", "%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M"),
+    *("%m/%d/%Y", "%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z"),
+)
+"""Forms that are tried, in this order; of two that fit, the other one is named."""
+
+_MOST_TIMES = 200
+
+
+def _time_of(
+    records: Sequence[Record], names: Sequence[str], but: Sequence[JsonPath | None], key: str
+) -> tuple[JsonPath | None, dict[str, str], dict[str, str]]:
+    """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another."""
+    for path in named(records, names, but):
+        values = [value for value in column(records, path) if value not in (None, "")][:_MOST_TIMES]
+        forms = _forms(values)
+        if forms:
+            remark = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}
+            return path, {} if forms[0] == ISO else {key: forms[0]}, remark
+    return None, {}, {}
+
+
+def _forms(values: list[Any]) -> list[str]:
+    """Return the forms that all of these times have."""
+    if not values or all(isinstance(value, date) for value in values):
+        return [ISO] if values else []
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) == len(values):
+        return _since_1970([float(number) for number in numbers])
+    if not all(isinstance(value, str) for value in values):
+        return []
+    if all(value.replace(".", "", 1).isdecimal() for value in values):
+        return _since_1970([float(value) for value in values])
+    forms = [form for form in (ISO, *_PATTERNS) if all(read_time(value, form).value for value in values)]
+    return forms[:1] if forms[:1] == [ISO] else forms
+
+
+def _since_1970(numbers: list[float]) -> list[str]:
+    for form, unit in zip(UNIX, (1, 1_000), strict=True):
+        if all(10**8 * unit <= number < 10**10 * unit for number in numbers):
+            return [form]
+    return []

@@ -1,0 +1,265 @@
+"""What a folder of files looks like, by samples of some of them: the first format whose rule fits wins."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from talkhouse.guess import nested_rules, row_rules, text_rules
+from talkhouse.guess.field_meanings import names_of, scheme_word
+from talkhouse.guess.guess import Guess, GuessedLabels, paths_of
+from talkhouse.guess.profile import MOST_WORDS, FieldProfile, fields_of
+from talkhouse.guess.record_values import at
+from talkhouse.guess.row_rules import CONVOKIT_FILES, looks_like_labels
+from talkhouse.guess.sample import MOST, Sample, is_read, sample
+from talkhouse.ingest.declared.declaration.model import JsonPath
+from talkhouse.ingest.declared.splits import standard_split
+from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.sources import SourceFile, opened
+
+_MOST_FILES = 12
+"""Files that are looked into; of files whose names differ in digits alone a few stand for all."""
+
+_ORDER = ("train", "validation", "test", None)
+
+
+@dataclass(frozen=True)
+class FolderFile:
+    """A file that holds dialogues."""
+
+    path: str
+    split: str | None
+
+
+@dataclass
+class Look:
+    """What a folder looks like."""
+
+    guess: Guess | None
+    files: list[FolderFile] = field(default_factory=list)
+    """By split, then in canonical order; none for ConvoKit, whose files are known by their names."""
+    labels: list[Sample] = field(default_factory=list)
+    """Files that seem to hold labels of the dialogues."""
+    left: dict[str, str] = field(default_factory=dict)
+    """Path -> why it is not read."""
+    samples: list[Sample] = field(default_factory=list)
+    """Of the files that hold dialogues."""
+    problems: dict[str, str] = field(default_factory=dict)
+    """Path of such a file -> what is wrong in its beginning, which a build will name too."""
+
+
+def look(folder: Path) -> Look:
+    """Look into some files of a folder, archives as folders.
+
+    Raises SourceError where there is no such folder, where it is empty, or can't be read.
+    """
+    files = disk_files(folder, "corpus")
+    with opened(files) as (seen, skipped):
+        left = {_inside(file.file): file.reason.removeprefix("skipped by name: ") for file in skipped}
+        return _look(seen, left)
+
+
+def looks_like(paths: Iterable[Path]) -> str | None:
+    """Return the format that files, folders or archives look like; None where that is none.
+
+    Raises SourceError as ``look`` does.
+    """
+    listed = [file for number, path in enumerate(paths) for file in disk_files(path, f"corpus/{number}-{path.name}")]
+    with opened(listed) as (seen, _):
+        guessed = _look(seen, {}).guess
+    return guessed.format if guessed else None
+
+
+def _look(seen: Sequence[SourceFile], left: dict[str, str]) -> Look:
+    by_path = {_inside(file): file for file in seen}
+    readable = {path: file for path, file in by_path.items() if is_read(path)}
+    left |= {path: "no ending of a format that is known" for path in by_path if path not in readable}
+    folders = {str(PurePosixPath(path).parent) for path in readable if PurePosixPath(path).name in CONVOKIT_FILES[:2]}
+    for folder in folders:
+        names = {PurePosixPath(path).name for path in readable if str(PurePosixPath(path).parent) == folder}
+        if len(names & set(CONVOKIT_FILES)) > 2:
+            first, *others = (name for name in CONVOKIT_FILES if name in names)
+            reason = f"it has {', '.join(others)} beside {first}"
+            return Look(Guess("convokit", reason), left=left)
+    chosen = _some(list(readable))
+    most = MOST.shared(len(chosen))
+    samples = [taken for path in chosen if (taken := sample(readable[path], path, most)) is not None]
+    return _judged(samples, list(readable), left)
+
+
+def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str]) -> Look:
+    """Find what most records look like, those before others of which it is known who speaks; and the files like it."""
+    weights: dict[object, tuple[bool, int]] = {}
+    firsts: dict[object, Guess] = {}
+    for taken in samples:
+        own = _fitting([taken])
+        if own is None:
+            continue
+        key = (own.format, *_needed(own))
+        firsts.setdefault(key, own)
+        says_who = bool(own.format != "turns" or own.turn.role or own.turn.speaker)
+        weights[key] = says_who, weights.get(key, (False, 0))[1] + len(taken.records)
+    first = firsts[max(weights, key=lambda key: weights[key])] if weights else None
+    alike = [taken for taken in samples if first is None or _has(taken, first)]
+    guessed = guess(alike)
+    if first is not None and (
+        guessed is None or (guessed.format, *_needed(guessed)) != (first.format, *_needed(first))
+    ):
+        guessed = first
+    if guessed is None:
+        left |= dict.fromkeys(paths, "looks like no format that is known")
+        return Look(None, left=left, samples=list(samples))
+    return _sorted_out(guessed, alike, samples, paths, left)
+
+
+def _sorted_out(
+    guessed: Guess, alike: Sequence[Sample], samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str]
+) -> Look:
+    """Return of each file whether it has the dialogues, labels, or something else."""
+    others = [taken for taken in samples if taken not in alike]
+    labels = [taken for taken in others if guessed.format == "turns" and looks_like_labels(taken)]
+    left |= {taken.path: _why_left(taken) for taken in others if taken not in labels}
+    strange = {_pattern(taken.path) for taken in others} - {_pattern(taken.path) for taken in alike}
+    like_others = [path for path in paths if _pattern(path) in strange and path not in left]
+    left |= {path: "like another that is left" for path in like_others if path not in {f.path for f in labels}}
+    files = [FolderFile(path, _split_of(path)) for path in paths if path not in left and _pattern(path) not in strange]
+    files.sort(key=lambda file: (_ORDER.index(standard_split(file.split or "", {})), file.path))
+    problems = {taken.path: taken.remark for taken in alike if taken.remark}
+    return Look(_with_one_split(guessed, files), files, labels, left, list(alike), problems)
+
+
+def _with_one_split(guessed: Guess, files: Sequence[FolderFile]) -> Guess:
+    """Leave the field that is a split in ``extra`` where the names of files have splits: only one of them can be."""
+    path = guessed.dialogue.split
+    if path is None or not any(file.split for file in files):
+        return guessed
+    dialogue = replace(guessed.dialogue, split=None)
+    return replace(guessed, dialogue=dialogue, extra=(*guessed.extra, str(path[0])))
+
+
+def _why_left(taken: Sample) -> str:
+    if taken.problem:
+        return taken.problem
+    own = _fitting([taken])
+    return f"looks like {own.format}, with other fields" if own else "looks like no format that is known"
+
+
+def _has(taken: Sample, guessed: Guess) -> bool:
+    """Whether a file has the fields that its format can't do without; an empty one has none that could be missing."""
+    if not taken.records:
+        return taken.problem is None
+    same = taken.record == guessed.dialogue.record and taken.dialect == guessed.dialect
+    return same and all(any(at(record, path) is not None for record in taken.records) for path in _needed(guessed))
+
+
+def _needed(guessed: Guess) -> list[JsonPath]:
+    """Return the paths of the fields that a format can't do without."""
+    pair, preferred = guessed.pair, guessed.preference
+    needed = [guessed.dialogue.turns, guessed.dialogue.text, preferred.chosen, preferred.rejected]
+    needed += [pair.prompt, pair.response] if pair.each is None else [pair.each]
+    needed += [guessed.dialogue.id, guessed.turn.text] if guessed.format == "turns" else []
+    return [tuple(name for name in path if name is not None) for path in needed if path]
+
+
+def _some(paths: Sequence[str]) -> list[str]:
+    """Choose files to look into: of those that are called alike the first and the last, then others."""
+    alike: dict[str, list[str]] = {}
+    for path in paths:
+        alike.setdefault(_pattern(path), []).append(path)
+    groups = list(alike.values())
+    chosen = [group[0] for group in groups] + [group[-1] for group in groups if len(group) > 1]
+    chosen += [group[len(group) // 2] for group in groups if len(group) > 2]
+    return sorted(set(chosen[:_MOST_FILES]))
+
+
+def _pattern(path: str) -> str:
+    """Write a path without its digits and the words of splits: files that are called alike have the same."""
+    folder, _, name = path.rpartition("/")
+    word = _split_of(name)
+    name = name.replace(word, "@") if word else name
+    return re.sub(r"\d+", "0", f"{folder}/{name}")
+
+
+def _inside(file: SourceFile) -> str:
+    """Return a file's path inside the corpus's folder, archives as folders."""
+    return str(PurePosixPath(*file.path.parts[1:]))
+
+
+_RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
+    row_rules.convokit,
+    text_rules.preference,
+    nested_rules.chat,
+    nested_rules.sharegpt,
+    nested_rules.tree,
+    text_rules.pairs,
+    nested_rules.dialogue,
+    text_rules.transcript,
+    row_rules.turns,
+)
+_MOST_LABELS = 4
+_LEAST_LABELS = 2
+
+
+def guess(samples: Sequence[Sample]) -> Guess | None:
+    """Return what files of one kind look like, with what else their records have; None where no rule fits."""
+    guessed = _fitting(samples)
+    return _with_rest(guessed, samples) if guessed is not None else None
+
+
+def _fitting(samples: Sequence[Sample]) -> Guess | None:
+    """Return what the first rule that fits makes of files."""
+    with_records = [sample for sample in samples if sample.records]
+    guesses = (rule(with_records) for rule in _RULES) if with_records else ()
+    return next((guessed for guessed in guesses if guessed is not None), None)
+
+
+def _with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
+    """Name the fields that nothing takes, and those of them that seem to be labels."""
+    if guessed.format == "convokit":
+        return guessed
+    mapped = (guessed.dialogue, guessed.turn, guessed.speaker, guessed.pair, guessed.preference)
+    taken_of = (
+        mapped if guessed.format in ("turns", "transcript") else (guessed.dialogue, guessed.pair, guessed.preference)
+    )
+    taken = names_of([path for fields in taken_of for path in paths_of(fields).values()])
+    fields = fields_of(record for sample in samples for record in sample.records)
+    rest = [field for field in fields if field.name not in taken]
+    return replace(guessed, extra=tuple(field.name for field in rest), labels=tuple(_labels(guessed, rest)))
+
+
+def _labels(guessed: Guess, rest: Iterable[FieldProfile]) -> list[GuessedLabels]:
+    """Return fields of a few short texts, or of true and false, as labels; ``rater_1``, ``rater_2`` for one scheme."""
+    on = {"turns": "turn", "pairs": "response"}.get(guessed.format, "dialogue")
+    schemes: dict[str, list[FieldProfile]] = {}
+    for profile in rest:
+        is_label = _LEAST_LABELS <= profile.distinct <= MOST_WORDS and profile.distinct < profile.count
+        are_words = len(profile.words) >= _LEAST_LABELS and not any(word.isdecimal() for word in profile.words)
+        if is_label and (are_words or set(profile.types) <= {"boolean", "null"}):
+            schemes.setdefault(scheme_word(profile.name).rstrip("0123456789").rstrip("_"), []).append(profile)
+    return [
+        GuessedLabels(scheme, on, tuple(field.name for field in fields), _words(fields))
+        for scheme, fields in list(schemes.items())[:_MOST_LABELS]
+    ]
+
+
+def _words(fields: Iterable[FieldProfile]) -> tuple[str, ...]:
+    """Return what occurs as a label, true and false as they are written in JSON."""
+    words = [word for field in fields for word in (("true", "false") if field.types["boolean"] else field.words)]
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
+_WORD = re.compile(r"[a-z]+")
+
+
+def _split_of(path: str) -> str | None:
+    """Return the word for a split that a file's name has, else that of its nearest folder; None where there is none.
+
+    A name with words for two splits says nothing.
+    """
+    for name in reversed(path.lower().split("/")):
+        words: set[str] = {word for word in _WORD.findall(name) if standard_split(word, {})}
+        if len(words) == 1:
+            return words.pop()
+        if words:
+            return None
+    return None

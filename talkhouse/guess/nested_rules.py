@@ -1,0 +1,210 @@
+"""Rules for records that hold a dialogue as a list or tree of turns: chat, sharegpt, tree, dialogue."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from talkhouse.guess.field_meanings import Meanings, about_dialogues, id_of, meanings
+from talkhouse.guess.guess import Guess
+from talkhouse.guess.record_values import MOST, Record, are_texts, as_words, at, lists, objects, path_words, pick
+from talkhouse.guess.sample import Sample
+from talkhouse.ingest.declared.declaration.model import NO_PATH, JsonPath, TurnFields
+from talkhouse.ingest.declared.roles import KNOWN
+
+_LISTS = (
+    "messages",
+    "conversations",
+    "conversation",
+    "dialogue",
+    "dialog",
+    "turns",
+    "utterances",
+    "chat",
+    "thread",
+    "log",
+)
+"""Names of lists of turns, the likeliest first."""
+_REPLIES = ("replies", "children", "comments", "responses", "answers", "child_comments")
+_SYSTEM = ("system", "system_prompt", "system_message")
+_SAID = ("content", "tool_calls", "function_call", "refusal", "audio")
+_MOST_TURNS = 5_000
+"""Turns that are looked at, of all dialogues together."""
+
+
+def chat(samples: Sequence[Sample]) -> Guess | None:
+    """Each record has a list of messages with role and content."""
+    known = KNOWN["chat"]
+    for path, values in _lists_of_turns(samples).items():
+        turns = _turns(values)
+        has_said = [turn for turn in turns if "role" in turn and any(name in turn for name in _SAID)]
+        roles = {role for turn in has_said if isinstance(role := turn["role"], str)}
+        if turns and len(has_said) >= MOST * len(turns) and _mostly(roles, known | KNOWN["sharegpt"]):
+            return _messages(samples, "chat", path, "role", "content")
+    return None
+
+
+def sharegpt(samples: Sequence[Sample]) -> Guess | None:
+    """Each record has a list of messages with from and value."""
+    for path, values in _lists_of_turns(samples).items():
+        turns = _turns(values)
+        if turns and sum("from" in turn and "value" in turn for turn in turns) >= MOST * len(turns):
+            return _messages(samples, "sharegpt", path, "from", "value")
+    return None
+
+
+def tree(samples: Sequence[Sample]) -> Guess | None:
+    """Each record has a first message, with the replies to it inside."""
+    records = _records(samples)
+    for path in objects(records):
+        roots = [root for record in records if isinstance(root := at(record, path), dict)]
+        replies = _reply_list(roots)
+        if replies is None or len(roots) < MOST * len(records):
+            continue
+        trees = _trees(roots, replies)
+        found = meanings(trees, with_order=False, but=[(replies,)])
+        if found is None:
+            continue
+        turn = replace(found.turn, reply_to=None, replies=(replies,))
+        reason = f"each record has a first message, {_dotted(path)}, with {_dotted(turn.text)} and a list {replies}"
+        return _with_dialogue(samples, replace(found, turn=turn), "tree", path, reason)
+    return None
+
+
+def dialogue(samples: Sequence[Sample]) -> Guess | None:
+    """Each record has a list of objects that have a text."""
+    records = _records(samples)
+    best: tuple[tuple[int, ...], JsonPath, Meanings] | None = None
+    for path, values in _lists_of_turns(samples).items():
+        dialogues = _dialogues(values)
+        found = meanings(dialogues, with_order=False) if any(dialogues) else None
+        if found is None:
+            continue
+        rank = (_place(path), bool(found.turn.speaker or found.turn.role), -len(path))
+        if best is None or rank > best[0]:
+            best = rank, path, found
+    if best is None:
+        return _plain_texts(samples, records)
+    _, path, found = best
+    who = found.turn.role or found.turn.speaker
+    members = " and ".join(_dotted(member) for member in (who, found.turn.text) if member)
+    reason = f"each record has a list {_dotted(path)} of objects with {members}"
+    return _with_dialogue(samples, found, "dialogue", path, reason)
+
+
+def _plain_texts(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
+    """Return the guess of a dialogue that is a list of texts, by that list's name."""
+    for path, values in lists(records).items():
+        items = [item for value in values for item in value]
+        if as_words(path[-1] or "") in _LISTS and len(items) > len(values) and all(isinstance(i, str) for i in items):
+            reason = f"each record has a list {_dotted(path)} of texts"
+            return _with_dialogue(samples, Meanings(TurnFields(text=NO_PATH)), "dialogue", path, reason)
+    return None
+
+
+def _messages(samples: Sequence[Sample], form: Any, path: JsonPath, role: str, text: str) -> Guess:
+    """Guess a format of messages whose members have the names that they always have."""
+    records = _records(samples)
+    id_path, why = id_of([sample.records for sample in samples])
+    system = pick(records, _SYSTEM, are_texts)
+    fields, times = about_dialogues(records, [path, id_path, system])
+    fields = replace(fields, id=id_path, turns=path, system=system, record=samples[0].record)
+    reason = f"each record has {_dotted(path)} with {role} and {text}"
+    turn = TurnFields(role=(role,), text=(text,))
+    return Guess(form, reason, fields, turn, times=times, remarks={"dialogue.id": why})
+
+
+def _with_dialogue(samples: Sequence[Sample], found: Meanings, form: Any, path: JsonPath, reason: str) -> Guess:
+    """Complete what was found out about turns by what the records say of dialogues."""
+    records = _records(samples)
+    id_path, why = id_of([sample.records for sample in samples])
+    if samples[0].record == "member":
+        id_path, why = None, "no id: a member's name is one"
+    inside = () if form == "tree" else path
+    fields, times = about_dialogues(records, [inside, id_path])
+    fields = replace(fields, id=id_path, turns=path, record=samples[0].record)
+    remarks = {**found.remarks, "dialogue.id": why}
+    return Guess(
+        form,
+        reason,
+        fields,
+        found.turn,
+        found.speaker,
+        roles=found.roles,
+        times={**times, **found.times},
+        remarks=remarks,
+    )
+
+
+def _records(samples: Sequence[Sample]) -> list[Record]:
+    return [record for sample in samples for record in sample.records]
+
+
+def _lists_of_turns(samples: Sequence[Sample]) -> Mapping[JsonPath, list[list[Any]]]:
+    """Return the lists of objects that almost all records have, those with the likeliest names first."""
+    records = _records(samples)
+    common = {
+        path: values
+        for path, values in lists(records).items()
+        if len(values) >= MOST * len(records) and any(isinstance(item, dict) for value in values for item in value)
+    }
+    return dict(sorted(common.items(), key=lambda item: -_place(item[0])))
+
+
+def _place(path: JsonPath) -> int:
+    """Rank a list by its name; 0: none that turns usually have."""
+    names = [as_words(name) for name in path if name is not None]
+    return next((len(_LISTS) - index for index, name in enumerate(_LISTS) if names and names[-1] == name), 0)
+
+
+def _turns(values: Sequence[Sequence[Any]]) -> list[Record]:
+    return [turn for turns in _dialogues(values) for turn in turns]
+
+
+def _dialogues(values: Sequence[Sequence[Any]]) -> list[list[Record]]:
+    """Return the turns of each dialogue, of all together so many as are looked at."""
+    dialogues: list[list[Record]] = []
+    left = _MOST_TURNS
+    for value in values:
+        dialogues.append(list(islice((turn for turn in value if isinstance(turn, dict)), left)))
+        left -= len(dialogues[-1])
+        if not left:
+            break
+    return dialogues
+
+
+def _mostly(words: set[str], known: frozenset[str]) -> bool:
+    return not words or len(words & known) * 2 > len(words) or len(words) <= 8
+
+
+def _reply_list(roots: Sequence[Record]) -> str | None:
+    """Return the name of the list of replies: of objects that have members of the root's names."""
+    for root in roots:
+        for name, value in root.items():
+            if as_words(name) not in _REPLIES or not isinstance(value, list):
+                continue
+            if all(isinstance(item, dict) and len(item.keys() & root.keys()) > 1 for item in value) and value:
+                return name
+    return None
+
+
+def _trees(roots: Sequence[Record], replies: str) -> list[list[Record]]:
+    """List the messages of each tree, in any order; of all trees together so many as are looked at."""
+    trees: list[list[Record]] = []
+    left = _MOST_TURNS
+    for root in roots:
+        nodes: list[Record] = []
+        ahead = [root]
+        while ahead and len(nodes) < left:
+            node = ahead.pop()
+            nodes.append({name: value for name, value in node.items() if name != replies})
+            ahead += [item for item in node.get(replies) or () if isinstance(item, dict)]
+        trees.append(nodes)
+        left -= len(nodes)
+        if not left:
+            break
+    return trees
+
+
+def _dotted(path: JsonPath | None) -> str:
+    return path_words(path).replace(".*", "[*]") if path and None in path else ".".join(n or "*" for n in path or ())

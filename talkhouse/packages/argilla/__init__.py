@@ -1,1 +1,0 @@
-"""Records that Argilla reads: a dialogue each, as a chat."""

@@ -1,1 +1,0 @@
-"""Packages for Hugging Face's ``datasets`` and its Hub: Parquet with classes as numbers, and a dataset card."""

@@ -1,1 +1,0 @@
-"""Tasks that Label Studio imports: a dialogue each, with its labels as predictions."""

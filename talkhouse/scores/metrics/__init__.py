@@ -1,1 +1,0 @@
-"""What each example scores, and the metrics over the examples or over slices of them."""

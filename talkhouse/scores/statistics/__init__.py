@@ -1,1 +1,0 @@
-"""Resamples of what was scored, and the intervals of metrics."""
