@@ -39,9 +39,9 @@ ROOMS: dict[str, set[str]] = {
     "build": COMMON | {"explore", "query", "translation"},
     "restore": COMMON | {"explore", "query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},
-    "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore"},
+    "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap"},
     "guess": COMMON,
-    "report": COMMON | {"citation", "explore", "query", "charts"},
+    "report": COMMON | {"citation", "explore", "query", "charts", "overlap"},
 }
 ROOMS["testing"] = COMMON | {"build", "restore", "translation"}
 ROOMS["scaffold"] = COMMON | {"testing"}

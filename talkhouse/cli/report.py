@@ -19,7 +19,8 @@ def command(path: Path, force: bool, db: Path | None) -> None:
 
     It has the corpora with their charts, splits and gold labels, how well annotators agree, findings and checks, a
     dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
-    asks nothing of the network. Two reports on one build are equal to the byte.
+    asks nothing of the network. Where talkhouse overlap has written its file beside the warehouse, it has the matrix of
+    places too. Two reports on one build, and one overlap, are equal to the byte.
 
     Needs Altair: pip install 'talkhouse[dashboard]'
 

@@ -1,7 +1,7 @@
 """A command of Talkhouse in a process of its own: the pages live, whatever it does; it ends when none waits for it.
 
 Whatever is asked of the pages, and by however many, takes three quarters of the machine's memory at most: two commands
-(``AT_ONCE``) 20 % each, the warehouse that the pages have open 30 %, the file of scores 5 %.
+(``AT_ONCE``) 20 % each, the warehouse that the pages have open 30 %, a file beside it 5 %.
 """
 
 import os

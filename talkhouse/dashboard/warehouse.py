@@ -27,6 +27,13 @@ SECONDS = 30.0
 MEMORY = "30%"
 """Of the machine, for the queries of all pages; those of the console, and files, are made by commands."""
 
+MEMORY_BESIDE = "5%"
+"""Of the machine, for a file beside the warehouse: the shares of all that the pages run are added up in
+``talkhouse.dashboard.command``."""
+
+_ONE_BESIDE = threading.Lock()
+"""Each opening has its own memory: so there is one at a time."""
+
 ONE_READS = threading.Lock()
 """Held by the page that runs the code of a corpus: a reader or writer is made for one thread, and imported late."""
 
@@ -103,6 +110,14 @@ class Warehouse:
 
 
 @contextmanager
+def beside(path: Path, connect: Callable[..., duckdb.DuckDBPyConnection]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a file beside the warehouse for a moment, sandboxed: who writes it needs it for themselves."""
+    settings = sandbox.settings(memory=MEMORY_BESIDE)
+    with _ONE_BESIDE, connect(path, settings=settings) as con, limited(con, path):
+        yield con
+
+
+@contextmanager
 def limited(con: duckdb.DuckDBPyConnection, path: Path, seconds: float = SECONDS) -> Iterator[None]:
     """Stop the queries inside after some seconds, with QueryFailed; say so where the file is damaged."""
     stopped, done = threading.Event(), threading.Event()
@@ -135,13 +150,14 @@ def path() -> Path:
     return database().absolute()
 
 
-def version() -> Version | None:
-    """Return which version lies at the path now; None where there is no file."""
+def version(file: Path | None = None) -> Version | None:
+    """Return which version of the warehouse, or of another file, lies at its path now; None where there is none."""
+    file = file or path()
     try:
-        found = path().stat()
+        found = file.stat()
     except OSError:
         return None
-    return Version(path(), found.st_ino, found.st_mtime_ns)
+    return Version(file, found.st_ino, found.st_mtime_ns)
 
 
 def current() -> Warehouse:

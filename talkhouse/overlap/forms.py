@@ -41,6 +41,13 @@ def tokens(text: str) -> str:
     return f"regexp_extract_all({folded}, {literal(_TOKEN)})"
 
 
+def as_written(text: str) -> str:
+    """Return the SQL of a list of the tokens of a text as they are written, each with the tokens that it gives."""
+    # Folding joins no two tokens; from one it may make several, as from kana of half width.
+    pieces = f"regexp_extract_all(replace({text}, chr(0), ' '), {literal(_TOKEN)})"
+    return f"list_transform({pieces}, lambda piece: {{written: piece, tokens: {tokens('piece')}}})"
+
+
 def joined(tokens: str) -> str:
     """Return the SQL of tokens as one text: no token has a blank, so that two lists of them are equal if these are."""
     return f"array_to_string({tokens}, ' ')"

@@ -14,6 +14,7 @@ import duckdb
 from talkhouse.schema import warehouse
 from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError, WarehouseDamaged
+from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal, quoted
 
 FILE = "overlap.duckdb"
@@ -180,15 +181,15 @@ def _comment(con: duckdb.DuckDBPyConnection, kind: str, name: str, comment: str,
         con.execute(f"comment on column {name}.{column} is {literal(words)}")
 
 
-def open_overlap(path: Path) -> duckdb.DuckDBPyConnection:
-    """Open a file of an overlap read-only, in a database of its own.
+def open_overlap(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
+    """Open a file of an overlap read-only, in a database of its own, with these settings.
 
     Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
     SchemaMismatch for one of a newer Talkhouse.
     """
     _check_file(path)
     try:
-        con = warehouse.connect(path, alone=True)
+        con = warehouse.connect(path, alone=True, settings=settings)
     except (NotAWarehouse, WarehouseDamaged) as error:
         raise _not_ours(path, error.found or error.what) from error
     try:

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from talkhouse.overlap.overlap_file import MATRIX, open_overlap
-from talkhouse.overlap.request import EVIDENCE, VERDICTS
+from talkhouse.overlap.request import EVIDENCE, VERDICTS, Unit
 from talkhouse.overlap.units import CONTEXT
 from talkhouse.schema.sql import dicts
 
@@ -16,6 +16,8 @@ from talkhouse.schema.sql import dicts
 class Found:
     """What was found."""
 
+    fingerprint: str
+    """Of the warehouse that was read."""
     threshold: float
     contains: float
     against: list[str]
@@ -29,21 +31,53 @@ class Found:
 def read(path: Path, *, worst: int = 0) -> Found:
     """Read a file of an overlap, with so many of the worst examples. Raises what ``open_overlap`` raises."""
     with open_overlap(path) as con:
-        # Not by its view, which may be somebody else's.
-        matrix = dicts(con.execute(f"from ({MATRIX}) order by unit, place, other_unit, other_place"))
-        for row in matrix:
-            del row["share"]
-        ((threshold, contains, against),) = con.execute("select threshold, contains, against from main.run").fetchall()
-        counts = ", ".join(f"count(*) filter (verdict = '{verdict}') as {verdict}" for verdict in VERDICTS)
-        verdicts = dicts(
-            con.execute(f"""
+        return read_from(con, worst=worst)
+
+
+def read_from(con: duckdb.DuckDBPyConnection, *, worst: int = 0) -> Found:
+    """Read a file that is open, as ``read`` does."""
+    # Not by its view, which may be somebody else's.
+    matrix = dicts(con.execute(f"from ({MATRIX}) order by unit, place, other_unit, other_place"))
+    for row in matrix:
+        del row["share"]
+    query = "select warehouse_fingerprint, threshold, contains, against from main.run"
+    ((fingerprint, threshold, contains, against),) = con.execute(query).fetchall()
+    counts = ", ".join(f"count(*) filter (verdict = '{verdict}') as {verdict}" for verdict in VERDICTS)
+    verdicts = dicts(
+        con.execute(f"""
 select corpus_id, task, release, split, count(*) as examples, {counts}
 from main.examples
 group by corpus_id, task, release, split
 order by corpus_id, task, release nulls first, split nulls first
 """)
-        )
-        return Found(threshold, contains, against, matrix, verdicts, _worst(con, worst) if worst else [])
+    )
+    some = _worst(con, worst) if worst else []
+    return Found(fingerprint, threshold, contains, against, matrix, verdicts, some)
+
+
+_FEW = 3
+"""Places that a sentence names."""
+
+
+def sentences(found: Found) -> list[str]:
+    """Say what share of the examples of each split repeats a turn there; where nothing has a verdict, of the turns.
+
+    The greatest shares come first.
+    """
+    shares = []
+    for row in found.verdicts:
+        repeated = row["dialogue"] + row["both"] + row["turn"]
+        split = ", ".join(one for one in (f"{row['corpus_id']}.{row['task']}", row["release"], row["split"]) if one)
+        there = " or ".join(found.against) if len(found.against) <= _FEW else f"one of {len(found.against)} places"
+        what = "a turn or a whole dialogue" if row["dialogue"] else "a turn"
+        shares.append((repeated, row["examples"], f"of the examples of {split}", f"repeat {what} of {there}"))
+    if not found.verdicts:
+        for row in found.matrix:
+            if row["unit"] == row["other_unit"] == Unit.TURN and row["place"] != row["other_place"]:
+                said = f"of the turns of {row['place']}", f"stand in {row['other_place']}"
+                shares.append((row["affected"], row["units"] or 0, *said))
+    shares = sorted((one for one in shares if 0 < one[0] <= one[1]), key=lambda one: (-one[0] / one[1], one[2:]))
+    return [f"{part / whole:.1%} {of} ({part:,} of {whole:,}) {what}." for part, whole, of, what in shares]
 
 
 def _worst(con: duckdb.DuckDBPyConnection, number: int) -> list[dict[str, Any]]:
@@ -105,19 +139,26 @@ def with_texts(con: duckdb.DuckDBPyConnection, worst: list[dict[str, Any]]) -> l
     return [
         {
             **row,
-            "text": _text(con, row["unit"], row["dialogue_id"], row["turn_index"]),
-            "other_text": _text(con, row["unit"], row["other_owner"], row["other_turn_index"]),
+            "text": text_of(con, row["unit"], row["dialogue_id"], row["turn_index"]),
+            "other_text": text_of(con, row["unit"], row["other_owner"], row["other_turn_index"]),
         }
         for row in worst
     ]
 
 
-def _text(con: duckdb.DuckDBPyConnection, unit: str, dialogue_id: str, turn_index: int | None) -> str:
-    """Return the text of a turn, of the turns before it, or of a dialogue."""
-    turns = "select turn_index, text from main.turns where dialogue_id = $1"
-    if unit == "turn":
-        turns += f" and turn_index = {turn_index}"
-    elif unit == "context":
-        turns += f" and turn_index < {turn_index} order by turn_index desc limit {CONTEXT}"
-    rows = con.execute(f"select text from ({turns}) order by turn_index", [dialogue_id]).fetchall()
-    return "\n".join(text for (text,) in rows)
+_TURNS = "select turn_index, text from main.turns where dialogue_id = $1"
+_TEXTS = {
+    Unit.TURN: f"{_TURNS} and turn_index = $2",
+    Unit.CONTEXT: f"{_TURNS} and turn_index < $2 order by turn_index desc limit {CONTEXT}",
+    Unit.DIALOGUE: _TURNS,
+    Unit.CANDIDATE: "select 0 as turn_index, text from main.texts where text_id = $1",
+    Unit.PERSONA: "select 0 as turn_index, text from main.personas where persona_id = $1",
+}
+
+
+def text_of(con: duckdb.DuckDBPyConnection, unit: str, owner: str, turn_index: int | None) -> str:
+    """Return the text of a unit, from a connection to the warehouse; empty where it is not there."""
+    query = _TEXTS[Unit(unit)]
+    values = [owner, turn_index] if "$2" in query else [owner]
+    rows = con.execute(f"select text from ({query}) order by turn_index", values).fetchall()
+    return "\n".join(text for (text,) in rows if text is not None)

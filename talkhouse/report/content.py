@@ -1,5 +1,7 @@
 """What the page says of a warehouse beside its charts: the build, corpora, splits, agreement, findings, checks."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -7,8 +9,12 @@ import duckdb
 from talkhouse import queries
 from talkhouse.charts.declared import NumberFormat
 from talkhouse.charts.view_cache import ViewCache
+from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, path_for
+from talkhouse.overlap.read import Found, read, sentences
 from talkhouse.report.tables import ReportTable, of_rows, table
-from talkhouse.schema.sql import dicts
+from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.sql import dicts, identifier
+from talkhouse.warehouse.opened import Warehouse
 
 _INTEGER, _DECIMAL, _PRECISE, _PERCENT = (
     NumberFormat.INTEGER,
@@ -233,6 +239,58 @@ def checks(con: duckdb.DuckDBPyConnection) -> ReportTable:
 def exceptions(con: duckdb.DuckDBPyConnection) -> ReportTable:
     """Return what corpora declare as known and meant, so that no check finds it."""
     return table(con, _EXCEPTIONS, dict.fromkeys(("Corpus", "Check", "About", "Reason")))
+
+
+_OVERLAP_HEADS: dict[str, tuple[str, NumberFormat | None]] = {
+    "unit": ("What", None),
+    "place": ("Of", None),
+    "other_place": ("Stands in", None),
+    "units": ("In all", _INTEGER),
+    "affected": ("Evidence", _INTEGER),
+    "share": ("Share", _PERCENT),
+    **{kind: (kind.title(), _INTEGER) for kind in KINDS},
+    "phrases": ("Phrases", _INTEGER),
+}
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """What stands in two places, as far as the file beside the warehouse says."""
+
+    missing: str = ""
+    """Why there is nothing to say; empty where there is."""
+    found: Found | None = None
+    sentences: Sequence[str] = ()
+    matrix: ReportTable | None = None
+
+
+def overlap(warehouse: Warehouse) -> Overlap:
+    """Return what the file beside a warehouse says, the most affected places first; it is not computed here."""
+    path = path_for(warehouse.path)
+    if not path.exists():
+        return Overlap(
+            "It was not computed: talkhouse overlap does that, and a report that is written after it has it."
+        )
+    try:
+        found = read(path)
+    except TalkhouseError as error:
+        return Overlap(f"{FILE} beside the warehouse is not used: {error.what}.")
+    if found.fingerprint != fingerprint(warehouse.con, identifier(warehouse.database)):
+        return Overlap(
+            f"{FILE} is of another state of the warehouse, and is not used; talkhouse overlap computes it again."
+        )
+    rows = [
+        {
+            **row,
+            "unit": row["unit"] if row["unit"] == row["other_unit"] else f"{row['unit']}, as {row['other_unit']}",
+            "other_place": "itself, again" if row["place"] == row["other_place"] else row["other_place"],
+            "share": row["affected"] / row["units"],
+        }
+        for row in found.matrix
+        if row["affected"] and row["units"]
+    ]
+    rows.sort(key=lambda row: -row["affected"])
+    return Overlap(found=found, sentences=sentences(found), matrix=of_rows(rows, _OVERLAP_HEADS))
 
 
 def schemes(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -108,6 +108,7 @@ def _describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str
             "files": content.files(con),
             "findings": content.findings(con),
             "checks": content.checks(con),
+            "overlap": content.overlap(warehouse),
             "exceptions": content.exceptions(con),
             "tables": data_dictionary.tables(),
             "views": data_dictionary.views(con, warehouse.catalogue.views),

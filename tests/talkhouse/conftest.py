@@ -12,6 +12,8 @@ from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
 from tests import sail_server
 from tests.lakes import lake_of
+from tests.talkhouse.overlap.beside import with_overlap as with_overlap
+from tests.talkhouse.overlap.test_kit import compared as compared
 from tests.talkhouse.toy import invent, made
 
 if TYPE_CHECKING:

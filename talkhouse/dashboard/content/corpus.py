@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.charts.declarations import DeclaredDashboard
-from talkhouse.dashboard import about, drawing, links, warehouse
+from talkhouse.dashboard import about, drawing, links, overlap, warehouse
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.made import not_published
@@ -23,6 +23,7 @@ _PARTS = {
     "Datasheet": about.draw_datasheet,
     "Licence and citation": about.draw_licence,
     "Tasks and splits": about.draw_tasks,
+    "Overlap": overlap.draw_of_corpus,
     "Findings": about.draw_findings,
 }
 """What a page has beside charts, each drawn when it is asked for."""

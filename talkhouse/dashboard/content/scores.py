@@ -1,8 +1,8 @@
 """Scores: what is in the file of scores beside the warehouse, whatever it is."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -11,7 +11,6 @@ import streamlit as st
 
 from talkhouse.dashboard import tables, warehouse
 from talkhouse.dashboard.text import plain
-from talkhouse.query import sandbox
 from talkhouse.query.formats import TEXTS
 from talkhouse.query.row_stream import Rows
 from talkhouse.query.writers import write
@@ -25,13 +24,6 @@ SHOWN = 1_000
 
 DOWNLOADED = 100_000
 """Rows of a table that a download has at most."""
-
-
-MEMORY = "5%"
-"""Of the machine; the shares of all that the pages run are added up in ``talkhouse.dashboard.command``."""
-
-_ONE = threading.Lock()
-"""Each opening has its own memory: so there is one at a time."""
 
 
 def path() -> Path:
@@ -69,9 +61,7 @@ def page() -> None:
 
 @contextmanager
 def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the file for a moment, like the warehouse: who writes scores needs it for themselves."""
-    settings = sandbox.settings(memory=MEMORY)
-    with _ONE, files.connect(path(), alone=True, settings=settings) as con, warehouse.limited(con, path()):
+    with warehouse.beside(path(), partial(files.connect, alone=True)) as con:
         yield con
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from talkhouse.dashboard import download, links, warehouse
+from talkhouse.dashboard import download, links, overlap, warehouse
 from talkhouse.dashboard.example_html import example_html
 from talkhouse.dashboard.examples import Choice, Size, Task, example, find_task, label_counts, sizes, task_names
 from talkhouse.dashboard.tables import counted
@@ -43,6 +43,7 @@ def page() -> None:
     _draw_links(chosen, row)
     st.html(example_html(chosen, row, {**chosen.meanings, **dict(declared)}))
     download.draw(*_rows(chosen, choice, opened))
+    overlap.draw_of_task(opened, (chosen.corpus, chosen.name), choice.release, choice.split, row)
 
 
 def _to_the_first() -> None:

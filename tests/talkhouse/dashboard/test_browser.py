@@ -13,6 +13,8 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.dashboard import links
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.overlap.compute import overlap
+from talkhouse.overlap.request import Request
 from talkhouse.visible import visible
 from tests.browser import MINUTE, Visit, served, visit
 from tests.hostile import CORPUS, TEXTS, make_hostile
@@ -78,6 +80,8 @@ def test_every_page_is_drawn_asks_nothing_of_the_network_and_no_text_acts_on_it(
             "(select max(record_id) from main.records where contains(record_id, 'zred')), "
             "(select max(rule) from meta.findings)"
         ).fetchall()
+        (places,) = con.execute("select list(distinct corpus_id) from main.records where split is not null").fetchone()
+    overlap(path, Request(places[:1]))
     with served(path, tmp_path) as pages, visit(browser, pages.url) as visited:
 
         def check(place: str) -> None:
@@ -94,7 +98,7 @@ def test_every_page_is_drawn_asks_nothing_of_the_network_and_no_text_acts_on_it(
         for link in addresses:
             visited.follow(link)
             check(link)
-        parts = ("Datasheet", "Licence and citation", "Tasks and splits", "Findings")
+        parts = ("Datasheet", "Licence and citation", "Tasks and splits", "Overlap", "Findings")
         more = [f"{name}?{urlencode({'show': part})}" for name in (RELEASES, CORPUS) for part in parts]
         more += [
             links.read(dialogue),

@@ -117,7 +117,7 @@ def test_a_corpus_of_a_page_of_toml_has_a_page_with_less(
     page = visit(tmp_path / "w.duckdb", "a_chat", show="Datasheet")
     assert "This corpus declares no datasheet." in said(page)
     assert [tab.label for tab in page.tabs] == [
-        *("Charts", "Datasheet", "Licence and citation", "Tasks and splits", "Findings"),
+        *("Charts", "Datasheet", "Licence and citation", "Tasks and splits", "Overlap", "Findings"),
     ]
-    for name in ("Charts", "Licence and citation", "Tasks and splits", "Findings"):
+    for name in ("Charts", "Licence and citation", "Tasks and splits", "Overlap", "Findings"):
         assert said(visit(tmp_path / "w.duckdb", "a_chat", show=name))

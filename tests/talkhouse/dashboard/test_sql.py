@@ -16,7 +16,7 @@ from pyarrow import ipc
 from streamlit.testing.v1 import AppTest
 
 from talkhouse.dashboard import command, errors, query_editor, tables, warehouse
-from talkhouse.dashboard.content import scores, sql
+from talkhouse.dashboard.content import sql
 from talkhouse.dashboard.query_editor import EXAMPLE_QUERIES
 from talkhouse.schema.errors import QueryFailed
 from tests.commands import COMMAND
@@ -298,7 +298,7 @@ def test_commands_wait_for_one_another_whoever_asked_for_them(
 
 
 def test_all_that_pages_run_takes_three_quarters_of_the_memory_at_most() -> None:
-    shares = [warehouse.MEMORY, scores.MEMORY, *[command.MEMORY] * command.AT_ONCE]
+    shares = [warehouse.MEMORY, warehouse.MEMORY_BESIDE, *[command.MEMORY] * command.AT_ONCE]
     assert sum(int(share.removesuffix("%")) for share in shares) <= 75
 
 
