@@ -198,7 +198,7 @@ def test_what_no_rule_covers_is_refused_by_name(sql: str, construct: str) -> Non
         ("select text from main.turns union all by name select text from main.texts", "with 'by_name'"),
         ("with recursive x as (select 1 as n union all select n + 1 from x) from x", "with 'recursive'"),
         ("select text, count(*) from main.turns group by all", "with 'all'"),
-        ("select text from main.turns limit 1", "limit is the same"),
+        ("select text from main.turns limit 1", "limit is not in the portable set"),
         ("select sum(n) over (order by n rows 1 preceding exclude current row) from main.turns", "with 'exclude'"),
         # What sqlglot itself can't read.
         ("select text[:] from main.turns", "sqlglot can't read it: it stops in line 1: select text[:"),
