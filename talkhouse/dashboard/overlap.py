@@ -15,7 +15,7 @@ from talkhouse.dashboard.tables import OPEN, counted, table_html
 from talkhouse.dashboard.text import html, linked, marked, plain, tag
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, open_overlap, path_for
-from talkhouse.overlap.read import Found, read_from, sentences
+from talkhouse.overlap.read import OverlapSummary, read_from, sentences
 from talkhouse.overlap.request import VERDICTS, Unit
 from talkhouse.overlap.worst import Pair, Spans, shingle_of, with_texts, worst_matches
 from talkhouse.schema import warehouse as files
@@ -78,7 +78,7 @@ class _File:
     """What a file says, as far as pages show it."""
 
     version: Version
-    found: Found
+    found: OverlapSummary
     places: list[dict[str, Any]]
     """Each with its corpus, release and split."""
 
@@ -208,7 +208,7 @@ def _select(title: str, options: list[str], key: str) -> str:
     return chosen or options[0]
 
 
-def _draw_verdicts(found: Found, verdicts: list[dict[str, Any]]) -> None:
+def _draw_verdicts(found: OverlapSummary, verdicts: list[dict[str, Any]]) -> None:
     """Draw how many examples have which verdict, each split with the way to its examples."""
     rows = [{**row, "task": f"{row['corpus_id']}.{row['task']}"} for row in verdicts]
     leads = [

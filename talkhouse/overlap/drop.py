@@ -18,7 +18,7 @@ _JUDGED = {Unit.TURN, Unit.CONTEXT, Unit.DIALOGUE}
 
 
 def with_verdicts(warehouse: Path, against: Sequence[str], memory_limit: str | None = None) -> Path:
-    """Have verdicts against these places in the file beside a warehouse, and return it.
+    """Write verdicts against these places into the file beside a warehouse, and return its path.
 
     What is there already is used, with its thresholds. Raises what ``overlap`` raises.
     """

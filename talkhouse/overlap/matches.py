@@ -8,9 +8,6 @@ from talkhouse.overlap.lowest import best, lowest
 from talkhouse.overlap.quotations import create_quotations
 from talkhouse.overlap.units import OWNER_OF
 
-KINDS = ("same", "exact", "normalised", "near", "contains")
-"""From the closest; the first that holds is a match's kind."""
-
 TABLES = """
 create table rows (
     unit varchar,

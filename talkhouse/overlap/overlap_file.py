@@ -5,17 +5,16 @@ reaches nothing: it is opened guarded, and only tables are read.
 """
 
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from talkhouse.schema import warehouse
 from talkhouse.schema.contents import strange
-from talkhouse.schema.errors import NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError, WarehouseDamaged
+from talkhouse.schema.errors import SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.warehouse.beside import columns_of_tables, open_beside
 
 FILE = "overlap.duckdb"
 
@@ -187,17 +186,7 @@ def open_overlap(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBP
     Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
     SchemaMismatch for one of a newer Talkhouse.
     """
-    _check_file(path)
-    try:
-        con = warehouse.connect(path, alone=True, settings=settings)
-    except (NotAWarehouse, WarehouseDamaged) as error:
-        raise _not_ours(path, error.found or error.what) from error
-    try:
-        _check_content(con, path)
-    except BaseException:
-        con.close()
-        raise
-    return con
+    return open_beside(path, _check_content, _not_ours, settings)
 
 
 _COUNTED = ("records", "turns", "texts", "candidates", "personas", "persona_uses", "examples")
@@ -267,34 +256,12 @@ def detach_unless_fitting(con: duckdb.DuckDBPyConnection, database: str, path: P
     return f"{path.name} is not there as {path.stem}: {said}"
 
 
-def _check_file(path: Path) -> None:
-    info = path.lstat()
-    if not stat.S_ISREG(info.st_mode):
-        what = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}.get(stat.S_IFMT(info.st_mode), "no file")
-        raise _not_ours(path, what)
-    if not info.st_size:
-        raise _not_ours(path, "an empty file")
-
-
-# Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
-_TABLES = """
-select tables.table_name, columns.column_name, system.main.lower(columns.data_type)
-from system.main.duckdb_tables() as tables
-inner join system.main.duckdb_columns() as columns
-    on columns.database_name = tables.database_name and columns.table_oid = tables.table_oid
-where tables.database_name = system.main.current_database() and tables.schema_name = 'main'
-order by tables.table_name, columns.column_index
-"""
-
-
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise UsageError where the tables are not those that Talkhouse makes."""
     if what := strange(con):
         raise _not_ours(path, what)
-    tables: dict[str, dict[str, str]] = {}
-    for table, column, kind in con.execute(_TABLES).fetchall():
-        tables.setdefault(table, {})[column] = kind
-    if tables.get("run", {}).get("format") != "integer":
+    tables = columns_of_tables(con)
+    if tables.get("run", {}).get("format") != "INTEGER":
         raise _not_ours(path, "a database without the table run that Talkhouse makes")
     formats = [number for (number,) in con.execute("select format from main.run limit 2").fetchall()]
     if len(formats) != 1 or formats[0] is None:
@@ -308,7 +275,7 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
             next_step="upgrade Talkhouse, or move the file away",
         )
     for table, (_, columns) in TABLES.items():
-        if tables.get(table) != {column: kind for column, (kind, _) in columns.items()}:
+        if tables.get(table) != {column: kind.upper() for column, (kind, _) in columns.items()}:
             raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
 
 

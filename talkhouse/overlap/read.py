@@ -13,8 +13,8 @@ from talkhouse.schema.sql import dicts
 
 
 @dataclass(frozen=True)
-class Found:
-    """What was found."""
+class OverlapSummary:
+    """What an overlap comes to: the matrix, the verdicts, and the worst examples."""
 
     fingerprint: str
     """Of the warehouse that was read."""
@@ -28,13 +28,13 @@ class Found:
     """Some of the worst examples, of a dialogue each: with unit, dialogue_id, turn_index and those of the match."""
 
 
-def read(path: Path, *, worst: int = 0) -> Found:
+def read(path: Path, *, worst: int = 0) -> OverlapSummary:
     """Read a file of an overlap, with so many of the worst examples. Raises what ``open_overlap`` raises."""
     with open_overlap(path) as con:
         return read_from(con, worst=worst)
 
 
-def read_from(con: duckdb.DuckDBPyConnection, *, worst: int = 0) -> Found:
+def read_from(con: duckdb.DuckDBPyConnection, *, worst: int = 0) -> OverlapSummary:
     """Read a file that is open, as ``read`` does."""
     # Not by its view, which may be somebody else's.
     matrix = dicts(con.execute(f"from ({MATRIX}) order by unit, place, other_unit, other_place"))
@@ -52,15 +52,15 @@ order by corpus_id, task, release nulls first, split nulls first
 """)
     )
     some = _worst(con, worst) if worst else []
-    return Found(fingerprint, threshold, contains, against, matrix, verdicts, some)
+    return OverlapSummary(fingerprint, threshold, contains, against, matrix, verdicts, some)
 
 
 _FEW = 3
 """Places that a sentence names."""
 
 
-def sentences(found: Found) -> list[str]:
-    """Say what share of the examples of each split repeats a turn there; where nothing has a verdict, of the turns.
+def sentences(found: OverlapSummary) -> list[str]:
+    """Return what share of the examples of each split repeats a turn there; without verdicts, what share of turns.
 
     The greatest shares come first.
     """

@@ -10,7 +10,7 @@ from talkhouse import queries
 from talkhouse.charts.declared import NumberFormat
 from talkhouse.charts.view_cache import ViewCache
 from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, path_for
-from talkhouse.overlap.read import Found, read, sentences
+from talkhouse.overlap.read import OverlapSummary, read, sentences
 from talkhouse.report.tables import ReportTable, of_rows, table
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import dicts, identifier
@@ -259,7 +259,7 @@ class Overlap:
 
     missing: str = ""
     """Why there is nothing to say; empty where there is."""
-    found: Found | None = None
+    found: OverlapSummary | None = None
     sentences: Sequence[str] = ()
     matrix: ReportTable | None = None
 

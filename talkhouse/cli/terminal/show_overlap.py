@@ -10,7 +10,7 @@ from talkhouse.overlap.request import VERDICTS
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.overlap.read import Found
+    from talkhouse.overlap.read import OverlapSummary
 
 _MOST_ROWS = 40
 """Of the matrix; the others are in the file."""
@@ -24,7 +24,7 @@ _OWNERS = {"dialogue": "dialogues", "persona": "personas", "candidate": "candida
 _KINDS = ("same", "exact", "normalised", "near", "contains")
 
 
-def as_data(found: "Found") -> dict[str, Any]:
+def as_data(found: "OverlapSummary") -> dict[str, Any]:
     """Return the object that ``--json`` prints; the same for the same input, so without times and paths."""
     return {
         "threshold": found.threshold,
@@ -34,7 +34,7 @@ def as_data(found: "Found") -> dict[str, Any]:
     }
 
 
-def show(found: "Found", worst: Sequence[dict[str, Any]], path: Path) -> None:
+def show(found: "OverlapSummary", worst: Sequence[dict[str, Any]], path: Path) -> None:
     """Print what was found, and where it is kept."""
     rows = [row for row in found.matrix if not found.against or _is_asked(row, found.against)]
     same = _only_same(rows)
@@ -98,7 +98,7 @@ def _show_matrix(rows: Sequence[dict[str, Any]]) -> None:
         output.print(f"{len(affected) - _MOST_ROWS:,} more rows are in its view matrix.", soft_wrap=True)
 
 
-def _show_verdicts(found: "Found") -> None:
+def _show_verdicts(found: "OverlapSummary") -> None:
     """Print how many examples of each task have which verdict."""
     output.print(f"\nExamples, against {escape(visible(', '.join(found.against)))}:", soft_wrap=True)
     heads = ["task", "release", "split", "examples", *VERDICTS]

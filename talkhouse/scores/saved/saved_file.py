@@ -4,15 +4,14 @@ Somebody else's file is neither read nor changed, and one that was made to harm 
 """
 
 import os
-import stat
 from pathlib import Path
 
 import duckdb
 
-from talkhouse.schema import warehouse
 from talkhouse.schema.contents import strange
-from talkhouse.schema.errors import NotAWarehouse, SchemaMismatch, UsageError, WarehouseDamaged, WarehouseLocked
+from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
+from talkhouse.warehouse.beside import columns_of_tables, open_beside
 
 FILE = "scores.duckdb"
 
@@ -58,16 +57,6 @@ _COLUMNS = {
     },
 }
 
-# Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
-_TABLES = """
-select tables.table_name, columns.column_name, columns.data_type
-from system.main.duckdb_tables() as tables
-inner join system.main.duckdb_columns() as columns
-    on columns.database_name = tables.database_name and columns.table_oid = tables.table_oid
-where tables.database_name = system.main.current_database() and tables.schema_name = 'main'
-order by tables.table_name, columns.column_index
-"""
-
 
 def path_for(warehouse: Path) -> Path:
     """Return where the runs of a warehouse are saved."""
@@ -80,19 +69,7 @@ def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyC
     Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
     SchemaMismatch for one of a newer Talkhouse.
     """
-    _check_file(path)
-    try:
-        con = warehouse.connect(path, alone=True, settings=settings)
-    except WarehouseLocked:
-        raise
-    except (NotAWarehouse, WarehouseDamaged) as error:
-        raise _not_ours(path, error.found or error.what) from error
-    try:
-        _check_content(con, path)
-    except BaseException:
-        con.close()
-        raise
-    return con
+    return open_beside(path, _check_content, _not_ours, settings)
 
 
 def check_writable(path: Path) -> None:
@@ -110,20 +87,9 @@ def check_writable(path: Path) -> None:
         )
 
 
-def _check_file(path: Path) -> None:
-    info = path.lstat()
-    if not stat.S_ISREG(info.st_mode):
-        what = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}.get(stat.S_IFMT(info.st_mode), "no file")
-        raise _not_ours(path, what)
-    if not info.st_size:
-        raise _not_ours(path, "an empty file")
-
-
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise UsageError where the tables are not those that Talkhouse makes."""
-    tables: dict[str, dict[str, str]] = {}
-    for table, column, kind in con.execute(_TABLES).fetchall():
-        tables.setdefault(table, {})[column] = kind
+    tables = columns_of_tables(con)
     if "format" in tables:
         _check_format(con, path, tables["format"])
     for table, columns in _COLUMNS.items():
