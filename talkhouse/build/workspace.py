@@ -118,7 +118,7 @@ def migrate_old(workspace: Workspace) -> None:
 
 
 def _wait_for(lock_file: Path, published: Path, *, wait: bool, on_wait: Callable[[str], None]) -> float:
-    """Say who holds the lock, and return for how many seconds to wait; WarehouseLocked where nobody wants to."""
+    """Print who holds the lock, and return for how many seconds to wait; WarehouseLocked where nobody wants to."""
     holder = _holder(lock_file)
     if not wait:
         raise WarehouseLocked(

@@ -92,7 +92,7 @@ class Answers:
         return msgspec.json.encode(self._markers.join(turns).removesuffix(turns[-1].text))
 
     def has_messages(self, raw: Raw) -> bool:
-        """Tell whether a member is a list of objects, one at least."""
+        """Whether a member is a list of objects, one at least."""
         items: list[Raw] = _ITEMS.decode(raw) if bytes(raw)[:1] == b"[" else []
         return bool(items) and all(bytes(item)[:1] == b"{" for item in items)
 
@@ -107,7 +107,7 @@ class Answers:
         return self._messages.write(turn, shapes, parts=parts, speaker=speaker)
 
     def offer(self, answer: Answer, place: int, offered: Offered, *, is_whole: bool) -> Offered:
-        """Say who speaks in a candidate, which is what ``answer`` says at a place.
+        """Return who speaks in a candidate, which is what ``answer`` says at a place.
 
         ``is_whole``: no turn holds the message, so the candidate has to.
         """
@@ -150,7 +150,7 @@ def open_prompt(prompt: Answer, answers: Iterable[Answer]) -> None:
 
 
 def has_same_words(said: Said, other: Said) -> bool:
-    """Tell whether two turns say the same."""
+    """Whether two turns say the same."""
     return (said.role, said.text, said.kind, said.speaker, said.parts) == (
         other.role,
         other.text,
@@ -161,6 +161,6 @@ def has_same_words(said: Said, other: Said) -> bool:
 
 
 def is_written_the_same(said: Said, other: Said) -> bool:
-    """Tell whether two turns differ in nothing but their places; the order of members counts."""
+    """Whether two turns differ in nothing but their places; the order of members counts."""
     there = msgspec.structs.replace(other, pointer=said.pointer)
     return msgspec.json.encode(said) == msgspec.json.encode(there)

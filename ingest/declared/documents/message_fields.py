@@ -85,7 +85,7 @@ def read_ms(message: Message, hole: str, path: JsonPath) -> int | None:
 
 
 def missing(split: Split, path: JsonPath, at: str = "") -> BadRecord:
-    """Say that a member is missing, at the object that does not have it; ``at`` is where ``split`` is."""
+    """Return the error for a missing member, at the object that does not have it; ``at`` is where ``split`` is."""
     depth = next((depth for depth in range(len(path)) if split.find(path[: depth + 1]) is None), 0)
     return BadRecord("GF-01", f"'{path[depth]}' is missing", at + pointer(*path[:depth]))
 

@@ -129,7 +129,7 @@ class Messages:
             findings.append(ReaderFinding("GF-05", f"the role {word!r:.100} is not known", pointer=at))
 
     def is_plain(self, word: str) -> bool:
-        """Tell whether a role's word says no more than the role does."""
+        """Whether a role's word says no more than the role does."""
         return word != FUNCTION_CALL and self.roles.is_known(word) and self.roles.gives_back(word)
 
     def _read_parts(self, message: Message) -> None:

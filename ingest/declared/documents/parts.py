@@ -174,7 +174,7 @@ def read_part(members: Members, field: str, kind: str) -> Piece:
 
 
 def _wanted(members: Members, kind: str) -> Wanted:
-    """Say which members the columns take, each column one."""
+    """Return which members the columns take, each column one."""
     want: dict[str, Hole] = {}
     used: set[str] = set()
     for name, hole in COLUMNS[kind].items():
@@ -208,7 +208,7 @@ def _take(piece: Piece, column: str, raw: Raw, taken: dict[str, str | None]) -> 
 
 
 def is_json(text: str) -> bool:
-    """Tell whether a text is JSON that every reader of JSON takes."""
+    """Whether a text is JSON that every reader of JSON takes."""
     try:
         check_depth(text.encode())
         _ANY.decode(text)

@@ -124,7 +124,7 @@ class Preference:
 
 
 def _is_open(prompt: Answer, chosen: Answer, rejected: Answer) -> bool:
-    """Tell whether a prompt ends with the mark of its answers."""
+    """Whether a prompt ends with the mark of its answers."""
     return prompt.form == "marks" and chosen.form == rejected.form == "text" and not prompt.said[-1].text
 
 

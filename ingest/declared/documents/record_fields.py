@@ -49,7 +49,7 @@ def label_hole(spec: Annotations) -> str:
 
 
 def is_whole_member(spec: Annotations) -> bool:
-    """Tell whether a label is a member of the record that the annotation gives back."""
+    """Whether a label is a member of the record that the annotation gives back."""
     is_plain = spec.on != "turn" and not (spec.by or spec.each or spec.from_file or spec.columns)
     return is_plain and spec.label is not None and None not in spec.label
 

@@ -43,11 +43,11 @@ class Markers:
         self._within = _any_of(with_break) if with_break else _any_of(markers, before=r"(?<=[\r\n])")
 
     def __bool__(self) -> bool:
-        """Tell whether there are any."""
+        """Whether there are any."""
         return bool(self._roles)
 
     def begin(self, text: str) -> bool:
-        """Tell whether a text begins with a mark."""
+        """Whether a text begins with a mark."""
         return self._at_start.match(text) is not None
 
     def cut(self, text: str, pointer: str) -> list[Said]:

@@ -38,7 +38,7 @@ class Kept:
         self._pieces = [rows["rest"]]
 
     def is_keeper(self, hole: Hole) -> bool:
-        """Tell whether a hole is the one that gives back its column's cells."""
+        """Whether a hole is the one that gives back its column's cells."""
         return any(self._keepers.get(name) == hole for name in self._columns.holes.get(hole, ()))
 
     def keep(self, hole: Hole, where: pl.Series) -> None:

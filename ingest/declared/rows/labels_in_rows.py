@@ -65,7 +65,7 @@ def labels_inside(rows: pl.DataFrame) -> Iterator[Row]:
 
 
 def _not_given_back(texts: pl.Series, label: LabelColumn, *, is_csv: bool) -> pl.Series:
-    """Tell which cells are no label, and another than what a cell without a label has."""
+    """Return which cells are no label, and another than what a cell without a label has."""
     others = [value for value in label.missing if value != label.missing[0]]
     is_other = texts.is_in(others).fill_null(value=False)
     return is_other | texts.is_null() if is_csv and label.missing[0] != "" else is_other

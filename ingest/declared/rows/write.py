@@ -89,7 +89,7 @@ class _Files:
         yield from write_rows_of(envelope, in_order_of_lines(rows) if SCATTERED in envelope else rows, path)
 
     def _has_members(self, path: PurePosixPath) -> bool:
-        """Tell whether a file is one of ConvoKit's that has no rows."""
+        """Whether a file is one of ConvoKit's that has no rows."""
         return self._is_convokit and kind_of(path) != "utterances"
 
     def _rows(self, first: StoredRecord, others: Iterator[StoredRecord], envelope: Envelope) -> Iterator[StoredRow]:

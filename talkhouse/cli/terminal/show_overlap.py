@@ -99,9 +99,10 @@ def _show_matrix(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _show_verdicts(found: "OverlapSummary") -> None:
-    """Print how many examples of each task have which verdict."""
+    """Print how many examples of each split have which verdict, for splits in which something is met."""
     output.print(f"\nExamples, against {escape(visible(', '.join(found.against)))}:", soft_wrap=True)
     heads = ["task", "release", "split", "examples", *VERDICTS]
+    met = [row for row in found.verdicts if row["examples"] > row["clean"] + row["unjudged"]]
     cells = [
         [
             visible(f"{row['corpus_id']}.{row['task']}"),
@@ -109,9 +110,12 @@ def _show_verdicts(found: "OverlapSummary") -> None:
             visible(row["split"] or ""),
             *(f"{row[name]:,}" for name in ("examples", *VERDICTS)),
         ]
-        for row in found.verdicts
+        for row in met
     ]
-    print_table(heads, cells, right=heads[3:])
+    if met:
+        print_table(heads, cells, right=heads[3:])
+    if others := len(found.verdicts) - len(met):
+        output.print(f"In {others:,} other splits of tasks, all examples are clean or unjudged.", soft_wrap=True)
 
 
 def _show_example(example: dict[str, Any]) -> None:

@@ -104,3 +104,18 @@ def test_what_has_no_verdicts_is_refused(leaking: Path, tmp_path: Path) -> None:
         assert refused.returncode == 2, arguments
         assert message in refused.stderr, arguments
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_only_splits_in_which_something_is_met_are_listed(leaking: Path) -> None:
+    shown = run("overlap", "--against", TRAINING, "--db", leaking)
+    assert shown.returncode == 0, shown.stderr
+    with duckdb.connect(leaking.with_name("overlap.duckdb"), read_only=True) as con:
+        splits = con.execute("""
+select corpus_id || '.' || task, count(*) filter (verdict not in ('clean', 'unjudged')) from main.examples
+group by corpus_id, task, release, split
+""").fetchall()
+    listed = shown.stdout.partition("Examples, against")[2].partition("other splits")[0]
+    unmet = [task for task, met in splits if not met]
+    assert f"In {len(unmet):,} other" in shown.stdout
+    assert TASK in listed
+    assert all(task not in listed for task in {*unmet} - {task for task, met in splits if met})
