@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-ISO = "iso"
-UNIX = {"unix": 1_000_000, "unix_ms": 1_000}
-"""Form -> microseconds of its unit."""
+from talkhouse.ingest.declared.declaration.model import ISO, UNIX
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall clock times, as published
 _TAIL = re.compile(r"(?:[.,](\d+))?(Z|[+-]\d\d(?::?\d\d)?)?\Z")

@@ -22,8 +22,8 @@ from talkhouse.guess.record_values import (
     walk,
     whole_numbers,
 )
-from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath, SpeakerFields, TurnFields
-from talkhouse.ingest.declared.times import ISO, UNIX, read_time
+from talkhouse.ingest.declared.declaration.model import ISO, UNIX, DialogueFields, JsonPath, SpeakerFields, TurnFields
+from talkhouse.ingest.declared.times import read_time
 
 _IDS = (
     *("id", "dialogue_id", "dialog_id", "conversation_id", "conv_id", "message_tree_id", "thread_id", "chat_id"),

@@ -12,6 +12,10 @@ Format: TypeAlias = Literal[
 NOT_STATED = "not stated"
 """The licence and the citation of a declaration that has none."""
 
+ISO = "iso"
+UNIX = {"unix": 1_000_000, "unix_ms": 1_000}
+"""Forms of a time that are no pattern; of numbers since 1970 also the microseconds of the unit."""
+
 JsonPath: TypeAlias = tuple[str | None, ...]
 """Names to go down by, None for every item of a list (``[*]``): ``labels.quality.value`` is three names.
 

@@ -7,6 +7,7 @@ from typing import Any
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.forms import ALPACA, FORMS, HEAD, Form
 from talkhouse.ingest.declared.declaration.model import (
+    UNIX,
     Dialect,
     DialogueFields,
     Files,
@@ -20,7 +21,6 @@ from talkhouse.ingest.declared.declaration.model import (
 from talkhouse.ingest.declared.declaration.paths import read_path
 from talkhouse.ingest.declared.declaration.patterns import EVERYTHING, pattern_problem
 from talkhouse.ingest.declared.declaration.table import Table, one_of
-from talkhouse.ingest.declared.times import UNIX
 
 _TEXTS = ("description", "homepage", "terms", "version")
 _NOT_STATED = ("licence", "citation")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
+from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration, JsonPath, TurnFields
 from talkhouse.ingest.declared.documents.member_parts import MEMBERS, read_member, write_member
 from talkhouse.ingest.declared.documents.message_fields import (
     Message,
@@ -18,7 +18,7 @@ from talkhouse.ingest.declared.documents.parts import read_content, write_list, 
 from talkhouse.ingest.declared.documents.talk import Piece, Said
 from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, join, members_of, wanted
 from talkhouse.ingest.declared.speakers import NO_ROLE, Roles
-from talkhouse.ingest.declared.times import ISO, UNIX, write_time
+from talkhouse.ingest.declared.times import write_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files
 from talkhouse.ingest.declared.record_files.by_ending import open_records
 from talkhouse.ingest.declared.record_files.record import BadRawRecord
 from talkhouse.ingest.declared.rows.columns import (
@@ -27,7 +27,7 @@ from talkhouse.ingest.declared.rows.columns import (
     columns_of,
 )
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of
-from talkhouse.ingest.declared.times import ISO, read_time
+from talkhouse.ingest.declared.times import read_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, text_of
 from talkhouse.ingest.decode import BadRecord, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding

@@ -8,7 +8,7 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
+from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.talk import Said, Talk
 from talkhouse.ingest.declared.record_files.by_ending import CSV, open_records, open_rows
@@ -33,7 +33,7 @@ from talkhouse.ingest.declared.rows.frames import (
 )
 from talkhouse.ingest.declared.rows.stored_row import LEVEL
 from talkhouse.ingest.declared.shapes import NULL, Members, Shapes, Split, alias, members_of
-from talkhouse.ingest.declared.times import ISO, read_time
+from talkhouse.ingest.declared.times import read_time
 from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding

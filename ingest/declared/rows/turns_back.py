@@ -7,13 +7,13 @@ from functools import partial
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import UNIX, Declaration
 from talkhouse.ingest.declared.rows.columns import ID, SAID_AT, RowColumns
 from talkhouse.ingest.declared.rows.label_rows import LabelFileColumns, cells_of, hole_of, order_of
 from talkhouse.ingest.declared.rows.stored_row import LEVEL, StoredRow, cell
 from talkhouse.ingest.declared.shapes import NULL, KnownShapes, alias
 from talkhouse.ingest.declared.speakers import Roles
-from talkhouse.ingest.declared.times import UNIX, write_time
+from talkhouse.ingest.declared.times import write_time
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Annotation, Turn
 from talkhouse.ingest.stored_record import StoredRecord
