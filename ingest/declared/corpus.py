@@ -5,10 +5,8 @@ from functools import partial
 
 from talkhouse.ingest.common_rules import FORMAT_RULES
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files
-from talkhouse.ingest.declared.declaration.patterns import which
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Splits, which
 from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
-from talkhouse.ingest.declared.splits import Splits
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.closest import closest

@@ -12,8 +12,7 @@ from talkhouse.guess.profile import MOST_WORDS, FieldProfile, fields_of
 from talkhouse.guess.record_values import at
 from talkhouse.guess.row_rules import CONVOKIT_FILES, looks_like_labels
 from talkhouse.guess.sample import MOST, Sample, is_read, sample
-from talkhouse.ingest.declared.declaration.model import JsonPath
-from talkhouse.ingest.declared.splits import standard_split
+from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.sources import SourceFile, opened
 

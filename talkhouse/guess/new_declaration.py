@@ -9,9 +9,9 @@ from talkhouse.guess.guess import Guess, GuessedLabels, paths_of
 from talkhouse.guess.guessed_folder import FolderFile, Look, look
 from talkhouse.guess.sample import Sample
 from talkhouse.ingest.contract.declaration import id_problem
-from talkhouse.ingest.declared.declaration.forms import FORMS
-from talkhouse.ingest.declared.declaration.paths import path_text
-from talkhouse.ingest.declared.declaration.patterns import matches
+from talkhouse.ingest.declared.declaration.model import matches
+from talkhouse.ingest.declared.declaration.table import path_text
+from talkhouse.ingest.declared.declaration.tables import FORMS
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.registry import all_corpora

@@ -11,7 +11,7 @@ import msgspec
 
 from talkhouse.guess.beginnings import DelimitedRows, rows_of, start_of
 from talkhouse.ingest.declared.declaration.model import Dialect
-from talkhouse.ingest.declared.record_files.by_ending import ENDINGS, JSON
+from talkhouse.ingest.declared.record_files import ENDINGS, JSON
 from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import BeyondLimit
@@ -142,7 +142,7 @@ def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
 
 
 def _parquet(file: SourceFile, most: Most) -> _Decoded:
-    from talkhouse.ingest.declared.record_files.parquet_batches import opened_parquet, rows_at_a_time
+    from talkhouse.ingest.declared.record_files.parquet import opened_parquet, rows_at_a_time
 
     decoded = _Decoded("Parquet")
     try:

@@ -10,7 +10,7 @@ import msgspec
 from pyarrow import lib as pa
 
 from talkhouse.ingest.declared.record_files.content import Content, is_packed
-from talkhouse.ingest.declared.record_files.parquet_batches import Parquet, opened_parquet, parsed, rows_at_a_time
+from talkhouse.ingest.declared.record_files.parquet import Parquet, opened_parquet, parsed, rows_at_a_time
 from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.sources import SourceFile

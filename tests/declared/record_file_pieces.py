@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Dialect
-from talkhouse.ingest.declared.record_files.by_ending import open_records, open_rows, write_records, write_rows
-from talkhouse.ingest.declared.record_files.json_files import Form
-from talkhouse.ingest.declared.record_files.record import (
+from talkhouse.ingest.declared.record_files import open_records, open_rows, write_records, write_rows
+from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     RawRecord,
     RecordFile,
@@ -21,6 +20,7 @@ from talkhouse.ingest.declared.record_files.record import (
     WrittenRecord,
     WrittenRow,
 )
+from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.sources import SourceFile, opened

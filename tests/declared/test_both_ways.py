@@ -26,7 +26,7 @@ from talkhouse.ingest.declared.documents.messages import CHAT
 from talkhouse.ingest.declared.documents.read import CAREFULLY
 from talkhouse.ingest.declared.documents.typed import Typed
 from talkhouse.ingest.declared.documents.typed_rows import typed_dialogues
-from talkhouse.ingest.declared.record_files.record import RawRecord
+from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.rows import ROWS, Turn
 from tests.conftest import ONCE_BROKEN, invented_examples
 from tests.declared.rows_loaded import Read, declared, read, restored

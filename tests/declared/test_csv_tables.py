@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Dialect
-from talkhouse.ingest.declared.record_files.by_ending import open_rows
-from talkhouse.ingest.declared.record_files.csv_cells import Cells
-from talkhouse.ingest.declared.record_files.csv_tables import table_of
-from talkhouse.ingest.declared.record_files.record import RowFile
+from talkhouse.ingest.declared.record_files import open_rows
+from talkhouse.ingest.declared.record_files.content import RowFile
+from talkhouse.ingest.declared.record_files.csv_cells import Cells, table_of
 from talkhouse.ingest.decode import BadRecord
 from tests.declared.record_file_pieces import DECLARED, source
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration import LARGEST, of_folder, read_declaration
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
-from talkhouse.ingest.declared.declaration.read import LARGEST, of_folder, read_declaration
+from talkhouse.ingest.declared.declaration.tables import FORMS
 from talkhouse.ingest.declared.declaration.toml_text import toml_text
 from talkhouse.schema.errors import RegistryError
 

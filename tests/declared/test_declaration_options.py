@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from talkhouse.ingest.declared.declaration.options import from_options
-from talkhouse.ingest.declared.declaration.read import read_declaration
+from talkhouse.ingest.declared.declaration import from_options, read_declaration
 from talkhouse.schema.errors import UsageError
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.declaration.paths import BadPath, Path, path_text, read_path
+from talkhouse.ingest.declared.declaration.table import BadPath, Path, path_text, read_path
 
 
 @settings(max_examples=80)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.declaration.patterns import matches, pattern_problem, which
-from talkhouse.ingest.declared.declaration.read import read_declaration
+from talkhouse.ingest.declared.declaration import read_declaration
+from talkhouse.ingest.declared.declaration.model import matches, pattern_problem, which
 from talkhouse.schema.errors import RegistryError
 
 PARTS = st.sampled_from(["**", "*", "a*", "*a", "a*b*a", "*.a", "a", "ab", "a.a", "b"])

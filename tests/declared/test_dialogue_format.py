@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
-from talkhouse.ingest.declared.declaration.read import read_declaration
 from talkhouse.ingest.declared.documents.dialogue import DialogueFormat
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.decode import BadRecord

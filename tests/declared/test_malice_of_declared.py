@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import talkhouse
-from talkhouse.ingest.declared.declaration.read import LARGEST, read_declaration
+from talkhouse.ingest.declared.declaration import LARGEST, read_declaration
 from talkhouse.ingest.declared.rows import spool
 from talkhouse.schema.errors import RegistryError
 from tests.commands import run

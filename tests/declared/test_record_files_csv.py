@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Dialect
-from talkhouse.ingest.declared.record_files import csv_rows
-from talkhouse.ingest.declared.record_files.record import RawRecord
+from talkhouse.ingest.declared.record_files.csv_files import 
+from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import SourceError

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import SourceError

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from talkhouse.ingest.declared.record_files.record import RawRecord
+from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import SourceError

@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
-from talkhouse.ingest.declared.declaration.forms import FORMS, Form
-from talkhouse.ingest.declared.declaration.model import Annotations, Files, Format, Task
-from talkhouse.ingest.declared.declaration.patterns import matches
+from talkhouse.ingest.declared.declaration.model import Annotations, Files, Format, Task, matches
 from talkhouse.ingest.declared.declaration.table import Table, one_of
+from talkhouse.ingest.declared.declaration.tables import FORMS, Form
 from talkhouse.schema.contents import ID
 
 LONGEST_NAME = 40

@@ -13,8 +13,7 @@ from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.talk import Offered, Said
 from talkhouse.ingest.declared.documents.transcript import Markers
-from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of, wanted
-from talkhouse.ingest.declared.values import kind_of, string_of
+from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, kind_of, members_of, string_of, wanted
 from talkhouse.ingest.decode import BadRecord, decoder, literals
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Candidate, Turn

@@ -10,9 +10,19 @@ from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.replies_and_calls import find_replies, results_without_calls
 from talkhouse.ingest.declared.documents.talk import ListColumns, Said, Talk
-from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, members_of, wanted
+from talkhouse.ingest.declared.shapes import (
+    EMPTY,
+    KnownShapes,
+    Split,
+    Wanted,
+    is_null,
+    kind_of,
+    members_of,
+    string_of,
+    wanted,
+    write_text,
+)
 from talkhouse.ingest.declared.speakers import NO_ROLE
-from talkhouse.ingest.declared.values import EMPTY, is_null, kind_of, string_of, write_text
 from talkhouse.ingest.decode import BadRecord, decoder, pointer
 from talkhouse.ingest.stored_record import StoredRecord
 

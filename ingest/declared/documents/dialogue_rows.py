@@ -8,15 +8,14 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import Declaration, Splits
 from talkhouse.ingest.declared.documents.labels import Given
 from talkhouse.ingest.declared.documents.record_fields import RecordFields, given_back_by_records
 from talkhouse.ingest.declared.documents.talk import Piece, Talk
 from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
-from talkhouse.ingest.declared.record_files.record import RawRecord
+from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, Split
 from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
-from talkhouse.ingest.declared.splits import Splits
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation

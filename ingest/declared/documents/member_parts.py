@@ -8,8 +8,7 @@ from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.documents.parts import is_json, read_part, write_list, write_part
 from talkhouse.ingest.declared.documents.talk import Piece
-from talkhouse.ingest.declared.shapes import KnownShapes, Wanted, members_of
-from talkhouse.ingest.declared.values import write_text
+from talkhouse.ingest.declared.shapes import KnownShapes, Wanted, members_of, write_text
 from talkhouse.ingest.decode import decoder
 from talkhouse.ingest.rows import Part
 

@@ -6,9 +6,8 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.documents.talk import Said
-from talkhouse.ingest.declared.shapes import Split
+from talkhouse.ingest.declared.shapes import LITERAL, Split, is_null, kind_of, text_of
 from talkhouse.ingest.declared.times import read_time
-from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, text_of
 from talkhouse.ingest.decode import BadRecord, decoder, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 

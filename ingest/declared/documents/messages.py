@@ -16,10 +16,22 @@ from talkhouse.ingest.declared.documents.message_fields import (
 )
 from talkhouse.ingest.declared.documents.parts import read_content, write_list, write_part
 from talkhouse.ingest.declared.documents.talk import Piece, Said
-from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, join, members_of, wanted
+from talkhouse.ingest.declared.shapes import (
+    LITERAL,
+    KnownShapes,
+    Split,
+    Wanted,
+    is_null,
+    join,
+    kind_of,
+    members_of,
+    string_of,
+    text_of,
+    wanted,
+    write_text,
+)
 from talkhouse.ingest.declared.speakers import NO_ROLE, Roles
 from talkhouse.ingest.declared.times import write_time
-from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Part, Speaker, Turn

@@ -14,8 +14,19 @@ from talkhouse.ingest.declared.documents.message_fields import items_of, require
 from talkhouse.ingest.declared.documents.messages import CHAT
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.talk import Said, Talk
-from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, join, members_of, wanted
-from talkhouse.ingest.declared.values import EMPTY, is_null, kind_of, string_of
+from talkhouse.ingest.declared.shapes import (
+    EMPTY,
+    KnownShapes,
+    Members,
+    Split,
+    Wanted,
+    is_null,
+    join,
+    kind_of,
+    members_of,
+    string_of,
+    wanted,
+)
 from talkhouse.ingest.decode import BadRecord, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Turn

@@ -11,8 +11,20 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.documents.talk import Piece
-from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, join, members_of
-from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
+from talkhouse.ingest.declared.shapes import (
+    LITERAL,
+    KnownShapes,
+    Members,
+    Split,
+    Wanted,
+    is_null,
+    join,
+    kind_of,
+    members_of,
+    string_of,
+    text_of,
+    write_text,
+)
 from talkhouse.ingest.decode import BadRecord, check_depth, decoder, literals
 from talkhouse.ingest.rows import Part
 

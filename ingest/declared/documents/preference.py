@@ -19,8 +19,7 @@ from talkhouse.ingest.declared.documents.answers import (
 )
 from talkhouse.ingest.declared.documents.message_fields import required
 from talkhouse.ingest.declared.documents.talk import Offered, Said, Talk
-from talkhouse.ingest.declared.shapes import KnownShapes, Split, wanted
-from talkhouse.ingest.declared.values import EMPTY, is_null
+from talkhouse.ingest.declared.shapes import EMPTY, KnownShapes, Split, is_null, wanted
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord

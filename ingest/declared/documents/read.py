@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, ReadRecord, dialogues_of
 from talkhouse.ingest.declared.documents.labels import labels_of
 from talkhouse.ingest.declared.documents.record_fields import RecordFieldsReader, paths_of, take_label
@@ -18,11 +18,9 @@ from talkhouse.ingest.declared.documents.talk import DocumentFormat
 from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, holes_in_columns
 from talkhouse.ingest.declared.documents.typed_rows import typed_dialogues
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files.by_ending import open_records
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.shapes import Shapes, Split, members_of, merged, wanted
-from talkhouse.ingest.declared.splits import ALL, Splits
-from talkhouse.ingest.declared.values import kind_of
+from talkhouse.ingest.declared.record_files import open_records
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
+from talkhouse.ingest.declared.shapes import Shapes, Split, kind_of, members_of, merged, wanted
 from talkhouse.ingest.decode import BadRecord, check
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile

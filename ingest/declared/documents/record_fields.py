@@ -7,9 +7,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Annotations, Declaration, JsonPath
-from talkhouse.ingest.declared.shapes import Split
+from talkhouse.ingest.declared.shapes import LITERAL, Split, is_null, text_of, write_text
 from talkhouse.ingest.declared.times import read_time, write_time
-from talkhouse.ingest.declared.values import LITERAL, is_null, text_of, write_text
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord

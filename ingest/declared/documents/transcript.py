@@ -9,8 +9,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.documents.message_fields import required
 from talkhouse.ingest.declared.documents.talk import Said, Talk
-from talkhouse.ingest.declared.shapes import KnownShapes, Split, wanted
-from talkhouse.ingest.declared.values import string_of
+from talkhouse.ingest.declared.shapes import KnownShapes, Split, string_of, wanted
 from talkhouse.ingest.decode import BadRecord, literals, pointer
 from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.stored_record import StoredRecord

@@ -11,8 +11,7 @@ from talkhouse.ingest.declared.documents.messages import Messages
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.replies_and_calls import find_same_ids, results_without_calls
 from talkhouse.ingest.declared.documents.talk import Talk
-from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, wanted
-from talkhouse.ingest.declared.values import is_null, kind_of
+from talkhouse.ingest.declared.shapes import KnownShapes, Split, Wanted, is_null, kind_of, wanted
 from talkhouse.ingest.decode import BadRecord, decoder, pointer
 from talkhouse.ingest.stored_record import StoredRecord
 

@@ -15,7 +15,7 @@ import polars as pl
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration
 from talkhouse.ingest.declared.documents.record_fields import label_hole, paths_of
 from talkhouse.ingest.declared.documents.talk import ListColumns, Said
-from talkhouse.ingest.declared.record_files.record import RawRecord
+from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import alias
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.declared.times import read_times

@@ -14,7 +14,7 @@ from talkhouse.ingest.declared.documents.member_parts import read_member
 from talkhouse.ingest.declared.documents.replies_and_calls import results_without_calls
 from talkhouse.ingest.declared.documents.talk import Piece, Said, Talk
 from talkhouse.ingest.declared.documents.typed import Typed
-from talkhouse.ingest.declared.record_files.record import RawRecord
+from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Members, members_of
 from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, dump, pointer
 from talkhouse.ingest.outcomes import ReaderFinding

@@ -8,8 +8,8 @@ import msgspec
 
 from talkhouse.ingest.declared.documents.record_fields import write_field
 from talkhouse.ingest.declared.documents.talk import DocumentFormat
-from talkhouse.ingest.declared.record_files.by_ending import write_records
-from talkhouse.ingest.declared.record_files.record import WrittenRecord
+from talkhouse.ingest.declared.record_files import write_records
+from talkhouse.ingest.declared.record_files.content import WrittenRecord
 from talkhouse.ingest.declared.shapes import KnownShapes, join
 from talkhouse.ingest.decode import literals
 from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file

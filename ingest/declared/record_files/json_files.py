@@ -6,8 +6,14 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.record_files.content import Content
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, Gaps, RawRecord, WrittenRecord, gaps_of
+from talkhouse.ingest.declared.record_files.content import (
+    BadRawRecord,
+    Content,
+    Gaps,
+    RawRecord,
+    WrittenRecord,
+    gaps_of,
+)
 from talkhouse.ingest.decode import BadRecord, check, pointer, unique
 from talkhouse.ingest.json_members import items, views
 

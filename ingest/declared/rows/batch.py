@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 import polars as pl
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.identity import Identity, digests, lines
 from talkhouse.ingest.declared.rows.columns import (
@@ -41,7 +41,6 @@ from talkhouse.ingest.declared.rows.replies import TURN_INDEX, VALUE, WHOLE, by_
 from talkhouse.ingest.declared.rows.spool import NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, Roles, Speakers
-from talkhouse.ingest.declared.splits import ALL, Splits
 from talkhouse.ingest.outcomes import LoadedBatch
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
 from talkhouse.ingest.sources import SourceFile

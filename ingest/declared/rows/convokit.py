@@ -9,9 +9,9 @@ from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.talk import Talk
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files.by_ending import open_records
+from talkhouse.ingest.declared.record_files import open_records
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.record_files.json_files import Form
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.rows.batch import Build
 from talkhouse.ingest.declared.rows.convokit_files import (
     LEVEL,
@@ -24,8 +24,8 @@ from talkhouse.ingest.declared.rows.convokit_files import (
 )
 from talkhouse.ingest.declared.rows.read_file import read_file
 from talkhouse.ingest.declared.shapes import Shapes, Split, members_of
+from talkhouse.ingest.declared.shapes import kind_of as kind_of_value
 from talkhouse.ingest.declared.speakers import NO_ROLE
-from talkhouse.ingest.declared.values import kind_of as kind_of_value
 from talkhouse.ingest.decode import BadRecord, dump
 from talkhouse.ingest.outcomes import (
     FileEnvelope,

@@ -11,8 +11,8 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files
-from talkhouse.ingest.declared.record_files.by_ending import open_records
-from talkhouse.ingest.declared.record_files.record import BadRawRecord
+from talkhouse.ingest.declared.record_files import open_records
+from talkhouse.ingest.declared.record_files.content import BadRawRecord
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
     ID,
@@ -26,9 +26,8 @@ from talkhouse.ingest.declared.rows.columns import (
     RowColumns,
     columns_of,
 )
-from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, members_of
+from talkhouse.ingest.declared.shapes import LITERAL, KnownShapes, Members, Split, is_null, join, members_of, text_of
 from talkhouse.ingest.declared.times import read_time
-from talkhouse.ingest.declared.values import LITERAL, is_null, text_of
 from talkhouse.ingest.decode import BadRecord, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.sources import SourceFile

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Files
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files.record import Envelope
+from talkhouse.ingest.declared.record_files.content import Envelope
 from talkhouse.ingest.declared.rows.columns import ID
 from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogue, KnownDialogues
 from talkhouse.ingest.declared.rows.label_rows import LabelFileColumns, LabelRows, label_file_columns

@@ -10,14 +10,12 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
-from talkhouse.ingest.declared.declaration.patterns import matches
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, matches
 from talkhouse.ingest.declared.documents.labels import Offsets
 from talkhouse.ingest.declared.rows.columns import ID, Hole, RowColumns
 from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogue
 from talkhouse.ingest.declared.rows.spool import POSITION
-from talkhouse.ingest.declared.shapes import alias
-from talkhouse.ingest.declared.values import rounded
+from talkhouse.ingest.declared.shapes import alias, rounded
 from talkhouse.ingest.decode import BadRecord, dump, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation, Record

@@ -11,7 +11,7 @@ from talkhouse.ingest.declared.rows.columns import TEXT, Hole, LabelColumn, RowC
 from talkhouse.ingest.declared.rows.facts import Kept
 from talkhouse.ingest.declared.rows.frames import GIVEN
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
-from talkhouse.ingest.declared.values import rounded
+from talkhouse.ingest.declared.shapes import rounded
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Row
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from talkhouse.ingest.declared.declaration.model import Files
+from talkhouse.ingest.declared.declaration.model import ALL, Files
 from talkhouse.ingest.declared.rows.batch import Build, FileRows
 from talkhouse.ingest.declared.rows.replies import with_order
 from talkhouse.ingest.declared.rows.row_files import open_frames
 from talkhouse.ingest.declared.rows.spool import SCATTERED, Spool
 from talkhouse.ingest.declared.shapes import Shapes
-from talkhouse.ingest.declared.splits import ALL
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile

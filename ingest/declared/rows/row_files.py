@@ -11,11 +11,16 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.talk import Said, Talk
-from talkhouse.ingest.declared.record_files.by_ending import CSV, open_records, open_rows
-from talkhouse.ingest.declared.record_files.content import ending
-from talkhouse.ingest.declared.record_files.csv_cells import names
-from talkhouse.ingest.declared.record_files.csv_tables import laid_out
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, RecordFile, RowFile, RowTable
+from talkhouse.ingest.declared.record_files import CSV, open_records, open_rows
+from talkhouse.ingest.declared.record_files.content import (
+    BadRawRecord,
+    RawRecord,
+    RecordFile,
+    RowFile,
+    RowTable,
+    ending,
+)
+from talkhouse.ingest.declared.record_files.csv_cells import laid_out, names
 from talkhouse.ingest.declared.rows.columns import ID, TEXT, TIMES, TURN_ID, Hole, RowColumns
 from talkhouse.ingest.declared.rows.frames import (
     BAD_TIME,
@@ -32,9 +37,19 @@ from talkhouse.ingest.declared.rows.frames import (
     times,
 )
 from talkhouse.ingest.declared.rows.stored_row import LEVEL
-from talkhouse.ingest.declared.shapes import NULL, Members, Shapes, Split, alias, members_of
+from talkhouse.ingest.declared.shapes import (
+    LITERAL,
+    NULL,
+    Members,
+    Shapes,
+    Split,
+    alias,
+    is_null,
+    kind_of,
+    members_of,
+    text_of,
+)
 from talkhouse.ingest.declared.times import read_time
-from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.sources import SourceFile

@@ -6,8 +6,7 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.shapes import NULL
-from talkhouse.ingest.declared.values import LITERAL
+from talkhouse.ingest.declared.shapes import LITERAL, NULL
 
 LEVEL = "row"
 """Of the shapes of rows."""

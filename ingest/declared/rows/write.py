@@ -10,10 +10,9 @@ from typing import Protocol
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.declaration.patterns import which
-from talkhouse.ingest.declared.record_files.by_ending import write_records, write_rows
-from talkhouse.ingest.declared.record_files.record import Envelope, WrittenRecord, WrittenRow
+from talkhouse.ingest.declared.declaration.model import Declaration, which
+from talkhouse.ingest.declared.record_files import write_records, write_rows
+from talkhouse.ingest.declared.record_files.content import Envelope, WrittenRecord, WrittenRow
 from talkhouse.ingest.declared.rows.columns import columns_of
 from talkhouse.ingest.declared.rows.convokit_files import kind_of, member_back, utterance_columns
 from talkhouse.ingest.declared.rows.label_files import refused_rows

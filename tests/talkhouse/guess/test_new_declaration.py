@@ -10,7 +10,7 @@ import pytest
 
 from talkhouse.guess.guessed_folder import look, looks_like
 from talkhouse.guess.new_declaration import new_declaration
-from talkhouse.ingest.declared.declaration.read import of_folder
+from talkhouse.ingest.declared.declaration import of_folder
 from talkhouse.schema.errors import SourceError, UsageError
 from tests.talkhouse.guess.folders import (
     CHAT,
