@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Format
-from talkhouse.ingest.declared.documents.talk import DocumentFormat, Talk
+from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, Talk
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.stored_record import StoredRecord
 from tests.declared import talks

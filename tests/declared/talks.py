@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.documents.talk import DocumentFormat, Offered, Piece, Said, Talk
+from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, Offered, Piece, Said, Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, Split, join, members_of
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import dump, literals

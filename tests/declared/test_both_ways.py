@@ -19,13 +19,12 @@ from talkhouse.ingest.declared.declaration.model import (
     SpeakerFields,
     TurnFields,
 )
-from talkhouse.ingest.declared.documents import read as read_module
+from talkhouse.ingest.declared.documents import document_files
 from talkhouse.ingest.declared.documents.dialogue_rows import Dialogues
+from talkhouse.ingest.declared.documents.document_files import CAREFULLY
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.messages import CHAT
-from talkhouse.ingest.declared.documents.read import CAREFULLY
-from talkhouse.ingest.declared.documents.typed import Typed
-from talkhouse.ingest.declared.documents.typed_rows import typed_dialogues
+from talkhouse.ingest.declared.documents.typed import Typed, typed_dialogues
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.rows import ROWS, Turn
 from tests.conftest import ONCE_BROKEN, invented_examples
@@ -197,7 +196,7 @@ def outcome(
 ) -> tuple[Any, ...]:
     """Read files one way or the other; return all that was made of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read_module, "_BLOCK", block)
+        patch.setattr(document_files, "_BLOCK", block)
         patch.setenv(CAREFULLY, "1") if carefully else patch.delenv(CAREFULLY, raising=False)
         made = read(declaration, files)
     return _everything(made)
@@ -251,7 +250,7 @@ def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
         return made
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read_module, "typed_dialogues", spy)
+        patch.setattr(document_files, "typed_dialogues", spy)
         quickly = outcome(declaration, files, carefully=False)
     assert {(_PLAIN % number).encode() for number in (*range(len(_AMONG)), *range(20, 40))} <= set(taken)
     assert not [raw for raw in taken for name in "abdhij" if f'"id": "{name}"'.encode() in raw]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
-from talkhouse.ingest.declared.documents.dialogue import DialogueFormat
-from talkhouse.ingest.declared.documents.talk import Piece
+from talkhouse.ingest.declared.documents.message_formats import DialogueFormat
+from talkhouse.ingest.declared.documents.parsed_record import Piece
 from talkhouse.ingest.decode import BadRecord
 from tests.conftest import invented_examples
 from tests.declared import talks

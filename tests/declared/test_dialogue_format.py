@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
-from talkhouse.ingest.declared.documents.dialogue import DialogueFormat
-from talkhouse.ingest.declared.documents.talk import Talk
+from talkhouse.ingest.declared.documents.message_formats import DialogueFormat
+from talkhouse.ingest.declared.documents.parsed_record import Talk
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.rows import Dialogue
 from tests.conftest import invented_examples

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import PairFields
-from talkhouse.ingest.declared.documents.pairs import Pairs
+from talkhouse.ingest.declared.documents.answer_formats import Pairs
 from talkhouse.ingest.decode import BadRecord, literals
 from tests.declared.json_texts import TEXTS, lists, with_others
 from tests.declared.round_trip import comes_back, declared, is_named_or_comes_back, read, stored, with_mutation

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.json import decode
 
 from talkhouse.ingest.declared.declaration.model import PreferenceFields, TurnFields
-from talkhouse.ingest.declared.documents.preference import Preference
+from talkhouse.ingest.declared.documents.answer_formats import Preference
 from talkhouse.ingest.decode import BadRecord, literals
 from tests.declared.json_texts import TEXTS, lists, with_others
 from tests.declared.round_trip import comes_back, declared, is_named_or_comes_back, read, stored, with_mutation

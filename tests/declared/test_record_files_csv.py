@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Dialect
-from talkhouse.ingest.declared.record_files.csv_files import 
+from talkhouse.ingest.declared.record_files import csv_files
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
@@ -87,7 +87,7 @@ def test_blocks_make_no_difference(text: str) -> None:
 
     whole = read()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_rows, "_BLOCK", 1)
+        patch.setattr(csv_files, "_BLOCK", 1)
         patch.setattr("talkhouse.ingest.sources._PIECE", 1)
         assert read() == whole
         if isinstance(whole[0], list):
@@ -199,7 +199,7 @@ def test_a_quarantined_row_comes_back_as_it_was_written() -> None:
 def test_an_endless_line_and_an_endless_quote() -> None:
     small = Limits(record=100_000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_rows, "_BLOCK", 10_000)
+        patch.setattr(csv_files, "_BLOCK", 10_000)
         patch.setattr("talkhouse.ingest.sources._PIECE", 10_000)
         with pytest.raises(SourceError, match="bytes of one record"):
             rows_of("a.csv", b"a,b\n" + b"x" * 200_000, limits=small)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from talkhouse.ingest.declared.declaration.model import DialogueFields, Files, TurnFields
 from talkhouse.ingest.declared.rows import spool
 from talkhouse.ingest.declared.rows.columns import ID
-from talkhouse.ingest.declared.rows.stored_row import StoredRow
-from talkhouse.ingest.declared.rows.write import in_order_of_lines
+from talkhouse.ingest.declared.rows.write_rows import StoredRow, in_order_of_lines
 from talkhouse.ingest.rows import Record, Turn
 from tests.declared.rows_loaded import declared, read, restored, stored
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, TurnFields
-from talkhouse.ingest.declared.documents.tree import TreeFormat
+from talkhouse.ingest.declared.documents.message_formats import TreeFormat
 from talkhouse.ingest.decode import BadRecord
 from tests.conftest import invented_examples
 from tests.declared import talks

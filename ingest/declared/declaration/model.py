@@ -1,4 +1,4 @@
-"""A declaration, as ``corpus.toml`` gives it, with the defaults of its format filled in; which files and splits it means."""
+"""A declaration, as ``corpus.toml`` gives it, with the defaults of its format filled in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -100,7 +100,7 @@ class Table:
         self._bounded(key, value)
         return (Table(item, (*self.path, key, index), self._origin) for index, item in enumerate(value))
 
-    def json_path(self, key: str) -> Path:
+    def json_path(self, key: str) -> "Path":
         """Return the path that a key has."""
         text = self.text(key)
         try:

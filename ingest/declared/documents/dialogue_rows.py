@@ -10,8 +10,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Splits
 from talkhouse.ingest.declared.documents.labels import Given
-from talkhouse.ingest.declared.documents.record_fields import RecordFields, given_back_by_records
-from talkhouse.ingest.declared.documents.talk import Piece, Talk
+from talkhouse.ingest.declared.documents.parsed_record import Piece, RecordFields, Talk, given_back_by_records
 from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, Split

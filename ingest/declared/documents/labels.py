@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
-from talkhouse.ingest.declared.documents.talk import Talk
+from talkhouse.ingest.declared.documents.parsed_record import Talk
 from talkhouse.ingest.declared.shapes import Members, is_null, kind_of, members_of, rounded, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding

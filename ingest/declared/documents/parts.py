@@ -5,12 +5,12 @@ that is not known here gets the kind that is nearest, and what no column takes s
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
-from talkhouse.ingest.declared.documents.talk import Piece
+from talkhouse.ingest.declared.documents.parsed_record import Piece
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     KnownShapes,
@@ -132,7 +132,7 @@ class Content:
                 self._add_text(piece, string_of(raw, at, "a part"))
             case b"{":
                 members = members_of(raw)
-                piece = read_part(members, self._field, _kind(members))
+                piece = read_part(members, self._field, _kind_of_content(members))
                 if piece.kind == "text":
                     text, piece.text = piece.text or "", None
                     self._add_text(piece, text)
@@ -154,7 +154,7 @@ def read_content(items: Sequence[Raw], field: str, at: str) -> Content:
     return content
 
 
-def _kind(members: Members) -> str:
+def _kind_of_content(members: Members) -> str:
     """Return the kind of a content part."""
     raw = members.get("type")
     kind = KIND_OF_TYPE.get(_STRING.decode(raw)) if raw is not None and bytes(raw)[:1] == b'"' else None
@@ -246,3 +246,78 @@ def write_part(row: Part, text: str, shapes: KnownShapes) -> bytes:
 def write_list(items: Sequence[bytes]) -> bytes:
     """Write a JSON list of these items."""
     return b"[" + b",".join(items) + b"]"
+
+
+_KIND_OF_MEMBER: Mapping[str, str] = {
+    "reasoning_content": "reasoning",
+    "reasoning": "reasoning",
+    "thinking": "reasoning",
+    "refusal": "refusal",
+    "tool_call_id": "tool_call_response",
+    "tool_calls": "tool_call",
+    "function_call": "tool_call",
+    "audio": "blob",
+}
+"""Members of a message beside its content -> kind of the parts that they are."""
+
+MEMBERS: Wanted = {name: name for name in _KIND_OF_MEMBER}
+"""What parts take of a message; the holes are called as the members."""
+
+_TEXTS = frozenset({"reasoning_content", "reasoning", "thinking", "refusal", "tool_call_id"})
+_OBJECTS = frozenset({"function_call", "audio"})
+
+
+class _Function(Struct, forbid_unknown_fields=True, gc=False):
+    name: str
+    arguments: str
+
+
+class _Call(Struct, forbid_unknown_fields=True, gc=False):
+    """A tool call as OpenAI's interface writes it, which most are; others are read member by member."""
+
+    id: str
+    type: Literal["function"]
+    function: _Function
+
+
+_CALL = decoder(_Call)
+_CALL_SHAPE = {"id": "call_id", "type": ['"function"'], "function": {"name": "name", "arguments": "arguments"}}
+
+
+def read_member(name: str, raw: Raw) -> list[Piece] | None:
+    """Read a member of ``MEMBERS`` that is not null; None where it is not what it should be, so it stays in extra."""
+    opening = bytes(raw)[:1]
+    kind = _KIND_OF_MEMBER[name]
+    if opening == b'"' and name in _TEXTS:
+        value = _STRING.decode(raw)
+        return [Piece(name, kind, call_id=value) if name == "tool_call_id" else Piece(name, kind, text=value)]
+    if opening == b"[" and name == "tool_calls":
+        calls = _ITEMS.decode(raw)
+        if all(bytes(call)[:1] == b"{" for call in calls):
+            return [_read_call(call, name) for call in calls]
+    if opening == b"{" and name in _OBJECTS:
+        members = members_of(raw)
+        return [read_part(members, name, "file" if name == "audio" and "data" not in members else kind)]
+    return None
+
+
+def _read_call(raw: Raw, field: str) -> Piece:
+    """Read a tool call to the same part as ``read_part``, at once where it is as most are."""
+    try:
+        call: _Call | None = _CALL.decode(raw)
+    except msgspec.DecodeError:
+        call = None
+    if call is not None and msgspec.json.encode(call) == msgspec.json.format(raw, indent=-1):
+        name, arguments = call.function.name, call.function.arguments
+        if is_json(arguments):
+            return Piece(field, "tool_call", name=name, call_id=call.id, arguments=arguments, shape=_CALL_SHAPE)
+    return read_part(members_of(raw), field, "tool_call")
+
+
+def write_member(name: str, parts: Sequence[Part], text: str, shapes: KnownShapes) -> bytes:
+    """Return the JSON text of a member of ``MEMBERS``, from the turn's parts of that field."""
+    if name in _TEXTS:
+        value = parts[0].call_id if name == "tool_call_id" else parts[0].text
+        return write_text(name, value or "")
+    pieces = [write_part(part, text, shapes) for part in parts]
+    return pieces[0] if name in _OBJECTS else write_list(pieces)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from talkhouse.ingest.declared.declaration.model import TurnFields
-from talkhouse.ingest.declared.documents.message_fields import Message
-from talkhouse.ingest.declared.documents.talk import Said, Talk
+from talkhouse.ingest.declared.documents.messages import Message
+from talkhouse.ingest.declared.documents.parsed_record import Said, Talk
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 

@@ -13,9 +13,9 @@ from typing import IO, Any
 import msgspec
 from msgspec import Raw
 from pyarrow import lib as pa
-from pyarrow import types
-from pyarrow.compute import call_function
-from pyarrow.ipc import read_schema
+from pyarrow import types  # type: ignore[attr-defined]
+from pyarrow.compute import call_function  # type: ignore[attr-defined]
+from pyarrow.ipc import read_schema  # type: ignore[attr-defined]
 from pyarrow.parquet import ParquetFile, ParquetWriter
 
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, Content, RawRecord, WrittenRecord, check_amount

@@ -15,6 +15,8 @@ REPLY_TO, ORDER, START_MS, END_MS = "reply_to", "order", "start_ms", "end_ms"
 NAME, IS_BOT = "name", "is_bot"
 LABEL, OF_DIALOGUE = "label:", "fact:"
 """Before a scheme and the place of its column: labels of a turn, and of the dialogue."""
+LEVEL = "row"
+"""Of the shapes of rows."""
 READ = "read:"
 """Before what is only read: its cell stays in ``extra``."""
 

@@ -5,14 +5,44 @@ Columns of a frame: ``line`` (of the file, from 0), the holes as texts (null: no
 literal, not a string.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple, Protocol, Self
 
 import msgspec
 import polars as pl
+from msgspec import Raw
 
-from talkhouse.ingest.declared.times import read_times
+from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
+from talkhouse.ingest.declared.documents.labels import Labels
+from talkhouse.ingest.declared.documents.parsed_record import Said, Talk
+from talkhouse.ingest.declared.record_files import CSV, open_records, open_rows
+from talkhouse.ingest.declared.record_files.content import (
+    BadRawRecord,
+    RawRecord,
+    RecordFile,
+    RowFile,
+    RowTable,
+    ending,
+)
+from talkhouse.ingest.declared.record_files.csv_cells import laid_out, names
+from talkhouse.ingest.declared.rows.columns import ID, LEVEL, TEXT, TIMES, TURN_ID, Hole, RowColumns
+from talkhouse.ingest.declared.shapes import (
+    LITERAL,
+    NULL,
+    Members,
+    Shapes,
+    Split,
+    alias,
+    is_null,
+    kind_of,
+    members_of,
+    text_of,
+)
+from talkhouse.ingest.declared.times import read_time, read_times
+from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.sources import SourceFile
 
 HOW = ".how"
 """Behind the name of a time: how the file writes it, for findings null where the column is null."""
@@ -85,3 +115,280 @@ def joined(pieces: list[pl.Series], height: int) -> pl.Series:
 def shape_member(number: int | Mapping[str, Any]) -> str | None:
     """Write the number of a shape as a member of ``extra``; None for the usual one, which is left out."""
     return None if number == 0 else '"shape":' + msgspec.json.encode(number).decode()
+
+
+_SHOWN = 50
+"""Columns that a message names."""
+
+
+class CsvFrames:
+    """A CSV file as frames."""
+
+    is_csv = True
+
+    def __init__(
+        self, file: RowFile, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
+    ) -> None:
+        """Raises BadRecord GF-12 where a declared column is not there, or twice."""
+        self._file, self._columns, self._shapes, self._with_raw = file, columns, shapes, with_raw
+        self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
+        check_header(file.columns, columns.declared)
+        self._names = names(file.columns)
+        keepers = columns.keepers
+        self._keepers = {name: keepers.get(name) for name in self._names}
+        self.findings: list[ReaderFinding] = []
+        self._usual: dict[str, str] = {}
+        """How the first time of a column is written."""
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Yield a frame for each chunk."""
+        if not self._with_raw:
+            yield from map(self._frame, self._file.tables())
+            return
+        for chunk, texts in self._file.with_texts():
+            raw = pl.Series(RAW, texts, pl.String).str.strip_suffix("\n").str.strip_suffix("\r")
+            yield self._frame(laid_out(chunk)).with_columns(raw)
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """What the file is beside its rows, with their shapes."""
+        return self._file.envelope | self._shapes.envelope()
+
+    def _frame(self, rows: RowTable) -> pl.DataFrame:
+        # Not by ``pl.col``, which takes a column's name for a pattern if it looks like one.
+        table = dict(zip(self._names, rows.cells.get_columns(), strict=True))
+        made = [rows.lines.alias("line")]
+        for hole, (column, *_) in self._columns.holes.items():
+            cell = table[column]
+            made.append((cell if hole in (TEXT, ID) else said(cell)).alias(hole))
+        frame = pl.DataFrame(made)
+        hows: list[str] = []
+        for hole in TIMES:
+            if hole in self._columns.holes:
+                frame = frame.with_columns(times(frame[hole], self._forms[hole]))
+                hows += [hole] if hole in self._keepers.values() else []
+        rest = [self._shape_numbers(frame, hows), _as_written(rows)]
+        free = [name for name, hole in self._keepers.items() if hole is None]
+        rest += [members({alias(name): table[name] for name in free})] if free else []
+        rest += [
+            # A time that the column does not give back stays as it is.
+            member(alias(name), frame[hole], frame[hole].is_not_null() & frame[hole + HOW].is_null())
+            for name, hole in self._keepers.items()
+            if hole in hows
+        ]
+        return frame.with_columns(rest=joined([piece for piece in rest if piece is not None], len(frame)))
+
+    def _shape_numbers(self, frame: pl.DataFrame, hows: list[str]) -> pl.Series | None:
+        """Return the number of each row's shape where it is not 0; shapes differ in how times are written."""
+        if not hows:
+            number = shape_member(self._shapes.number(LEVEL, dict(self._keepers)))
+            return None if number is None else pl.repeat(number, len(frame), eager=True)
+        for hole in hows:  # an empty cell, and one that stays in extra, may have any shape
+            known = frame[hole + HOW].drop_nulls()
+            if len(known):
+                self._usual.setdefault(hole, known[0])
+        written = [frame[hole + HOW].fill_null(self._usual.get(hole, "")).alias(hole) for hole in hows]
+        keys = pl.DataFrame(written)
+        ways = keys.unique(maintain_order=True)
+        numbers = []
+        for way in ways.iter_rows(named=True):
+            names_of = {hole: f"{hole}@{how}" if how else hole for hole, how in way.items()}
+            shape = {name: names_of.get(hole or "", hole) for name, hole in self._keepers.items()}
+            numbers.append(shape_member(self._shapes.number(LEVEL, shape)))
+        ways = ways.with_columns(pl.Series("number", numbers, pl.String))
+        return keys.join(ways, on=hows, how="left", maintain_order="left")["number"]
+
+
+def _as_written(rows: RowTable) -> pl.Series | None:
+    """Return the cells that the dialect would write otherwise."""
+    if not rows.as_written:
+        return None
+    written: list[str | None] = [None] * len(rows.lines)
+    for position, cells in rows.as_written.items():
+        written[position] = '"cells":' + msgspec.json.encode(cells).decode()
+    return pl.Series(written, dtype=pl.String)
+
+
+def check_header(columns: list[str], declared: Iterable[str]) -> None:
+    """Raise BadRecord GF-12 for a declared column that a file does not have, or has twice."""
+    for name in declared:
+        times_there = columns.count(name)
+        if times_there != 1:
+            problem = "is not there" if not times_there else "is there twice"
+            more = f" and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else ""
+            known = ", ".join(columns[:_SHOWN]) + more
+            raise BadRecord("GF-12", f"the column '{name}' {problem}; the columns are: {known}", "/0")
+
+
+_ROWS = 20_000
+"""Rows in a frame."""
+
+
+class _Cell(NamedTuple):
+    """Where a hole's cell is in a row."""
+
+    hole: Hole
+    path: JsonPath
+    below: str
+    """Its pointer."""
+    name: str
+    """What messages call it."""
+
+    @classmethod
+    def at(cls, hole: Hole, path: JsonPath) -> Self:
+        """Describe the cell at a path."""
+        return cls(hole, path, pointer(*path), f"'{'.'.join(filter(None, path))}'")
+
+
+class JsonFrames:
+    """A file of JSON objects, a row each, as frames."""
+
+    is_csv = False
+
+    def __init__(
+        self,
+        file: RecordFile,
+        columns: RowColumns,
+        declaration: Declaration,
+        shapes: Shapes,
+        *,
+        with_raw: bool = False,
+        labels: Sequence[Labels] = (),
+    ) -> None:
+        self._file, self._columns, self._shapes = file, columns, shapes
+        self._with_raw, self._labels = with_raw, labels
+        self.findings: list[ReaderFinding] = []
+        self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
+        self._keepers = columns.keepers
+        self._readers = {
+            key: [_Cell.at(hole, columns.path(hole, key)) for hole in holes] for key, holes in columns.readers().items()
+        }
+        self._required = [hole for hole in (TEXT, ID) if hole in columns.holes]
+        self._named = [hole for hole, names in columns.holes.items() if len(names) > 1]
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Yield a frame for so many rows; BadRecord for a row that is none."""
+        batch: list[dict[str, Any]] = []
+        for record in self._file:
+            if isinstance(record, BadRawRecord):
+                raise BadRecord(record.problem.rule, record.problem.detail, record.pointer + record.problem.pointer)
+            batch.append(self._row(record))
+            if len(batch) == _ROWS:
+                yield self._frame(batch)
+                batch = []
+        if batch:
+            yield self._frame(batch)
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """What the file is beside its rows, with their shapes."""
+        return self._file.envelope | self._shapes.envelope()
+
+    def _frame(self, batch: list[dict[str, Any]]) -> pl.DataFrame:
+        schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(self._columns.holes, pl.String)
+        for hole in TIMES:
+            if hole in self._columns.holes:
+                schema |= {f"{hole}.value": pl.Datetime("us"), hole + HOW: pl.String, hole + BAD_TIME: pl.String}
+        schema |= {RAW: pl.String} if self._with_raw else {}
+        schema |= {GIVEN: pl.String} if self._labels else {}
+        schema |= {hole + KEY: pl.String for hole in self._named} | {"rest": pl.String, "numbers": pl.String}
+        return pl.DataFrame([pl.Series(name, [row.get(name) for row in batch], kind) for name, kind in schema.items()])
+
+    def _row(self, record: RawRecord) -> dict[str, Any]:
+        """Take a row apart; BadRecord with the pointer in the file."""
+        at = record.pointer
+        row: dict[str, Any] = {"line": int(at.rpartition("/")[2])}
+        shape: dict[str, str | None] = {}
+        rest: list[str] = []
+        numbers: list[str] = []
+        if record.raw[:1] != b"{":
+            raise BadRecord("GF-01", f"a row is {kind_of(Raw(record.raw))}, not an object", at)
+        members = members_of(record.raw)
+        for key, raw in members.items():
+            name = self._take(key, raw, row, numbers, at) if key in self._readers else None
+            shape[key] = name
+            if name is None:
+                rest.append(f"{_key(key)}{bytes(raw).decode()}")
+        for hole in self._required:
+            if row.get(hole) is None and not self._has_default(hole, row):
+                cells = (_Cell.at(hole, self._columns.path(hole, name)) for name in self._columns.holes[hole])
+                wanted = " or ".join(cell.name for cell in cells)
+                raise BadRecord("GF-01", f"{wanted} is missing", at)
+        number = shape_member(self._shapes.number(LEVEL, shape))
+        row["rest"] = ",".join([number, *rest] if number else rest) or None
+        row[GIVEN] = self._given(members, row, at) if self._labels else None
+        row[RAW] = record.raw.decode() if self._with_raw else None
+        row["numbers"] = " ".join(numbers) or None
+        return row
+
+    def _has_default(self, hole: Hole, row: dict[str, Any]) -> bool:
+        """Whether a turn may lack what others need: the dialogue's id, if it has an id of its own."""
+        return hole == ID and self._columns.has_default_ids and row.get(TURN_ID) is not None
+
+    def _take(self, key: str, member: Raw, row: dict[str, Any], numbers: list[str], at: str) -> str | None:
+        """Read a cell for all that want it; returns how its keeper writes it, None where none gives it back."""
+        keeper = self._keepers.get(key)
+        written: str | None = None
+        for hole, path, below, name_in_file in self._readers[key]:
+            if hole in row and row[hole] is not None:
+                continue
+            raw = member if len(path) == 1 else Split({key: member}, {}).find(path)
+            if raw is None or is_null(raw):
+                written = hole + NULL if hole == keeper else written
+                continue
+            text, suffix = text_of(raw, at + below, name_in_file)
+            if hole == TEXT and suffix:
+                raise BadRecord("GF-01", f"{name_in_file} is {text:.100}, not a text", at + below)
+            row[hole], row[hole + KEY] = text, key
+            name: str | None = hole + suffix
+            if suffix:
+                numbers.append(hole)
+            if hole in TIMES:
+                value, how = read_time(text, self._forms[hole], is_number=suffix == LITERAL)
+                row[f"{hole}.value"], row[hole + HOW] = value, how
+                row[hole + BAD_TIME] = text if value is None else None
+                name = f"{hole}@{how}" if how else None
+            written = name if hole == keeper else written
+        return written
+
+    def _given(self, members: Members, row: dict[str, Any], at: str) -> str | None:
+        """Read the labels inside a row; BadRecord for one of another type."""
+        talk = Talk([Said("", row[TEXT], at)], messages={0: members})
+        given = [label for labels in self._labels for label in labels.given(members, talk, self.findings)]
+        return msgspec.json.encode(given).decode() if given else None
+
+
+_KEYS: dict[str, str] = {}
+
+
+def _key(key: str) -> str:
+    """Write the key of a member in ``extra``, with the colon."""
+    if key not in _KEYS:
+        if len(_KEYS) > 10_000:
+            _KEYS.clear()
+        _KEYS[key] = msgspec.json.encode(alias(key)).decode() + ":"
+    return _KEYS[key]
+
+
+def is_csv(path: PurePosixPath) -> bool:
+    """Tell by a file's path whether it has cells, not objects."""
+    return ending(path) in CSV
+
+
+def open_frames(
+    file: SourceFile,
+    columns: RowColumns,
+    declaration: Declaration,
+    shapes: Shapes,
+    *,
+    with_raw: bool = False,
+    labels: Sequence[Labels] = (),
+) -> RowFrames:
+    """Open a file of rows, ``with_raw``: and keep each row itself; ``labels`` are inside JSON rows.
+
+    Raises BadRecord where the file is to be refused, here or when it is iterated.
+    """
+    if is_csv(file.path):
+        return CsvFrames(open_rows(file, declaration), columns, declaration, shapes, with_raw=with_raw)
+    records = open_records(file, declaration, "item")
+    return JsonFrames(records, columns, declaration, shapes, with_raw=with_raw, labels=labels)

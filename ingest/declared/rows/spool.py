@@ -68,6 +68,9 @@ class SetAside:
         return pl.read_ipc(self._file.read(size))
 
 
+REFUSED = "refused"
+"""In a file's envelope: of each record in quarantine with several rows, by its pointer, their lines and bytes."""
+
 SCATTERED = "scattered"
 """In a file's envelope: some record's rows don't stand together, in order."""
 

@@ -1,21 +1,24 @@
-"""Reads files of labels: a row a label, for dialogues that were read before."""
+"""Reads the files of formats in which a dialogue is a group of rows: files of turns, then files of labels."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import msgspec
 import polars as pl
-from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files.content import Envelope
-from talkhouse.ingest.declared.rows.columns import ID
-from talkhouse.ingest.declared.rows.known_dialogues import KnownDialogue, KnownDialogues
-from talkhouse.ingest.declared.rows.label_rows import LabelFileColumns, LabelRows, label_file_columns
-from talkhouse.ingest.declared.rows.row_files import open_frames
-from talkhouse.ingest.declared.rows.spool import NUMBER, SCATTERED, Spool
-from talkhouse.ingest.declared.rows.stored_row import StoredRow
+from talkhouse.ingest.declared.rows.batch import Build, FileRows
+from talkhouse.ingest.declared.rows.columns import ID, columns_of
+from talkhouse.ingest.declared.rows.frames import open_frames
+from talkhouse.ingest.declared.rows.replies import with_order
+from talkhouse.ingest.declared.rows.row_labels import (
+    KnownDialogue,
+    KnownDialogues,
+    LabelFileColumns,
+    LabelRows,
+    label_file_columns,
+)
+from talkhouse.ingest.declared.rows.spool import NUMBER, REFUSED, SCATTERED, Spool
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import (
@@ -29,10 +32,29 @@ from talkhouse.ingest.outcomes import (
 )
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import StoredRecord
 
-REFUSED = "refused"
-"""In a file's envelope: of each record in quarantine with several rows, by its pointer, their lines and bytes."""
+
+def read_file(build: Build, file: SourceFile, entry: Files) -> Iterator[Outcome]:
+    """Read one file; where any of its rows can't be read, nobody knows which dialogue lost a turn: it is refused."""
+    shapes = Shapes()
+    with Spool() as spool:
+        try:
+            frames = open_frames(file, build.columns, build.declaration, shapes, labels=build.labels_inside)
+            for frame in with_order(iter(frames), build.columns):
+                spool.add(frame)
+        except BadRecord as bad:
+            location = SourceLocation(file, "", entry.subset, entry.release, entry.split or ALL, size=file.size)
+            yield reject(location, bad, file.read())
+            return
+        rows = FileRows(build, file, entry, shapes, is_csv=frames.is_csv, bytes_a_row=file.size / max(spool.height, 1))
+        records = 0
+        for piece in spool.dialogues():
+            batch = rows.batch(piece)
+            records += batch.records
+            yield batch
+        scattered = {SCATTERED: True} if rows.is_scattered else {}
+        yield from (replace(finding, file=file) for finding in frames.findings)
+        yield FileEnvelope(file, frames.envelope | scattered, records)
 
 
 class LabelFiles:
@@ -133,11 +155,19 @@ class _File:
         return Rejected(location, bad.rule, bad.detail, b"\n".join(texts))
 
 
-def refused_rows(stored: StoredRecord, envelope: Envelope) -> Iterator[StoredRow]:
-    """Yield the rows of a record in quarantine, verbatim."""
-    raw, pointer = stored.raw or b"", stored.pointer
-    refused = msgspec.json.decode(envelope.get(REFUSED, Raw(b"{}")), type=dict[str, list[tuple[int, int]]])
-    start = 0
-    for line, size in refused.get(pointer, [(int(pointer.removeprefix("/")), len(raw))]):
-        yield StoredRow(line, {}, verbatim=raw[start : start + size])
-        start += size + 1
+def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+    """Read files of turns in their order, then files of labels."""
+    entries = list(files)
+    talks = [entry for entry in entries if entry[1].holds == "dialogues"]
+    labels = [entry for entry in entries if entry[1].holds == "annotations"]
+    with KnownDialogues() as known:
+        build = Build(
+            declaration,
+            columns_of(declaration),
+            Identity(declaration.corpus_id),
+            known if labels else None,
+            has_several_files=len(talks) > 1,
+        )
+        for file, entry in talks:
+            yield from read_file(build, file, entry)
+        yield from LabelFiles(declaration, build.identity, known).read(labels)

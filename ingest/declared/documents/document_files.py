@@ -1,4 +1,4 @@
-"""Reads files whose records hold a dialogue each, whatever the format."""
+"""Reads and writes files whose records hold a dialogue each, whatever the format."""
 
 import os
 from collections import deque
@@ -6,24 +6,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import chain
+from pathlib import PurePosixPath
 from typing import TypeAlias
 
+import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, ReadRecord, dialogues_of
 from talkhouse.ingest.declared.documents.labels import labels_of
-from talkhouse.ingest.declared.documents.record_fields import RecordFieldsReader, paths_of, take_label
-from talkhouse.ingest.declared.documents.talk import DocumentFormat
-from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, holes_in_columns
-from talkhouse.ingest.declared.documents.typed_rows import typed_dialogues
+from talkhouse.ingest.declared.documents.parsed_record import (
+    DocumentFormat,
+    RecordFieldsReader,
+    paths_of,
+    take_label,
+    write_field,
+)
+from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, holes_in_columns, typed_dialogues
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files import open_records
-from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.shapes import Shapes, Split, kind_of, members_of, merged, wanted
-from talkhouse.ingest.decode import BadRecord, check
+from talkhouse.ingest.declared.record_files import open_records, write_records
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
+from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, Split, join, kind_of, members_of, merged, wanted
+from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
 
 DeclaredFile: TypeAlias = tuple[SourceFile, Files]
 """A file, and the ``[[files]]`` that it belongs to."""
@@ -157,3 +165,52 @@ def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
             block, size = [], 0
     if block:
         yield block
+
+
+def documents_writer(document_format: DocumentFormat) -> Writer:
+    """Make the writer of a corpus's files."""
+
+    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterable[bytes]:
+        has_envelope = first.record is None and first.raw is None
+        envelope = literals(first.file.extra)
+        shapes = KnownShapes(envelope)
+        records = rest if has_envelope else chain([first], rest)
+        return write_records(
+            envelope,
+            (_written(number, stored, document_format, shapes) for number, stored in enumerate(records)),
+            PurePosixPath(first.path),
+        )
+
+    return file_by_file(write_file)
+
+
+def document_writer(document_format: DocumentFormat) -> RecordWriter:
+    """Make the writer of a single record."""
+
+    def write_record(stored: StoredRecord) -> bytes:
+        return _json(stored, document_format, KnownShapes(literals(stored.file.extra)))
+
+    return write_record
+
+
+def _written(number: int, stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes) -> WrittenRecord:
+    if stored.raw is not None:
+        return WrittenRecord(number, stored.pointer, stored.raw, is_verbatim=True)
+    cells = literals(stored.loaded.extra).get("cells")
+    return WrittenRecord(
+        stored.loaded.record_index,
+        stored.pointer,
+        _json(stored, document_format, shapes),
+        None if cells is None else msgspec.json.decode(cells, type=Mapping[str, str]),
+    )
+
+
+def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes) -> bytes:
+    """Return the JSON text of a record."""
+    extra = literals(stored.loaded.extra)
+
+    def fill(hole: str) -> bytes:
+        own = write_field(hole, stored)
+        return own if own is not None else document_format.write(hole, stored, shapes)
+
+    return join(shapes.of("record", extra), extra, fill)
