@@ -1,9 +1,9 @@
-"""What the fields of turns and dialogues seem to mean, by their names and values."""
+"""What is guessed of a format, and of the fields of turns and dialogues by their names and values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
 from talkhouse.guess.record_values import (
     Record,
@@ -22,8 +22,63 @@ from talkhouse.guess.record_values import (
     walk,
     whole_numbers,
 )
-from talkhouse.ingest.declared.declaration.model import ISO, UNIX, DialogueFields, JsonPath, SpeakerFields, TurnFields
+from talkhouse.ingest.declared.declaration.model import (
+    ISO,
+    UNIX,
+    Dialect,
+    DialogueFields,
+    Format,
+    JsonPath,
+    PairFields,
+    PreferenceFields,
+    SpeakerFields,
+    TurnFields,
+)
 from talkhouse.ingest.declared.times import read_time
+
+
+@dataclass(frozen=True)
+class GuessedLabels:
+    """Labels that a corpus seems to have; they are only ever proposed."""
+
+    scheme: str
+    on: str
+    columns: tuple[str, ...]
+    """One for each annotator, or the only one."""
+    words: tuple[str, ...] = ()
+    """What occurs, where these are a few texts."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A format that files look like, and what their fields seem to mean."""
+
+    format: Format
+    reason: str
+    """Why, behind 'looks like: chat'."""
+    dialogue: DialogueFields = field(default_factory=DialogueFields)
+    turn: TurnFields = field(default_factory=TurnFields)
+    speaker: SpeakerFields = field(default_factory=SpeakerFields)
+    pair: PairFields = field(default_factory=PairFields)
+    preference: PreferenceFields = field(default_factory=PreferenceFields)
+    dialect: Dialect = field(default_factory=Dialect)
+    markers: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[GuessedLabels, ...] = ()
+    extra: tuple[str, ...] = ()
+    """Fields of the records that nothing takes."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """``dialogue.id`` -> why it is proposed, or why it is not."""
+
+
+Mapped: TypeAlias = DialogueFields | TurnFields | SpeakerFields | PairFields | PreferenceFields
+
+
+def paths_of(fields: Mapped) -> dict[str, JsonPath]:
+    """Return the paths of a table of ``corpus.toml``, by their names there; without those that are not given."""
+    return {name: value for name, value in vars(fields).items() if isinstance(value, tuple)}
+
 
 _IDS = (
     *("id", "dialogue_id", "dialog_id", "conversation_id", "conv_id", "message_tree_id", "thread_id", "chat_id"),

@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from talkhouse.guess import nested_rules, row_rules, text_rules
-from talkhouse.guess.field_meanings import names_of, scheme_word
-from talkhouse.guess.guess import Guess, GuessedLabels, paths_of
-from talkhouse.guess.profile import MOST_WORDS, FieldProfile, fields_of
-from talkhouse.guess.record_values import at
-from talkhouse.guess.row_rules import CONVOKIT_FILES, looks_like_labels
+from talkhouse.guess import text_rules, turn_rules
+from talkhouse.guess.field_meanings import Guess, GuessedLabels, names_of, paths_of, scheme_word
+from talkhouse.guess.record_values import MOST_WORDS, FieldProfile, at, fields_of
 from talkhouse.guess.sample import MOST, Sample, is_read, sample
+from talkhouse.guess.turn_rules import CONVOKIT_FILES, looks_like_labels
 from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.sources import SourceFile, opened
@@ -185,15 +183,15 @@ def _inside(file: SourceFile) -> str:
 
 
 _RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
-    row_rules.convokit,
+    turn_rules.convokit,
     text_rules.preference,
-    nested_rules.chat,
-    nested_rules.sharegpt,
-    nested_rules.tree,
+    turn_rules.chat,
+    turn_rules.sharegpt,
+    turn_rules.tree,
     text_rules.pairs,
-    nested_rules.dialogue,
+    turn_rules.dialogue,
     text_rules.transcript,
-    row_rules.turns,
+    turn_rules.turns,
 )
 _MOST_LABELS = 4
 _LEAST_LABELS = 2

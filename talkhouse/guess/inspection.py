@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from talkhouse.guess.guess import Guess
+from talkhouse.guess.field_meanings import Guess
 from talkhouse.guess.guessed_folder import guess
-from talkhouse.guess.profile import FieldProfile, described, fields_of
-from talkhouse.guess.record_values import at
+from talkhouse.guess.record_values import FieldProfile, at, described, fields_of
 from talkhouse.guess.sample import Sample, is_read, sample
 from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.documents.transcript import Markers

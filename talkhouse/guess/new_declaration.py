@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
-from talkhouse.guess.guess import Guess, GuessedLabels, paths_of
+from talkhouse.guess.field_meanings import Guess, GuessedLabels, paths_of
 from talkhouse.guess.guessed_folder import FolderFile, Look, look
 from talkhouse.guess.sample import Sample
 from talkhouse.ingest.contract.declaration import id_problem

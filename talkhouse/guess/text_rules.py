@@ -7,8 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from talkhouse.guess.field_meanings import BOTS, USERS, about_dialogues, id_of
-from talkhouse.guess.guess import Guess
+from talkhouse.guess.field_meanings import BOTS, USERS, Guess, about_dialogues, id_of
 from talkhouse.guess.record_values import MOST, Record, are_texts, as_words, column, leaves, lists, named
 from talkhouse.guess.sample import Sample
 from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath, PairFields, PreferenceFields

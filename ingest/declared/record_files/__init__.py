@@ -10,7 +10,6 @@ from talkhouse.ingest.declared.record_files.content import (
     Content,
     Envelope,
     RecordFile,
-    RowFile,
     WrittenRecord,
     WrittenRow,
     ending,
@@ -62,7 +61,7 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
     raise _unknown(ENDINGS)
 
 
-def open_rows(file: SourceFile, declaration: Declaration) -> RowFile:
+def open_rows(file: SourceFile, declaration: Declaration) -> CsvRows:
     """Open a file of rows, .csv or .tsv: the columns are known, and the rows can be iterated once.
 
     Every cell is a text, as it is. Raises, here or when it is iterated: BadRecord GF-14 for a file of another ending,

@@ -198,17 +198,6 @@ class WrittenRecord(Struct, gc=False):
     is_verbatim: bool = False
 
 
-class RowChunk(Struct, gc=False):
-    """Some rows of a CSV file, a list of cells for each."""
-
-    columns: list[str]
-    rows: list[list[str]]
-    lines: list[int]
-    """The line of the file, from 0, on which each row begins."""
-    cells: dict[int, dict[str, str]] = {}
-    """Position in ``rows`` -> cells that the dialect would write otherwise, by column."""
-
-
 @dataclass(frozen=True)
 class RowTable:
     """Some rows of a CSV file as columns of texts, ``x0``, ``x1`` ..."""
@@ -217,27 +206,9 @@ class RowTable:
     lines: pl.Series
     """The line of the file, from 0, on which each row begins."""
     as_written: Mapping[int, Mapping[str, str]]
-    """Row -> cells that the dialect would write otherwise, by column, as ``RowChunk.cells``."""
-
-
-class RowFile(Protocol):
-    """A CSV file on its way in, chunk by chunk: iterate it once."""
-
-    columns: list[str]
-    """The header; known before the first chunk."""
-
-    def __iter__(self) -> Iterator[RowChunk]:
-        """Yield the rows in order; BadRecord GF-13 or TH-02 where the file can't be told apart into cells."""
-
-    def tables(self) -> Iterator[RowTable]:
-        """Yield the same as columns."""
-
-    def with_texts(self) -> Iterator[tuple[RowChunk, list[str]]]:
-        """Yield the same, and the text of each row with its line end."""
-
-    @property
-    def envelope(self) -> dict[str, Any]:
-        """What the file is beside its rows, once they were read."""
+    """Row -> cells that the dialect would write otherwise, by column, as the file has them."""
+    texts: pl.Series
+    """The rows as the file has them, without their line ends."""
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
+import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Dialect
@@ -16,7 +16,6 @@ from talkhouse.ingest.declared.record_files.content import (
     Content,
     Gaps,
     RawRecord,
-    RowChunk,
     RowTable,
     WrittenRecord,
     WrittenRow,
@@ -24,12 +23,10 @@ from talkhouse.ingest.declared.record_files.content import (
     gaps_of,
 )
 from talkhouse.ingest.declared.record_files.csv_cells import (
+    FIELD,
     MOST_MIXED,
     Cells,
     ParsedRow,
-    UsualRows,
-    laid_out,
-    lines_of,
     names,
     row_writer,
     table_of,
@@ -111,7 +108,7 @@ def delimiter_by_ending(path: PurePosixPath) -> str:
 
 
 class CsvRows:
-    """A file of rows on its way in, block by block; a ``RowFile``."""
+    """A file of rows on its way in, block by block; it can be read once."""
 
     def __init__(self, content: Content, dialect: Dialect) -> None:
         """Read the header; raises BadRecord GF-13 or TH-02 for a file that begins with none."""
@@ -129,7 +126,6 @@ class CsvRows:
         self._check_names()
         self._names = names(self.columns)
         self._cells = Cells(self._cells.delimiter, self._cells.quote, self._quoted(), self._cells.escape)
-        self._usual = UsualRows(self._cells, self._line_end, len(self.columns))
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -146,50 +142,50 @@ class CsvRows:
             layout["quoted"] = sorted(cells.quoted)
         return {"layout": layout | self._content.layout() | self._gaps.layout()}
 
-    def __iter__(self) -> Iterator[RowChunk]:
-        """Yield the rows in order, about 50,000 at a time; BadRecord where a row is not as long as the header."""
-        for chunk, _ in self.with_texts():
-            yield chunk
-
-    def with_texts(self) -> Iterator[tuple[RowChunk, list[str]]]:
-        """Yield the rows, and the text of each with its line end."""
-        while True:
-            is_last = self._blocks.is_at_end
-            chunk, texts = self._chunk(is_last=is_last)
-            if chunk.rows:
-                yield chunk, texts
-            if is_last:
-                break
-            self._text += self._blocks.next()
-        self._gaps.add(self._gap)
-
     def tables(self) -> Iterator[RowTable]:
-        """Yield the same rows as columns, which is faster."""
+        """Yield the rows in order, about 50,000 at a time; BadRecord where a row is not as long as the header."""
         while True:
             is_last = self._blocks.is_at_end
-            table = self._table()
-            if table is None:
-                chunk, _ = self._chunk(is_last=is_last)
-                table = laid_out(chunk) if chunk.rows else None
-            if table is not None:
+            is_cut = is_last and self._text != "" and not self._text.endswith("\n")
+            self._text += self._line_end * is_cut
+            table = self._usual(is_last=is_last) or self._one_by_one(is_last=is_last)
+            if len(table.lines):
                 yield table
             if is_last:
                 break
             self._text += self._blocks.next()
+        self._gap = self._gap.removesuffix(self._line_end) if is_cut else self._gap
         self._gaps.add(self._gap)
 
-    def _table(self) -> RowTable | None:
-        """Tell the rows apart that are there if all are whole and written as usual."""
+    def _usual(self, *, is_last: bool) -> RowTable | None:
+        """Tell the rows apart that are there at once, if most are written as usual."""
         text, begin = self._text, self._line
-        cells = table_of(text, len(self.columns), self._cells, self._line_end) if text.endswith("\n") else None
-        if cells is None:
+        end = len(text) if is_last else self._end_of_rows()
+        usual = table_of(text[:end], len(self.columns), self._cells, self._line_end)
+        if usual is None:
             return None
-        self._text = ""
-        self._line += text.count("\n")
+        self._text = text[end:]
+        self._line += text.count("\n", 0, end)
         self._gaps.add(self._gap)
-        self._gaps.add(self._line_end, len(cells) - 1)
+        self._gaps.add(self._line_end, len(usual.texts) - 1)
         self._gap = self._line_end
-        return RowTable(cells, lines_of(cells, text, begin), {})
+        breaks = usual.texts.str.count_matches("\n", literal=True).cast(pl.Int64)
+        lines = (breaks.cum_sum().shift(1, fill_value=0) + begin).alias("line")
+        as_written = {place: self._as_written(row) for place, row in usual.odd.items()}
+        return RowTable(usual.cells, lines, as_written, usual.texts.str.strip_suffix(self._line_end))
+
+    def _end_of_rows(self) -> int:
+        """Return where the last line ends up to which the quotes are even, so that none is open."""
+        text, quote, end = self._text, self._cells.quote, len(self._text)
+        is_open = bool(quote) and text.count(quote) % 2 == 1
+        while is_open:
+            begin = text.rfind("\n", 0, end - 1) + 1
+            is_open, end = text.count(quote, begin, end) % 2 == 0, begin
+        return end
+
+    def _as_written(self, row: ParsedRow) -> dict[str, str]:
+        """Return the cells that the dialect would write otherwise, by column."""
+        return {self._names[column]: raw for column, raw in self._cells.written_otherwise(row).items()}
 
     def _read_header(self) -> None:
         """Read the first line that is not blank."""
@@ -234,80 +230,45 @@ class CsvRows:
         quoted = [column for column in range(len(self.columns)) if needless[column] > 0]
         return quoted if len(quoted) == len(self.columns) or len(self.columns) <= MOST_MIXED else []
 
-    def _chunk(self, *, is_last: bool) -> tuple[RowChunk, list[str]]:
-        """Tell the rows apart that are there as a whole; the rest of the text stays."""
-        text = self._text
-        is_ended = not is_last or not text or text.endswith("\n")
-        if not is_ended:
-            text += self._line_end
-        texts = self._usual.texts(text)
-        rows = self._usual.values(texts) if texts else None
-        if texts and rows and set(map(len, rows)) == {len(self.columns)}:
-            chunk = RowChunk(self.columns, rows, self._lines(text, texts))
-            self._text = ""
-            self._gaps.add(self._gap)
-            self._gaps.add(self._line_end, len(rows) - 1)
-            self._gap = self._line_end
-        else:
-            chunk, texts = self._one_by_one(text, is_last=is_last)
-        if not is_ended:
-            self._gap = self._gap.removesuffix(self._line_end)
-        return chunk, texts
-
-    def _lines(self, text: str, texts: list[str]) -> list[int]:
-        """Number the lines on which rows begin."""
-        begin, count = self._line, text.count("\n")
-        self._line += count
-        if count == len(texts):
-            return list(range(begin, self._line))
-        return list(accumulate((row.count("\n") for row in texts[:-1]), initial=begin))
-
-    def _one_by_one(self, text: str, *, is_last: bool) -> tuple[RowChunk, list[str]]:
-        """Tell rows apart one after the other, whatever they look like."""
-        chunk, texts = RowChunk(self.columns, [], [], {}), list[str]()
-        start = 0
+    def _one_by_one(self, *, is_last: bool) -> RowTable:
+        """Tell rows apart one after the other, whatever they look like; what is not whole stays in the text."""
+        text, start = self._text, 0
+        rows, lines, texts = list[list[str]](), list[int](), list[str]()
+        as_written: dict[int, dict[str, str]] = {}
         while start < len(text):
-            source = self._usual.text_at(text, start)
-            values = self._usual.values([source]) if source else None
-            if source and values and len(values[0]) == len(self.columns):
-                self._add(chunk, values[0], self._line_end)
+            row = self._cells.row_at(text, start)
+            if row is None:
+                self._check_open(text[start:], self._line)
+                if is_last:
+                    raise self._open_quote(self._line)
+                break
+            source = text[start : row.end]
+            if row.is_blank:
+                self._gap += source
+                if len(self._gap) > self._content.file.limits.record:
+                    self._content.file.refuse_record(len(self._gap), f"/{self._line}")
             else:
-                parsed = self._cells.row_at(text, start)
-                if parsed is None:
-                    self._check_open(text[start:], self._line)
-                    if is_last:
-                        raise self._open_quote(self._line)
-                    break
-                source = text[start : parsed.end]
-                self._add_parsed(chunk, parsed, source)
-            if len(texts) < len(chunk.rows):
-                texts.append(source)
+                self._check_row(row)
+                if otherwise := self._as_written(row):
+                    as_written[len(rows)] = otherwise
+                self._gaps.add(self._gap)
+                self._gap = row.line_end
+                rows.append(row.values)
+                lines.append(self._line)
+                texts.append(source.removesuffix(row.line_end))
             self._line += source.count("\n")
-            start += len(source)
+            start = row.end
         self._text = text[start:]
-        return chunk, texts
+        columns = zip(*rows, strict=True)
+        cells = pl.DataFrame([pl.Series(FIELD(number), column, pl.String) for number, column in enumerate(columns)])
+        return RowTable(cells, pl.Series("line", lines, pl.Int64), as_written, pl.Series("text", texts, pl.String))
 
-    def _add_parsed(self, chunk: RowChunk, parsed: ParsedRow, source: str) -> None:
-        """Add a row that is written otherwise, or a blank line; BadRecord GF-13 for another number of cells."""
-        if parsed.is_blank:
-            self._gap += source
-            if len(self._gap) > self._content.file.limits.record:
-                self._content.file.refuse_record(len(self._gap), f"/{self._line}")
-            return
-        if len(parsed.values) != len(self.columns):
-            detail = f"{len(parsed.values):,} cells, and {len(self.columns):,} columns"
+    def _check_row(self, row: ParsedRow) -> None:
+        """Raise BadRecord GF-13 for another number of cells than columns, or text behind a quote."""
+        if len(row.values) != len(self.columns):
+            detail = f"{len(row.values):,} cells, and {len(self.columns):,} columns"
             raise BadRecord("GF-13", f"line {self._line + 1:,}: {detail}", f"/{self._line}")
-        self._check_quotes(parsed)
-        otherwise = self._cells.written_otherwise(parsed)
-        if otherwise:
-            chunk.cells[len(chunk.rows)] = {self._names[column]: raw for column, raw in otherwise.items()}
-        self._add(chunk, parsed.values, parsed.line_end)
-
-    def _add(self, chunk: RowChunk, row: list[str], line_end: str) -> None:
-        self._gaps.add(self._gap)
-        self._gap = line_end
-        chunk.rows.append(row)
-        chunk.lines.append(self._line)
+        self._check_quotes(row)
 
     def _check_quotes(self, row: ParsedRow) -> None:
         """Raise BadRecord GF-13 for text behind a closing quote: nobody knows which quotes belong to it."""
@@ -343,7 +304,7 @@ class CsvRecords:
     """
 
     def __init__(self, content: Content, dialect: Dialect) -> None:
-        for _ in CsvRows(content, dialect):
+        for _ in CsvRows(content, dialect).tables():
             pass
         self._rows = CsvRows(content, dialect)
         twice = [column for column, count in Counter(self._rows.columns).items() if count > 1]
@@ -365,13 +326,14 @@ class CsvRecords:
 
     def texts(self) -> Iterator[RawRecord]:
         """Yield the rows."""
-        index, encode = 0, msgspec.json.encode
-        for chunk, texts in self._rows.with_texts():
-            for position, (row, line, text) in enumerate(zip(chunk.rows, chunk.lines, texts, strict=True)):
-                verbatim = text.removesuffix("\n").removesuffix("\r").encode()
-                cells = chunk.cells.get(position)
-                raw = encode(dict(zip(chunk.columns, row, strict=True)))
-                yield RawRecord(index, f"/{line}", raw, cells=cells, verbatim=verbatim)
+        index, encode, columns = 0, msgspec.json.encode, self._rows.columns
+        for table in self._rows.tables():
+            for position, (row, line, text) in enumerate(
+                zip(table.cells.rows(), table.lines, table.texts, strict=True)
+            ):
+                raw = encode(dict(zip(columns, row, strict=True)))
+                cells = table.as_written.get(position)
+                yield RawRecord(index, f"/{line}", raw, cells=cells, verbatim=text.encode())
                 index += 1
 
 

@@ -21,11 +21,11 @@ from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     RawRecord,
     RecordFile,
-    RowFile,
     RowTable,
     ending,
 )
-from talkhouse.ingest.declared.record_files.csv_cells import laid_out, names
+from talkhouse.ingest.declared.record_files.csv_cells import names
+from talkhouse.ingest.declared.record_files.csv_files import CsvRows
 from talkhouse.ingest.declared.rows.columns import ID, LEVEL, TEXT, TIMES, TURN_ID, Hole, RowColumns
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
@@ -127,7 +127,7 @@ class CsvFrames:
     is_csv = True
 
     def __init__(
-        self, file: RowFile, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
+        self, file: CsvRows, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
     ) -> None:
         """Raises BadRecord GF-12 where a declared column is not there, or twice."""
         self._file, self._columns, self._shapes, self._with_raw = file, columns, shapes, with_raw
@@ -145,9 +145,8 @@ class CsvFrames:
         if not self._with_raw:
             yield from map(self._frame, self._file.tables())
             return
-        for chunk, texts in self._file.with_texts():
-            raw = pl.Series(RAW, texts, pl.String).str.strip_suffix("\n").str.strip_suffix("\r")
-            yield self._frame(laid_out(chunk)).with_columns(raw)
+        for table in self._file.tables():
+            yield self._frame(table).with_columns(table.texts.alias(RAW))
 
     @property
     def envelope(self) -> dict[str, Any]:

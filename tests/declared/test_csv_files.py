@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files import csv_files
 from talkhouse.ingest.declared.record_files.content import RawRecord
+from talkhouse.ingest.declared.record_files.csv_cells import Cells, table_of
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import SourceError
@@ -24,7 +25,7 @@ SPARK = Dialect(escape_char="\\")
 
 
 def cells(name: str, raw: bytes, dialect: Dialect = ORDINARY) -> list[list[str]]:
-    return [row for chunk in rows_of(name, raw, dialect)[1] for row in chunk.rows]
+    return [list(row) for table in rows_of(name, raw, dialect)[1] for row in table.cells.rows()]
 
 
 def refused(name: str, raw: bytes, dialect: Dialect) -> BadRecord | None:
@@ -72,26 +73,50 @@ def test_any_text_comes_back_to_the_byte_or_is_named(text: str, dialect: Dialect
         assert problem.detail.startswith(f"line {int(problem.pointer[1:]) + 1}: ")
 
 
-@given(st.text(st.sampled_from('a,"\n'), max_size=40))
-@settings(max_examples=8)
-def test_blocks_make_no_difference(text: str) -> None:
-    raw = b"x,y\n" + text.encode()
-
-    def read() -> tuple[object, object]:
-        try:
-            _, chunks = rows_of("a.csv", raw)
-        except BadRecord as bad:
-            return str(bad), bad.pointer
-        lines = [line for chunk in chunks for line in chunk.lines]
-        return [row for chunk in chunks for row in chunk.rows], lines
-
-    whole = read()
+@given(
+    st.lists(st.sampled_from(["a", "é", ",", '"', '""', "\n", "\r\n", " ", "\t"]), max_size=14).map("".join),
+    st.sampled_from(["d,e\n", "d\n", '"d","e"\n', "d,e\r\n"]),
+    st.sampled_from(['"', "", "'"]),
+)
+@settings(max_examples=50)
+def test_what_polars_reads_and_blocks_make_no_difference(text: str, header: str, quote: str) -> None:
+    raw, dialect = (header + text).encode(), Dialect(quote_char=quote)
+    usual = _result(raw, dialect)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_files, "table_of", lambda *_: None)
+        assert _result(raw, dialect) == usual
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_files, "_BLOCK", 1)
         patch.setattr("talkhouse.ingest.sources._PIECE", 1)
-        assert read() == whole
-        if isinstance(whole[0], list):
-            assert rows_back("a.csv", raw) == raw
+        assert _result(raw, dialect) == usual
+
+
+def _result(raw: bytes, dialect: Dialect) -> object:
+    """Return the rows with their lines, texts and odd cells, and the envelope; or why the file is refused."""
+    try:
+        file, tables = rows_of("a.csv", raw, dialect)
+    except BadRecord as bad:
+        return bad.rule, bad.pointer, bad.detail
+    rows = [
+        (row, line, text, table.as_written.get(position, {}))
+        for table in tables
+        for position, (row, line, text) in enumerate(zip(table.cells.rows(), table.lines, table.texts, strict=True))
+    ]
+    return rows, file.envelope
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_usual_csv_is_read_by_polars(line_end: str) -> None:
+    rows = ['a,"b, c"' + line_end, '"say ""d""",' + line_end, '"two\nlines",007' + line_end]
+    usual = table_of("".join(rows), 2, Cells(",", '"'), line_end)
+    assert usual is not None
+    assert usual.cells.rows() == [("a", "b, c"), ('say "d"', ""), ("two\nlines", "007")]
+    assert (usual.texts.to_list(), usual.odd) == (rows, {})
+    rows[0] = '"a","b, c"' + line_end
+    with_odd = table_of("".join(rows), 2, Cells(",", '"'), line_end)
+    assert with_odd is not None
+    assert with_odd.cells.rows() == usual.cells.rows()
+    assert (with_odd.texts.to_list(), [*with_odd.odd]) == (rows, [0])
 
 
 ODD = [
@@ -127,15 +152,15 @@ def test_columns_of_one_name_keep_what_is_written_of_each() -> None:
 
 def test_a_column_that_is_always_in_quotes_is_said_once() -> None:
     raw = b'"id","text"\n1,"a"\n2,"b, c"\n3,NA\n4,"d"\n'
-    row_file, (chunk,) = rows_of("a.csv", raw)
+    row_file, (table,) = rows_of("a.csv", raw)
     assert row_file.envelope == {"layout": {"header": '"id","text"', "quoted": [1]}}
-    assert chunk.cells == {2: {"text": "NA"}}
+    assert table.as_written == {2: {"text": "NA"}}
     assert rows_back("a.csv", raw) == raw
 
 
 def test_a_row_is_numbered_by_the_line_on_which_it_begins() -> None:
-    (chunk,) = rows_of("a.csv", b'a,b\n"1\n\n",2\n\n3,"4\n"\n5,6\n')[1]
-    assert chunk.lines == [1, 5, 7]
+    (table,) = rows_of("a.csv", b'a,b\n"1\n\n",2\n\n3,"4\n"\n5,6\n')[1]
+    assert table.lines.to_list() == [1, 5, 7]
     assert records_of("a.csv", b'a,b\n"1\n\n",2\n\n3,4\n')[1] == [
         RawRecord(0, "/1", b'{"a":"1\\n\\n","b":"2"}', verbatim=b'"1\n\n",2'),
         RawRecord(1, "/5", b'{"a":"3","b":"4"}', verbatim=b"3,4"),
