@@ -1,9 +1,7 @@
 """The beginning of a file, decoded: its first 1,000 records, or as many as 8 MB of it hold."""
 
 import codecs
-import csv
 import gzip
-import io
 import json
 import re
 import zlib
@@ -16,6 +14,7 @@ import msgspec
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files import ENDINGS, JSON
 from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
+from talkhouse.ingest.declared.record_files.csv_cells import Cells
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import BeyondLimit
 from talkhouse.ingest.sources import BOM, SourceFile
@@ -151,23 +150,20 @@ def rows_of(text: str, is_whole: bool, usual: str, most: int) -> DelimitedRows:
 
 
 def _read_rows(text: str, is_whole: bool, dialect: Dialect, most: int) -> DelimitedRows:
-    escape = dialect.escape_char or None
-    quotes: dict[str, Any] = {"quotechar": dialect.quote_char, "strict": True, "escapechar": escape}
-    quotes |= {"doublequote": escape is None} if dialect.quote_char else {"quotechar": None, "quoting": csv.QUOTE_NONE}
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter or ",", **quotes)
-    limit = csv.field_size_limit(max(len(text), 1))
+    cells = Cells(dialect.delimiter or ",", dialect.quote_char, (), dialect.escape_char)
     result = DelimitedRows((), dialect=dialect)
-    try:
-        result.columns = tuple(next(reader, []))
-        for row in reader:
-            if len(result.rows) > most:
-                break
-            result.rows.append(row)
-    except csv.Error as error:
-        if is_whole or "unexpected end" not in str(error):
-            result.problem = f"line {reader.line_num:,}: {error}"
-    finally:
-        csv.field_size_limit(limit)
+    start, rows = 0, list[list[str]]()
+    while start < len(text) and len(rows) <= most + 1:
+        row = cells.row_at(text, start)
+        if row is None and not is_whole:
+            break
+        if row is None or row.behind:
+            problem = "text behind the closing quote of a cell" if row else "a quote is never closed"
+            result.problem = f"line {text.count(chr(10), 0, start) + 1:,}: {problem}"
+            break
+        rows += [] if row.is_blank else [row.values]
+        start = row.end
+    result.columns, result.rows = tuple(rows[0]) if rows else (), rows[1:]
     return _checked(result, is_whole, most)
 
 

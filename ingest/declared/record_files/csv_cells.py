@@ -163,7 +163,9 @@ def table_of(text: str, columns: int, cells: Cells, line_end: str) -> CellTable 
         )
     except pl.exceptions.PolarsError:
         return None
-    if not len(table):
+    if not len(table) or (
+        columns == 1 and not cells.quote and (table.to_series() == "").any()
+    ):  # a blank line is no row
         return None
     texts = _texts(table, cells, line_end)
     if texts.str.join("").item() == text:
