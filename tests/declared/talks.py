@@ -11,7 +11,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, Offered, Piece, Said, Talk
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, Split, join, members_of
-from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
 from talkhouse.ingest.decode import dump, literals
 from talkhouse.ingest.rows import Candidate, FileRow, Part, Record, Speaker, Turn
 from talkhouse.ingest.stored_record import StoredRecord
@@ -43,8 +43,12 @@ def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -
     for index, said in enumerate(talk.said):
         speaker_id = None
         if said.speaker is not None:
-            shown = {"is_bot": said.is_bot, "shown_name": said.speaker_name}
-            speaker = speakers.of(DIALOGUE, said.speaker, said.role, **shown).row  # type: ignore[arg-type]
+            if declaration.speaker.scope == "corpus":
+                speaker, _ = speakers.of_corpus(said.speaker, said.role, is_bot=said.is_bot, shown=said.speaker_name)
+            else:
+                speaker = Speaker.within(DIALOGUE, said.speaker, speaker_kind(said.role, is_bot=said.is_bot))
+                if said.speaker_name is not None:
+                    speaker.native_id, speaker.name = said.speaker, said.speaker_name
             of_corpus.setdefault(speaker.speaker_id, speaker)
             speaker_id = speaker.speaker_id
         stored.turns.append(_turn(index, said, speaker_id, shapes))

@@ -14,11 +14,11 @@ from talkhouse.ingest.declared.documents.parsed_record import Piece, RecordField
 from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, Split
-from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
+from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
-from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Part, Participant, Record, Row, Speaker, Turn
+from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Part, Record, Row, Turn
 from talkhouse.ingest.texts import Texts
 
 CANDIDATE_SET = "completion"
@@ -120,7 +120,6 @@ class DialogueRows:
 
     def __init__(self, declaration: Declaration, identity: Identity, splits: Splits) -> None:
         self._corpus_id, self._identity, self._splits = declaration.corpus_id, identity, splits
-        self._is_within = declaration.speaker.scope == "dialogue"
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
         self._speakers = Speakers(declaration)
         self._texts = Texts(declaration.corpus_id)
@@ -180,13 +179,15 @@ class DialogueRows:
             last = None if raw.cells else of_record
             rows += [given.row(record_id, key.dialogue_id) for given in of_record.labels]
         rows += self._parts(turns, parts)
-        begin = pl.col("dialogue_id") + "/" if self._is_within else pl.lit(f"{self._corpus_id}:")
-        turns = turns.with_columns(speaker_id=begin + pl.col("speaker"))
+        turns = turns.with_columns(speaker_id=self._speakers.id("speaker"))
+        spoken = turns.rename({"n": "owner", "speaker_name": "shown"}).with_columns(is_new=pl.lit(value=True))
+        speakers = self._speakers.of_turns(spoken.select(SPOKEN))
+        rows += speakers.rows
         dialogues = records.filter("is_new").select("dialogue_id", "native_id", *_FACTS)
         batches = [
             self._records(records.with_columns(extra=pl.Series(extra, dtype=pl.String)), location),
             ColumnBatch(Dialogue, {"corpus_id": self._corpus_id}, dialogues.to_dict()),
-            *self._people(turns, rows),
+            *speakers.batches,
             ColumnBatch(Turn, {}, turns.rename({"i": "turn_index"}).select(Turn.__struct_fields__).to_dict()),
         ]
         filled = [one for one in batches if len(one)]
@@ -283,26 +284,6 @@ class DialogueRows:
             "source_file_id": location.file.id,
         }
         return ColumnBatch(Record, shared, made.to_dict())
-
-    def _people(self, turns: pl.DataFrame, rows: list[Row]) -> Iterator[ColumnBatch]:
-        """Yield who takes part, and who that is, where that is not known; people of the whole corpus go to ``rows``."""
-        people = turns.drop_nulls("speaker").unique(["n", "speaker"], keep="first", maintain_order=True)
-        yield ColumnBatch(Participant, {}, people.select("dialogue_id", "speaker_id", "role").to_dict())
-        if not self._is_within:
-            named = people.unique("speaker", keep="first", maintain_order=True)
-            for name, role, is_bot, shown in named.select("speaker", "role", "is_bot", "speaker_name").iter_rows():
-                known = self._speakers.of("", name, role, is_bot=is_bot, shown_name=shown)
-                rows += [known.row] if known.is_new else []
-            return
-        kinds = {role: speaker_kind(role) for role in people["role"].unique()}
-        by_role = pl.col("role").replace_strict(kinds, return_dtype=pl.String)
-        speakers = people.select(
-            "speaker_id",
-            native_id=pl.when(pl.col("speaker_name").is_not_null()).then("speaker"),
-            name=pl.coalesce("speaker_name", "speaker"),
-            kind=pl.when("is_bot").then(pl.lit("bot")).otherwise(by_role),
-        )
-        yield ColumnBatch(Speaker, {"corpus_id": self._corpus_id, "is_anonymous": True}, speakers.to_dict())
 
     def _parts(self, turns: pl.DataFrame, parts: Mapping[tuple[int, int], Sequence[Piece]]) -> Iterator[Part]:
         """Yield the parts of turns."""

@@ -7,10 +7,17 @@ from dataclasses import replace
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
-from talkhouse.ingest.declared.documents.messages import Message, Messages, list_path, missing
+from talkhouse.ingest.declared.documents.messages import (
+    Message,
+    Messages,
+    find_replies,
+    find_same_ids,
+    list_path,
+    missing,
+    results_without_calls,
+)
 from talkhouse.ingest.declared.documents.parsed_record import ListColumns, Said, Talk
 from talkhouse.ingest.declared.documents.parts import write_list
-from talkhouse.ingest.declared.documents.replies_and_calls import find_replies, find_same_ids, results_without_calls
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
     KnownShapes,

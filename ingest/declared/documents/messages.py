@@ -1,12 +1,12 @@
 """Messages: objects that are a turn each, as ``[turn]`` maps them; read with all their fields, and written again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration, JsonPath, TurnFields
-from talkhouse.ingest.declared.documents.parsed_record import Piece, Said
+from talkhouse.ingest.declared.documents.parsed_record import Piece, Said, Talk, in_loops
 from talkhouse.ingest.declared.documents.parts import (
     MEMBERS,
     read_content,
@@ -354,3 +354,46 @@ class Messages:
                 return turns[turn.reply_to].native_id or ""
             case _:
                 return str(getattr(turn, column))
+
+
+def find_replies(messages: Mapping[int, Message], turn: TurnFields, talk: Talk) -> None:
+    """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message."""
+    first = find_same_ids(turn, talk)
+    asked = {index: message.reply for index, message in messages.items() if message.reply is not None}
+    targets = [first.get(asked[index].to) if index in asked else None for index in range(len(talk.said))]
+    is_in_loop = in_loops(targets)
+    found: list[tuple[str, int, str]] = []
+    for index, reply in asked.items():
+        target = targets[index]
+        if target is None:
+            found.append(("GF-07", index, f"a reply to {reply.to!r:.100}, which is no turn of the dialogue"))
+        elif is_in_loop[index]:
+            found.append(("GF-07", index, f"a reply to {reply.to!r:.100}, which replies to this turn in the end"))
+        else:
+            messages[index].said.reply_to = target
+            messages[index].taken["reply_to"] = "reply_to" + reply.suffix
+            if target > index:
+                found.append(("GF-19", index, f"a reply to the turn {target}"))
+    for rule, index, problem in found:
+        at = talk.said[index].pointer + pointer(*turn.reply_to or ())
+        talk.findings.append(ReaderFinding(rule, problem, pointer=at))
+
+
+def find_same_ids(turn: TurnFields, talk: Talk) -> Mapping[str, int]:
+    """Return the first turn of each id; GF-06 where another has the same."""
+    first: dict[str, int] = {}
+    for index, said in enumerate(talk.said):
+        if said.native_id is not None and first.setdefault(said.native_id, index) != index:
+            detail = f"the id {said.native_id!r:.100} is that of an earlier turn"
+            talk.findings.append(ReaderFinding("GF-06", detail, pointer=said.pointer + pointer(*turn.id or ())))
+    return first
+
+
+def results_without_calls(turns: Iterable[Said]) -> Iterator[ReaderFinding]:
+    """Yield GF-16 for each result of a call that none of the turns makes."""
+    answers = [(said, piece) for said in turns for piece in said.parts or () if piece.call_id is not None]
+    calls = {piece.call_id for _, piece in answers if piece.kind == "tool_call"}
+    for said, piece in answers:
+        if piece.kind == "tool_call_response" and piece.call_id not in calls:
+            detail = f"nobody made the call {piece.call_id!r:.100}"
+            yield ReaderFinding("GF-16", detail, pointer=said.pointer + pointer(piece.field))

@@ -248,3 +248,19 @@ def take_label(spec: Annotations, record: Split, taken: dict[str, str | None]) -
 def given_back_by_records(taken: Mapping[str, str | None]) -> dict[str, str | None]:
     """Leave of what columns take only what a record's own rows hold, not its dialogue's."""
     return {hole: name for hole, name in taken.items() if hole in _OF_RECORDS or hole.startswith(_LABEL)}
+
+
+def in_loops(targets: list[int | None]) -> list[bool]:
+    """Find the turns from which following the replies leads back to them, in time that grows with their number."""
+    in_loop = [False] * len(targets)
+    seen_from = [-1] * len(targets)
+    for start in range(len(targets)):
+        turn: int | None = start
+        while turn is not None and seen_from[turn] < 0:
+            seen_from[turn] = start
+            turn = targets[turn]
+        if turn is not None and seen_from[turn] == start:
+            while turn is not None and not in_loop[turn]:
+                in_loop[turn] = True
+                turn = targets[turn]
+    return in_loop

@@ -17,9 +17,9 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration
 from talkhouse.ingest.declared.documents.dialogue_rows import Dialogues, OfRecord
 from talkhouse.ingest.declared.documents.labels import Given, Labels
+from talkhouse.ingest.declared.documents.messages import results_without_calls
 from talkhouse.ingest.declared.documents.parsed_record import ListColumns, Piece, Said, Talk, label_hole, paths_of
 from talkhouse.ingest.declared.documents.parts import read_member
-from talkhouse.ingest.declared.documents.replies_and_calls import results_without_calls
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Members, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE

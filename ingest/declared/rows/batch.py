@@ -14,11 +14,13 @@ from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
     END_MS,
     ID,
+    IS_BOT,
     KIND,
     LANGUAGE,
     NAME,
     OF_DIALOGUE,
     ORDER,
+    READ,
     REPLY_TO,
     ROLE,
     SAID_AT,
@@ -34,7 +36,6 @@ from talkhouse.ingest.declared.rows.columns import (
 )
 from talkhouse.ingest.declared.rows.facts import OWNER, Differing, Kept, differing, facts_of, record_extra
 from talkhouse.ingest.declared.rows.frames import BAD_TIME
-from talkhouse.ingest.declared.rows.people import OURS, People
 from talkhouse.ingest.declared.rows.replies import (
     TURN_INDEX,
     VALUE,
@@ -47,7 +48,7 @@ from talkhouse.ingest.declared.rows.replies import (
 from talkhouse.ingest.declared.rows.row_labels import KnownRows, labels_inside, labels_of
 from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
-from talkhouse.ingest.declared.speakers import NO_ROLE, Roles, Speakers
+from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
@@ -114,6 +115,10 @@ class RowFindings:
             self.add("GF-09", row, hole, f"{bad[row]!r:.100} is no time of the declared form")
 
 
+OURS = "role.ours"
+"""Column of the role as the tables have it."""
+
+_TRUE = ("true", "1", "yes")
 _FACTS = (TITLE, DOMAIN, LANGUAGE, STARTED_AT)
 
 
@@ -137,7 +142,6 @@ class Build:
         """Prepare roles, people and splits."""
         self.roles = Roles(self.declaration)
         self.speakers = Speakers(self.declaration)
-        self.people = People(self.declaration, self.speakers)
         self.splits = Splits(self.declaration)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None
@@ -174,10 +178,12 @@ class FileRows:
         findings = RowFindings(self._file, rows, kept)
         findings.of_dialogues(dialogues)
         findings.of_default_ids()
-        spoken = self._build.people.of(rows)
+        spoken = self._spoken(rows)
+        speakers = self._build.speakers.of_turns(spoken)
         if NAME in rows.columns:
-            kept.keep(NAME, rows[NAME].ne_missing(spoken.names))
-        turns = self._turns(rows, kept, findings).with_columns(spoken.speaker_ids.alias("speaker_id"))
+            names = spoken["speaker_id"].replace_strict(speakers.names, default=None, return_dtype=pl.String)
+            kept.keep(NAME, rows[NAME].ne_missing(names))
+        turns = self._turns(rows, kept, findings).with_columns(spoken["speaker_id"])
         labelled = labels_of(rows, self._columns, kept)
         for row, label in labelled.outside:
             findings.add("GF-08", row, label.start or "", "the span is not inside its text")
@@ -193,13 +199,13 @@ class FileRows:
             ColumnBatch(Turn, {}, turns.filter(rows["is_new"]).to_dict()),
             self._dialogue_batch(dialogues, facts),
             self._record_batch(dialogues, facts, extra),
-            *spoken.batches,
+            *speakers.batches,
             *labelled.batches,
             *self._labels_of_dialogues(dialogues, facts),
         ]
         size = int(len(rows) * self._bytes_a_row)
         filled = [batch for batch in batches if len(batch)]
-        rows_by_one = [*spoken.rows, *labels_inside(rows)]
+        rows_by_one = [*speakers.rows, *labels_inside(rows)]
         return LoadedBatch(self._file, len(dialogues), size, rows_by_one, filled, findings.findings)
 
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -264,6 +270,20 @@ class FileRows:
             is_same=pl.lit(value=True),
             is_taken=pl.lit(value=False),
         )
+
+    def _spoken(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return who speaks in each row, as ``Speakers`` takes it."""
+        there, bot = set(rows.columns), READ + IS_BOT
+        spoken = rows.select(
+            "dialogue_id",
+            "is_new",
+            owner=NUMBER,
+            role=OURS,
+            speaker=pl.col(SPEAKER) if SPEAKER in there else pl.lit(None, pl.String),
+            shown=pl.col(NAME) if NAME in there else pl.lit(None, pl.String),
+            is_bot=pl.col(bot).str.to_lowercase().is_in(_TRUE) if bot in there else pl.lit(value=False),
+        )
+        return spoken.with_columns(speaker_id=self._build.speakers.id("speaker")).select(SPOKEN)
 
     def _turns(self, rows: pl.DataFrame, kept: Kept, findings: RowFindings) -> pl.DataFrame:
         """Lay out the turns but for speakers and ``extra``."""

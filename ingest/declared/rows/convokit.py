@@ -305,7 +305,7 @@ class _MemberFiles:
         """Return the key of the speaker whom a member is about; adds the row of one who says nothing."""
         if self._declaration.speaker.scope == "dialogue":
             return None
-        row, is_new = self._build.speakers.of("", name, NO_ROLE)
+        row, is_new = self._build.speakers.of_corpus(name, NO_ROLE)
         if is_new:
             rows.append(row)
         return row.speaker_id

@@ -54,23 +54,7 @@ def labels_inside(rows: pl.DataFrame) -> Iterator[Row]:
     found = rows.filter(pl.col(GIVEN).is_not_null()).select(GIVEN, "record_id", "dialogue_id", TURN_INDEX)
     for raw, record_id, dialogue_id, turn_index in found.iter_rows():
         for given in msgspec.json.decode(raw, type=list[Given]):
-            yield Annotation(
-                record_id,
-                turn_index,
-                None,
-                None,
-                given.scheme,
-                given.annotator,
-                given.item,
-                dialogue_id,
-                None,
-                given.annotator_id,
-                given.label,
-                given.value,
-                None,
-                given.start,
-                given.end,
-            )
+            yield given._replace(turn_index=turn_index).row(record_id, dialogue_id)
 
 
 def _not_given_back(texts: pl.Series, label: LabelColumn, *, is_csv: bool) -> pl.Series:
