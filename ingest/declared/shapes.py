@@ -4,7 +4,7 @@ An object is split into what columns take and a rest. The rest goes to ``extra``
 the file has; the shape goes to ``meta.source_files.extra -> 'shapes'``, and its number to ``extra -> 'shape'``, 0 left
 out. A shape is JSON: an object with the file's keys in the file's order, and for each
 
-- the name of what a column holds (``"text"``), a *hole* that the writer fills;
+- the name of what a column holds (``"text"``), a *placeholder* that the writer fills;
 - ``"text=null"``: the same, and the file has null there;
 - ``[text]``: a JSON text that all objects of this shape have there;
 - an object: the shape of the object there;
@@ -34,7 +34,7 @@ RESERVED = frozenset({"shape", "fields", "cells", "lines", "differs", "mark", "r
 NULL = "=null"
 
 Wanted: TypeAlias = "Mapping[str, str | Wanted]"
-"""What columns may take of an object: key -> name of the hole, or what they may take of the object there."""
+"""What columns may take of an object: key -> name of the placeholder, or what they may take of the object there."""
 
 Members: TypeAlias = Mapping[str, Raw]
 """The members of an object, in order, as the file has them."""
@@ -50,12 +50,12 @@ def members_of(raw: Raw | bytes) -> Members:
 
 
 def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
-    """Arrange paths by their first names: hole -> path becomes key -> hole or deeper.
+    """Arrange paths by their first names: placeholder -> path becomes key -> placeholder or deeper.
 
-    Of two holes with one path the first takes what is there; ``Split.find`` reads it for the other.
+    Of two placeholders with one path the first takes what is there; ``Split.find`` reads it for the other.
     """
     arranged: dict[str, Any] = {}
-    for hole, path in paths.items():
+    for placeholder, path in paths.items():
         names = [name for name in path or () if name is not None]
         if not path or len(names) < len(path):
             continue
@@ -65,7 +65,7 @@ def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
             if isinstance(inner, str):
                 break
         else:
-            inner.setdefault(names[-1], hole)
+            inner.setdefault(names[-1], placeholder)
     return arranged
 
 
@@ -88,23 +88,23 @@ class Split:
         self._inner_read: dict[str, Split] = {}
 
     @cached_property
-    def holes(self) -> dict[str, Raw]:
-        """Hole -> its JSON text, of those that are there."""
-        holes: dict[str, Raw] = {}
-        for key, hole in self._want.items():
+    def placeholders(self) -> dict[str, Raw]:
+        """Placeholder -> its JSON text, of those that are there."""
+        placeholders: dict[str, Raw] = {}
+        for key, placeholder in self._want.items():
             if key in self._inner:
-                holes |= self._inner[key].holes
-            elif isinstance(hole, str) and key in self.members:
-                holes[hole] = self.members[key]
-        return holes
+                placeholders |= self._inner[key].placeholders
+            elif isinstance(placeholder, str) and key in self.members:
+                placeholders[placeholder] = self.members[key]
+        return placeholders
 
     @cached_property
     def _inner(self) -> dict[str, "Split"]:
         """The objects of which columns want a part."""
         inner = {}
-        for key, hole in self._want.items():
-            if not isinstance(hole, str) and key in self.members and bytes(self.members[key])[:1] == b"{":
-                inner[key] = Split(members_of(self.members[key]), hole)
+        for key, placeholder in self._want.items():
+            if not isinstance(placeholder, str) and key in self.members and bytes(self.members[key])[:1] == b"{":
+                inner[key] = Split(members_of(self.members[key]), placeholder)
         return inner
 
     def find(self, path: JsonPath | None) -> Raw | None:
@@ -125,15 +125,15 @@ class Split:
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
         """Return the shape, and add the rest to ``extra``.
 
-        ``taken``: hole -> its name in the shape, which may say how it is written (``native_id#``: as a number), or None
-        for one that is null; a hole that is not in it stays in ``extra``.
+        ``taken``: placeholder -> its name in the shape, which may say how it is written (``native_id#``: as a number),
+        or None for one that is null; a placeholder that is not in it stays in ``extra``.
         """
         shape: dict[str, Any] = {}
         for key in self.members:
-            hole = self._want.get(key)
-            if isinstance(hole, str) and hole in taken:
-                name = taken[hole]
-                shape[key] = hole + NULL if name is None else name
+            placeholder = self._want.get(key)
+            if isinstance(placeholder, str) and placeholder in taken:
+                name = taken[placeholder]
+                shape[key] = placeholder + NULL if name is None else name
             elif key in self._inner:
                 rest: dict[str, Raw] = {}
                 shape[key] = self._inner[key].shape(taken, rest)
@@ -146,7 +146,7 @@ class Split:
 
 
 def join(shape: Mapping[str, Any], extra: Mapping[str, Raw], fill: Callable[[str], bytes]) -> bytes:
-    """Write an object again; ``fill`` returns the JSON text of a hole."""
+    """Write an object again; ``fill`` returns the JSON text of a placeholder."""
     pieces = []
     for key, item in shape.items():
         match item:
@@ -201,30 +201,30 @@ class KnownShapes:
         raw = envelope.get("shapes")
         self._shapes: dict[str, dict[str, dict[str, Any]]] = msgspec.json.decode(raw) if raw is not None else {}
 
-    def of(self, level: str, extra: Mapping[str, Raw]) -> dict[str, Any]:
+    def shape(self, level: str, extra: Mapping[str, Raw]) -> dict[str, Any]:
         """Return the shape of an object by its ``extra``."""
         raw = extra.get("shape")
         number: Any = 0 if raw is None else msgspec.json.decode(raw)
         return number if isinstance(number, dict) else self._shapes[level][str(number)]
 
 
-def holes_of(shape: Mapping[str, Any]) -> set[str]:
-    """List the holes of a shape, those of inner objects too."""
-    holes: set[str] = set()
+def placeholders_of(shape: Mapping[str, Any]) -> set[str]:
+    """List the placeholders of a shape, those of inner objects too."""
+    placeholders: set[str] = set()
     for item in shape.values():
         match item:
             case str():
-                holes.add(item.removesuffix(NULL))
+                placeholders.add(item.removesuffix(NULL))
             case dict():
-                holes |= holes_of(item)
-    return holes
+                placeholders |= placeholders_of(item)
+    return placeholders
 
 
 LITERAL = "#"
-"""Behind a hole's name in a shape: the file has the column's text as a literal, a number say, not as a string."""
+"""Behind a placeholder's name in a shape: the file has the column's text as a literal, such as a number."""
 
 EMPTY = '=""'
-"""Behind a hole's name in a shape: the file has an empty text there, which no column has."""
+"""Behind a placeholder's name in a shape: the file has an empty text there, which no column has."""
 
 _STRING = decoder(str)
 
@@ -242,7 +242,7 @@ def is_null(raw: Raw) -> bool:
 
 
 def text_of(raw: Raw, pointer: str, what: str) -> tuple[str, str]:
-    """Return a JSON string, or the literal of a number or boolean, as a text; and what the hole's name ends with.
+    """Return a JSON string, or the literal of a number or boolean, as a text; and the suffix of the placeholder.
 
     Raises BadRecord GF-01 for null, a list or an object; ``what`` is called there, at ``pointer``.
     """
@@ -265,13 +265,13 @@ def string_of(raw: Raw, pointer: str, what: str) -> str:
 
 
 def kind_of(raw: Raw) -> str:
-    """Say in words what a JSON text is."""
+    """Return the kind of a JSON text, in words."""
     return _KINDS.get(bytes(raw)[:1], "a number")
 
 
-def write_text(hole: str, text: str) -> bytes:
-    """Return the JSON text of a column's text, by the hole's name in the shape."""
-    return text.encode() if hole.endswith(LITERAL) else msgspec.json.encode(text)
+def write_text(placeholder: str, text: str) -> bytes:
+    """Return the JSON text of a column's text, by the placeholder's name in the shape."""
+    return text.encode() if placeholder.endswith(LITERAL) else msgspec.json.encode(text)
 
 
 _KINDS = {

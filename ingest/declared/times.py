@@ -20,7 +20,7 @@ class ReadTime(NamedTuple):
     value: datetime | None
     """The wall clock as published, without a zone; None where the text has another form."""
     how: str | None
-    """For ``write_time``, part of the hole's name in the shape; None where the column does not give the text back."""
+    """For ``write_time``, part of the placeholder's name in the shape; None where the column can't restore the text."""
 
 
 def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTime:

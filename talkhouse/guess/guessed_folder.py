@@ -126,7 +126,7 @@ def _sorted_out(
 
 
 def _with_one_split(guessed: Guess, files: Sequence[FolderFile]) -> Guess:
-    """Leave the field that is a split in ``extra`` where the names of files have splits: only one of them can be."""
+    """Return the guess without a field that is a split, if the names of files have splits: only one of them counts."""
     path = guessed.dialogue.split
     if path is None or not any(file.split for file in files):
         return guessed

@@ -46,7 +46,7 @@ def new_declaration(folder: Path) -> Look:
         with private_folder(target) as private:
             whole = private / DECLARATION
             whole.write_text(text, encoding="utf-8", newline="\n")
-            _put(whole, target)
+            _publish(whole, target)
     except FileExistsError as error:
         raise UsageError("it is there already; nothing is overwritten", where=target) from error
     except OSError as error:
@@ -55,7 +55,7 @@ def new_declaration(folder: Path) -> Look:
     return seen
 
 
-def _put(whole: Path, target: Path) -> None:
+def _publish(whole: Path, target: Path) -> None:
     """Link a whole file to its final name; a rename would replace what came meanwhile."""
     try:
         os.link(whole, target)

@@ -168,7 +168,7 @@ def _read_rows(text: str, is_whole: bool, dialect: Dialect, most: int) -> Delimi
 
 
 def _checked(result: DelimitedRows, is_whole: bool, most: int) -> DelimitedRows:
-    """Leave out the row that is cut off, and those beyond what is wanted; say where a row does not fit."""
+    """Return the rows without one that is cut off and those beyond ``most``, and where a row does not fit."""
     if len(result.rows) > most:
         result.rows, result.is_whole = result.rows[:most], False
     elif not is_whole:

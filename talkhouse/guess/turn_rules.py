@@ -323,7 +323,7 @@ def looks_like_labels(sample: Sample) -> bool:
 
 
 def _cells(record: Record) -> Record:
-    """Leave out objects: a field of a row is a column."""
+    """Return a record without its objects: a field of a row is a column."""
     return {name: value for name, value in record.items() if not isinstance(value, dict)}
 
 
@@ -335,7 +335,7 @@ def _grouped(records: Sequence[Record], path: JsonPath) -> list[list[Record]]:
 
 
 def _constant(fields: DialogueFields, dialogues: Sequence[Sequence[Record]]) -> DialogueFields:
-    """Leave out what is not the same in all rows of a dialogue."""
+    """Return the fields that are the same in all rows of a dialogue."""
     for name, path in list(vars(fields).items()):
         if isinstance(path, tuple) and any(len({str(at(row, path)) for row in rows}) > 1 for rows in dialogues):
             left_out: dict[str, Any] = {name: None}

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Format
-from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, Talk
+from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, ParsedDialogue
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.stored_record import StoredRecord
 from tests.declared import talks
@@ -20,7 +20,7 @@ def declared(of: Format, **parts: Any) -> Declaration:
     return dataclasses.replace(Declaration("teas", "", "teas/corpus.toml", "Teas", of, ()), **parts)
 
 
-def read(of: DocumentFormat, record: object) -> Talk:
+def read(of: DocumentFormat, record: object) -> ParsedDialogue:
     """Read a record."""
     return talks.read(of, json.dumps(record))
 

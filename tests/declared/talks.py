@@ -9,7 +9,13 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, Offered, Piece, Said, Talk
+from talkhouse.ingest.declared.documents.parsed_record import (
+    DocumentFormat,
+    ParsedCandidate,
+    ParsedDialogue,
+    ParsedPart,
+    ParsedTurn,
+)
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, Split, join, members_of
 from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
 from talkhouse.ingest.decode import dump, literals
@@ -20,7 +26,7 @@ DIALOGUE = "corpus:0"
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def read(form: DocumentFormat, record: str) -> Talk:
+def read(form: DocumentFormat, record: str) -> ParsedDialogue:
     """Read one record."""
     return form.read(Split(members_of(record.encode()), form.wanted))
 
@@ -40,7 +46,7 @@ def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -
         file=_file(), record=Record("c/0", "c", DIALOGUE, None, None, None, None, None, None, 0, "", "")
     )
     speakers, of_corpus = Speakers(declaration), dict[str, Speaker]()
-    for index, said in enumerate(talk.said):
+    for index, said in enumerate(talk.turns):
         speaker_id = None
         if said.speaker is not None:
             if declaration.speaker.scope == "corpus":
@@ -53,13 +59,15 @@ def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -
             speaker_id = speaker.speaker_id
         stored.turns.append(_turn(index, said, speaker_id, shapes))
         stored.parts.extend(_part(index, number, piece, shapes) for number, piece in enumerate(said.parts or ()))
-    for number, offered in enumerate(talk.offered):
+    for number, offered in enumerate(talk.candidates):
         stored.candidates.append(_candidate(offered, str(number), shapes))
-    texts = {str(number): offered.text for number, offered in enumerate(talk.offered)}
+    texts = {str(number): offered.text for number, offered in enumerate(talk.candidates)}
     stored = replace(stored, speakers=of_corpus, texts=texts)
     known = KnownShapes(literals(msgspec.json.encode(shapes.envelope()).decode()))
     stored.loaded.extra = dump(extra)
-    return stored, join(shape, literals(stored.loaded.extra), lambda hole: form.write(hole, stored, known)).decode()
+    return stored, join(
+        shape, literals(stored.loaded.extra), lambda placeholder: form.write(placeholder, stored, known)
+    ).decode()
 
 
 def same(first: str, second: str) -> bool:
@@ -91,7 +99,7 @@ def _file() -> FileRow:
     return FileRow("c/a.jsonl", "c", "c/a.jsonl", None, "jsonl", "", 0, _THEN, None, None, 1, 1, 0, None)
 
 
-def _turn(index: int, said: Said, speaker_id: str | None, shapes: Shapes) -> Turn:
+def _turn(index: int, said: ParsedTurn, speaker_id: str | None, shapes: Shapes) -> Turn:
     return Turn(
         DIALOGUE,
         index,
@@ -108,7 +116,7 @@ def _turn(index: int, said: Said, speaker_id: str | None, shapes: Shapes) -> Tur
     )
 
 
-def _candidate(offered: Offered, text_id: str, shapes: Shapes) -> Candidate:
+def _candidate(offered: ParsedCandidate, text_id: str, shapes: Shapes) -> Candidate:
     return Candidate(
         "c/0",
         offered.turn_index,
@@ -122,7 +130,7 @@ def _candidate(offered: Offered, text_id: str, shapes: Shapes) -> Candidate:
     )
 
 
-def _part(turn: int, index: int, piece: Piece, shapes: Shapes) -> Part:
+def _part(turn: int, index: int, piece: ParsedPart, shapes: Shapes) -> Part:
     columns = {name: getattr(piece, name) for name in piece.__struct_fields__ if name not in ("shape", "extra")}
     return Part(DIALOGUE, turn, index, **columns, extra=_extra(piece.shape, piece.extra, "part", shapes))
 

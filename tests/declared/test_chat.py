@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
 from talkhouse.ingest.declared.documents.message_formats import DialogueFormat
-from talkhouse.ingest.declared.documents.parsed_record import Piece
+from talkhouse.ingest.declared.documents.parsed_record import ParsedPart
 from talkhouse.ingest.decode import BadRecord
 from tests.conftest import invented_examples
 from tests.declared import talks
@@ -32,8 +32,8 @@ def _record(*messages: str) -> str:
     return '{"messages": [' + ", ".join(messages) + "]}"
 
 
-def _parts(message: str) -> list[Piece]:
-    return talks.read(FORMAT, _record(message)).said[0].parts or []
+def _parts(message: str) -> list[ParsedPart]:
+    return talks.read(FORMAT, _record(message)).turns[0].parts or []
 
 
 def _assert_comes_back(record: str) -> None:
@@ -84,7 +84,7 @@ def test_a_message_comes_back(message: str) -> None:
 
 
 def test_parts_refer_into_the_text_by_code_points() -> None:
-    said = talks.read(FORMAT, _record(MESSAGES["parts"])).said[0]
+    said = talks.read(FORMAT, _record(MESSAGES["parts"])).turns[0]
     assert said.text == "Is 😀 ripe?"
     assert [(part.kind, part.start_index, part.end_index, part.uri) for part in said.parts or ()] == [
         ("text", 0, 5, None),
@@ -122,7 +122,7 @@ def test_a_call_is_the_same_however_it_is_spelt() -> None:
 
 
 def test_parts_are_in_the_order_of_the_members() -> None:
-    said = talks.read(FORMAT, _record(MESSAGES["reasoning"])).said[0]
+    said = talks.read(FORMAT, _record(MESSAGES["reasoning"])).turns[0]
     assert [(part.field, part.kind, part.text) for part in said.parts or ()] == [
         ("reasoning_content", "reasoning", "Hm."),
         ("thinking", "reasoning", "Mh."),
@@ -131,7 +131,7 @@ def test_parts_are_in_the_order_of_the_members() -> None:
 
 def test_a_name_is_a_speaker_and_an_empty_one_is_none() -> None:
     talk = talks.read(FORMAT, _record(MESSAGES["named"], MESSAGES["named by a number"], MESSAGES["no name"], TEXT))
-    assert [said.speaker for said in talk.said] == ["ada", "7", None, None]
+    assert [said.speaker for said in talk.turns] == ["ada", "7", None, None]
 
 
 @pytest.mark.parametrize("system", ['"Be brief."', '""', "null"])
@@ -140,8 +140,8 @@ def test_a_system_beside_the_turns_is_the_first_turn(system: str, messages: str)
     record = f'{{"a": 1.50, "messages": {messages}, "system": {system}}}'
     _assert_comes_back(record)
     talk = talks.read(FORMAT, record)
-    assert [said.role for said in talk.said if said.role == "system"] == (["system"] if len(system) > 4 else [])
-    assert [said.pointer for said in talk.said if said.role != "system"] == (
+    assert [said.role for said in talk.turns if said.role == "system"] == (["system"] if len(system) > 4 else [])
+    assert [said.pointer for said in talk.turns if said.role != "system"] == (
         ["/messages/0"] if TEXT in messages else []
     )
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
 from talkhouse.ingest.declared.documents.message_formats import DialogueFormat
-from talkhouse.ingest.declared.documents.parsed_record import Talk
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.rows import Dialogue
 from tests.conftest import invented_examples
@@ -50,7 +50,7 @@ def _assert_comes_back(declaration: Declaration, record: str) -> None:
     assert talks.same(talks.written(DialogueFormat(declaration), declaration, record), record)
 
 
-def _read(declaration: Declaration, record: str) -> Talk:
+def _read(declaration: Declaration, record: str) -> ParsedDialogue:
     return talks.read(DialogueFormat(declaration), record)
 
 
@@ -66,7 +66,7 @@ FIRST = (
 
 def test_a_message_of_a_room() -> None:
     record = _room(FIRST, '{"id": 6, "author": {"isBot": true, "id": 9}, "text": "Hello", "reply_to_message_id": 5}')
-    first, second = _read(ROOM, record).said
+    first, second = _read(ROOM, record).turns
     assert (first.role, first.native_id, first.kind, first.speaker) == ("speaker", "5", "message", "u1")
     assert (first.said_at, first.speaker_name, first.is_bot) == (datetime(2024, 3, 1, 10), "Ada", None)  # noqa: DTZ001
     assert (second.reply_to, second.speaker, second.is_bot, second.native_id) == (0, "9", True, "6")
@@ -76,7 +76,7 @@ def test_a_message_of_a_room() -> None:
 def test_a_text_of_strings_and_objects_is_parts() -> None:
     text = '["See ", {"type": "link", "text": "here"}, {"type": "hum"}, " 😀!"]'
     record = _room(f'{{"id": 1, "text": {text}, "text_entities": []}}')
-    (said,) = _read(ROOM, record).said
+    (said,) = _read(ROOM, record).turns
     assert said.text == "See here 😀!"
     places = [(part.kind, part.start_index, part.end_index) for part in said.parts or ()]
     assert places == [("text", 0, 4), ("text", 4, 8), ("file", None, None), ("text", 8, 11)]
@@ -123,7 +123,7 @@ def test_replies_in_a_loop_are_none_and_those_to_one_in_it_are_kept() -> None:
     given = {"a": "b", "b": "c", "c": "a", "d": "a"}
     record = _room(*(f'{{"id": "{turn}", "text": "x", "reply_to_message_id": "{to}"}}' for turn, to in given.items()))
     talk = _read(ROOM, record)
-    assert [said.reply_to for said in talk.said] == [None, None, None, 0]
+    assert [said.reply_to for said in talk.turns] == [None, None, None, 0]
     assert [finding.rule for finding in talk.findings] == ["GF-07"] * 3
     _assert_comes_back(ROOM, record)
 
@@ -141,7 +141,7 @@ def test_a_missing_text_is_named() -> None:
 def test_turns_may_be_texts() -> None:
     bare = _declared(TurnFields(text=()), ("dialog", None))
     record = '{"dialog": ["Hi", "\\u00e9 😀"], "n": 1.0}'
-    assert [(said.role, said.text) for said in _read(bare, record).said] == [("speaker", "Hi"), ("speaker", "é 😀")]
+    assert [(said.role, said.text) for said in _read(bare, record).turns] == [("speaker", "Hi"), ("speaker", "é 😀")]
     _assert_comes_back(bare, record)
 
 
@@ -149,7 +149,7 @@ def test_turns_of_several_lists_stay_as_they_are() -> None:
     nested = _declared(TurnFields(text=("text",), speaker=("id",)), ("dialog", None, None))
     record = '{"dialog": [[{"id": "a", "text": "Hi", "n": 1.0}, {"id": "b", "text": "Ho"}], [], [{"text": "Yes"}]]}'
     talk = _read(nested, record)
-    assert [(said.text, said.pointer) for said in talk.said] == [
+    assert [(said.text, said.pointer) for said in talk.turns] == [
         ("Hi", "/dialog/0/0"),
         ("Ho", "/dialog/0/1"),
         ("Yes", "/dialog/2/0"),
@@ -160,7 +160,7 @@ def test_turns_of_several_lists_stay_as_they_are() -> None:
 def test_who_speaks_and_the_role_may_be_one_member() -> None:
     both = _declared(TurnFields(role=("who",), speaker=("who",), text=("text",)), roles={"USER": "user", "U": "user"})
     record = '{"messages": [{"who": "U", "text": "Hi"}, {"text": "Ho", "who": "SYSTEM"}]}'
-    assert [(said.role, said.speaker) for said in _read(both, record).said] == [("user", "U"), ("SYSTEM", "SYSTEM")]
+    assert [(said.role, said.speaker) for said in _read(both, record).turns] == [("user", "U"), ("SYSTEM", "SYSTEM")]
     _assert_comes_back(both, record)
 
 
@@ -177,14 +177,14 @@ def test_sharegpt_is_chat_with_other_names() -> None:
         ' {"value": "no", "from": "observation"}, {"from": "gpt", "value": "No."}, {"from": "chef", "value": "!"}]}'
     )
     talk = _read(SHAREGPT, record)
-    assert [(said.role, said.kind) for said in talk.said] == [
+    assert [(said.role, said.kind) for said in talk.turns] == [
         ("user", "message"),
         ("assistant", "function_call"),
         ("tool", "message"),
         ("assistant", "message"),
         ("chef", "message"),
     ]
-    assert {name: bytes(raw) for name, raw in (talk.said[1].extra or {}).items()} == {"from": b'"function_call"'}
+    assert {name: bytes(raw) for name, raw in (talk.turns[1].extra or {}).items()} == {"from": b'"function_call"'}
     assert [(finding.rule, finding.pointer) for finding in talk.findings] == [("GF-05", "/conversations/4/from")]
     _assert_comes_back(SHAREGPT, record)
 
@@ -215,7 +215,7 @@ def test_any_sharegpt_talk_is_a_chat_when_its_names_are_changed(turns: list[tupl
     chat = _declared(TurnFields(role=("role",), text=("content",)), format="chat")
     theirs = {"conversations": [{"from": word, "value": text} for word, text in turns]}
     ours = {"messages": [{"content": text, "role": SHAREGPT.roles[word]} for word, text in turns]}
-    of_sharegpt, of_chat = _read(SHAREGPT, json.dumps(theirs)).said, _read(chat, json.dumps(ours)).said
+    of_sharegpt, of_chat = _read(SHAREGPT, json.dumps(theirs)).turns, _read(chat, json.dumps(ours)).turns
     assert [(said.role, said.text) for said in of_sharegpt] == [(said.role, said.text) for said in of_chat]
 
 

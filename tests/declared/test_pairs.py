@@ -26,7 +26,7 @@ OF_LISTS = Pairs(
 
 
 def turns(record: object, of: Pairs = FORMAT) -> list[tuple[str, str, str]]:
-    return [(said.role, said.text, said.pointer) for said in read(of, record).said]
+    return [(said.role, said.text, said.pointer) for said in read(of, record).turns]
 
 
 def problem(record: object, of: Pairs = FORMAT) -> tuple[str, str]:
@@ -64,7 +64,7 @@ def test_what_is_empty_null_or_absent_is_no_turn_and_comes_back_as_it_was(absent
 
 def test_an_empty_response_is_no_turn_and_named() -> None:
     talk = read(FORMAT, {"instruction": "Salt?", "output": ""})
-    assert [said.text for said in talk.said] == ["Salt?"]
+    assert [said.text for said in talk.turns] == ["Salt?"]
     assert talk.response is None
     assert [(finding.rule, finding.pointer) for finding in talk.findings] == [("GF-03", "/output")]
     assert "empty" in talk.findings[0].detail

@@ -47,7 +47,7 @@ def assistant(text: object, **others: Any) -> dict[str, Any]:
 
 
 def turns(record: object, of: Preference = FORMAT) -> list[tuple[str, str]]:
-    return [(said.role, said.text) for said in read(of, record).said]
+    return [(said.role, said.text) for said in read(of, record).turns]
 
 
 def candidates(record: object, of: Preference = FORMAT) -> list[tuple[int | None, int, int, str, str]]:
@@ -74,7 +74,7 @@ def test_texts() -> None:
         (1, 1, 0, "assistant", "Ask a hen."),
     ]
     talk = read(FORMAT, record)
-    assert [offered.is_gold for offered in talk.offered] == [True, False]
+    assert [offered.is_gold for offered in talk.candidates] == [True, False]
     assert talk.response == 1
     assert extra_after(record) == ["score"]
 

@@ -82,7 +82,7 @@ def test_without_markers_every_text_is_refused() -> None:
 
 def test_an_empty_text_has_no_turns() -> None:
     talk = read(FORMAT, {"text": ""})
-    assert talk.said == []
+    assert talk.turns == []
     assert stored(FORMAT, {"text": "", "a": 1}).loaded.extra == '{"a":1}'
 
 

@@ -46,7 +46,7 @@ def _assert_comes_back(record: str) -> None:
 
 def test_a_message_comes_before_its_replies_and_all_below_each_before_the_next() -> None:
     record = '{"prompt": ' + _node("a", _node("b", _node("c"), _node("d")), _node("e", _node("f"))) + "}"
-    said = talks.read(FORMAT, record).said
+    said = talks.read(FORMAT, record).turns
     assert [(turn.native_id, turn.role, turn.reply_to) for turn in said] == [
         ("a", "user", None),
         ("b", "user", 0),

@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
 from talkhouse.ingest.declared.documents.messages import CHAT, items_of, required
-from talkhouse.ingest.declared.documents.parsed_record import Offered, Said, Talk
+from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.transcript import (
     Answer,
@@ -39,7 +39,7 @@ from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
 _ROLES = {"system": "system", "prompt": "user", "query": "user", "response": "assistant"}
-"""The holes in the order in which they are said, but that the history comes behind the first."""
+"""The placeholders in the order in which they are turn, but that the history comes behind the first."""
 
 _REQUIRED = frozenset({"prompt", "response"})
 _TURNS = re.compile(r"(turns|messages)\[(-?\d+)(:?)(-?\d*)\]")
@@ -49,7 +49,7 @@ _TURNS = re.compile(r"(turns|messages)\[(-?\d+)(:?)(-?\d*)\]")
 class Pair:
     """What a pair says."""
 
-    said: list[Said] = field(default_factory=list)
+    turns: list[ParsedTurn] = field(default_factory=list)
     taken: dict[str, str | None] = field(default_factory=dict)
     findings: list[ReaderFinding] = field(default_factory=list)
     response: int | None = None
@@ -64,8 +64,8 @@ class PairReader:
 
     def __init__(self, declaration: Declaration, *, in_list: bool) -> None:
         pair = declaration.pair
-        self._paths: Mapping[str, JsonPath] = {hole: getattr(pair, hole) or () for hole in _ROLES}
-        self._places = {hole: pointer(*path) for hole, path in self._paths.items()}
+        self._paths: Mapping[str, JsonPath] = {placeholder: getattr(pair, placeholder) or () for placeholder in _ROLES}
+        self._places = {placeholder: pointer(*path) for placeholder, path in self._paths.items()}
         self._history: JsonPath = () if in_list else pair.history or ()
         self._answers = None if in_list else Answers(declaration, CHAT)
         self.wanted: Wanted = wanted({**self._paths, "history": self._history})
@@ -73,48 +73,48 @@ class PairReader:
     def read(self, record: Split, at: str = "") -> Pair:
         """Read the object at a pointer; BadRecord GF-01 without prompt or response, or where a type is another."""
         pair = Pair()
-        spoken = {hole: self._said(record, hole, at, pair) for hole in _ROLES}
+        spoken = {placeholder: self._turns_of(record, placeholder, at, pair) for placeholder in _ROLES}
         history = self._read_history(record, pair)
         system = spoken.pop("system")
         if system:
             pair.taken["system"] = "turns[0]"
         end = -sum(map(len, spoken.values()))
-        if history is not None and all(said.text for said in history):
+        if history is not None and all(turn.text for turn in history):
             pair.taken["history"] = f"turns[{len(system)}:{end or ''}]"
-        pair.said = system + [said for said in history or () if said.text]
-        for hole, said in spoken.items():
-            if said:
-                is_list = bytes(record.find(self._paths[hole]) or b"")[:1] == b"["
-                pair.taken[hole] = _messages(end, len(said)) if is_list else f"turns[{end}]"
-                end += len(said)
-                pair.said += said
+        pair.turns = system + [turn for turn in history or () if turn.text]
+        for placeholder, turns in spoken.items():
+            if turns:
+                is_list = bytes(record.find(self._paths[placeholder]) or b"")[:1] == b"["
+                pair.taken[placeholder] = _messages(end, len(turns)) if is_list else f"turns[{end}]"
+                end += len(turns)
+                pair.turns += turns
         response = spoken["response"]
         if response:
-            pair.response = len(pair.said) - len(response)
-        if not any(said.text or said.parts for said in response):
+            pair.response = len(pair.turns) - len(response)
+        if not any(turn.text or turn.parts for turn in response):
             place = at + self._places["response"]
             pair.findings.append(ReaderFinding("GF-03", "the response is empty", pointer=place))
         return pair
 
-    def _said(self, record: Split, hole: str, at: str, pair: Pair) -> list[Said]:
-        """Return what is said in a member; nothing where it is empty or not there, which ``taken`` says."""
-        path = self._paths[hole]
-        raw = required(record, path, at) if hole in _REQUIRED else record.find(path)
+    def _turns_of(self, record: Split, placeholder: str, at: str, pair: Pair) -> list[ParsedTurn]:
+        """Return what is turn in a member; nothing where it is empty or not there, which ``taken`` says."""
+        path = self._paths[placeholder]
+        raw = required(record, path, at) if placeholder in _REQUIRED else record.find(path)
         if raw is None:
             return []
-        if is_null(raw) and hole not in _REQUIRED:
-            pair.taken[hole] = None
+        if is_null(raw) and placeholder not in _REQUIRED:
+            pair.taken[placeholder] = None
             return []
-        at += self._places[hole]
-        if self._answers is not None and hole in _REQUIRED and self._answers.has_messages(raw):
-            return self._answers.read(raw, at, _ROLES[hole], pair.findings).said
-        text = string_of(raw, at, f"the {hole}")
+        at += self._places[placeholder]
+        if self._answers is not None and placeholder in _REQUIRED and self._answers.has_messages(raw):
+            return self._answers.read(raw, at, _ROLES[placeholder], pair.findings).turns
+        text = string_of(raw, at, f"the {placeholder}")
         if not text:
-            pair.taken[hole] = hole + EMPTY
-        return [Said(_ROLES[hole], text, at)] if text else []
+            pair.taken[placeholder] = placeholder + EMPTY
+        return [ParsedTurn(_ROLES[placeholder], text, at)] if text else []
 
-    def _read_history(self, record: Split, pair: Pair) -> list[Said] | None:
-        """Return what was said before, empty texts too; None where there is no history."""
+    def _read_history(self, record: Split, pair: Pair) -> list[ParsedTurn] | None:
+        """Return what was turn before, empty texts too; None where there is no history."""
         raw = record.find(self._history)
         if raw is None:
             return None
@@ -122,7 +122,7 @@ class PairReader:
             pair.taken["history"] = None
             return None
         at = pointer(*self._history)
-        said = []
+        turns = []
         for place, item in enumerate(items_of(raw, at, "the history")):
             texts = items_of(item, f"{at}/{place}", "an item of the history")
             if len(texts) != 2:
@@ -130,12 +130,12 @@ class PairReader:
                 raise BadRecord("GF-01", detail, f"{at}/{place}")
             for which, (text, role) in enumerate(zip(texts, ("user", "assistant"), strict=True)):
                 where = f"{at}/{place}/{which}"
-                said.append(Said(role, string_of(text, where, "a text of the history"), where))
-        return said
+                turns.append(ParsedTurn(role, string_of(text, where, "a text of the history"), where))
+        return turns
 
-    def write(self, hole: str, turns: Sequence[Turn], stored: StoredRecord, shapes: KnownShapes) -> bytes:
-        """Return the JSON text of a hole, which is filled from some of the pair's turns."""
-        match = _TURNS.fullmatch(hole)
+    def write(self, placeholder: str, turns: Sequence[Turn], stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        """Return the JSON text of a placeholder, which is filled from some of the pair's turns."""
+        match = _TURNS.fullmatch(placeholder)
         if match is None:
             return b'""'  # EMPTY
         kind, start, is_slice, end = match.groups()
@@ -173,18 +173,18 @@ class Pairs:
         self._pairs = PairReader(declaration, in_list=bool(each))
         self.wanted: Wanted = wanted({_EACH: self._each}) if each else self._pairs.wanted
 
-    def read(self, record: Split) -> Talk:
+    def read(self, record: Split) -> ParsedDialogue:
         """Make the turns; BadRecord GF-01 where prompt or response is missing, or anything is of another type."""
         return self._read_each(record) if self._each else self._read_one(record)
 
-    def _read_one(self, record: Split) -> Talk:
+    def _read_one(self, record: Split) -> ParsedDialogue:
         pair = self._pairs.read(record)
-        return Talk(pair.said, taken=pair.taken, findings=pair.findings, response=pair.response)
+        return ParsedDialogue(pair.turns, taken=pair.taken, findings=pair.findings, response=pair.response)
 
-    def _read_each(self, record: Split) -> Talk:
+    def _read_each(self, record: Split) -> ParsedDialogue:
         """Read a list of pairs; the first turn of each has what else its object says."""
         at = pointer(*self._each)
-        talk = Talk([])
+        dialogue = ParsedDialogue([])
         messages: dict[int, Members] = {}
         is_whole = True
         for place, raw in enumerate(items_of(required(record, self._each), at, "the list of pairs")):
@@ -193,36 +193,36 @@ class Pairs:
                 raise BadRecord("GF-01", f"a pair is {kind_of(raw)}, not an object", here)
             item = Split(members_of(raw), self._pairs.wanted)
             pair = self._pairs.read(item, here)
-            talk.findings += pair.findings
+            dialogue.findings += pair.findings
             rest: dict[str, Raw] = {}
             shape = item.shape(pair.taken, rest)
-            is_whole = is_whole and bool(pair.said) and count_turns(shape) == len(pair.said)
-            if pair.said:
-                head = pair.said[0]
+            is_whole = is_whole and bool(pair.turns) and count_turns(shape) == len(pair.turns)
+            if pair.turns:
+                head = pair.turns[0]
                 head.pointer, head.shape, head.extra = here, shape, rest
-                messages[len(talk.said)] = item.members
+                messages[len(dialogue.turns)] = item.members
             if pair.response is not None:
-                talk.response = len(talk.said) + pair.response
-            talk.said += pair.said
-        talk.messages = messages
+                dialogue.response = len(dialogue.turns) + pair.response
+            dialogue.turns += pair.turns
+        dialogue.messages = messages
         if is_whole:
-            talk.taken[_EACH] = _EACH
+            dialogue.taken[_EACH] = _EACH
         else:  # no turn can hold what a pair without words says: the list stays as it is
-            for said in talk.said:
-                said.shape = said.extra = None
-        return talk
+            for turn in dialogue.turns:
+                turn.shape = turn.extra = None
+        return dialogue
 
-    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return a text, a history or messages, or the list of all pairs."""
-        if hole == _EACH:
+        if placeholder == _EACH:
             return write_list(list(self._write_each(stored, shapes)))
-        return self._pairs.write(hole, stored.turns, stored, shapes)
+        return self._pairs.write(placeholder, stored.turns, stored, shapes)
 
     def _write_each(self, stored: StoredRecord, shapes: KnownShapes) -> Iterator[bytes]:
         place = 0
         while place < len(stored.turns):
             extra = literals(stored.turns[place].extra)
-            shape = shapes.of("message", extra)
+            shape = shapes.shape("message", extra)
             turns = stored.turns[place : place + count_turns(shape)]
             place += len(turns)
             yield join(shape, extra, partial(self._pairs.write, turns=turns, stored=stored, shapes=shapes))
@@ -248,66 +248,68 @@ class Preference:
         self._answers = Answers(declaration)
         self.wanted = wanted(self._paths)
 
-    def read(self, record: Split) -> Talk:
+    def read(self, record: Split) -> ParsedDialogue:
         """Make the turns and candidates; BadRecord GF-01 where an answer is missing or no answer, GF-10 by a marker."""
-        talk = Talk([])
-        prompt = self._prompt(record, talk)
-        chosen = self._answer(record, "chosen", talk, is_part=prompt is not None)
-        rejected = self._answer(record, "rejected", talk, is_part=prompt is not None)
+        dialogue = ParsedDialogue([])
+        prompt = self._prompt(record, dialogue)
+        chosen = self._answer(record, "chosen", dialogue, is_part=prompt is not None)
+        rejected = self._answer(record, "rejected", dialogue, is_part=prompt is not None)
         if prompt is not None and _is_open(prompt, chosen, rejected):
             open_prompt(prompt, (chosen, rejected))
-        given = prompt.said if prompt is not None else []
-        shared = _shared(chosen.said, rejected.said)
-        is_inside = len(given) <= shared and all(map(has_same_words, given, chosen.said))
+        given = prompt.turns if prompt is not None else []
+        shared = _shared(chosen.turns, rejected.turns)
+        is_inside = len(given) <= shared and all(map(has_same_words, given, chosen.turns))
         if not is_inside:
             shared = 0
-        talk.said = chosen.said if is_inside else given + chosen.said
+        dialogue.turns = chosen.turns if is_inside else given + chosen.turns
         first = shared if is_inside else len(given)
-        talk.response = first if first < len(talk.said) else None
+        dialogue.response = first if first < len(dialogue.turns) else None
         suffix = _WHOLE if shared else ""
-        talk.taken["chosen"] = f"chosen:{chosen.form}{suffix}"
-        is_held = all(map(is_written_the_same, chosen.said[:shared], rejected.said))
+        dialogue.taken["chosen"] = f"chosen:{chosen.form}{suffix}"
+        is_held = all(map(is_written_the_same, chosen.turns[:shared], rejected.turns))
         if is_held:
-            talk.taken["rejected"] = f"rejected:{rejected.form}{suffix}"
+            dialogue.taken["rejected"] = f"rejected:{rejected.form}{suffix}"
         if prompt is not None:
-            _take_prompt(prompt, chosen, talk, is_inside=is_inside)
-        self._offer(chosen, rejected, shared, talk, is_held=is_held)
-        self._judge(chosen.said[shared:], rejected.said[shared:], talk)
-        return talk
+            _take_prompt(prompt, chosen, dialogue, is_inside=is_inside)
+        self._offer(chosen, rejected, shared, dialogue, is_held=is_held)
+        self._judge(chosen.turns[shared:], rejected.turns[shared:], dialogue)
+        return dialogue
 
-    def _prompt(self, record: Split, talk: Talk) -> Answer | None:
+    def _prompt(self, record: Split, dialogue: ParsedDialogue) -> Answer | None:
         """Read the prompt; None where there is none, and why is noted."""
         raw = record.find(self._paths["prompt"])
         if raw is None:
             return None
         if is_null(raw) or bytes(raw) == b'""':
-            talk.taken["prompt"] = None if is_null(raw) else "prompt" + EMPTY
+            dialogue.taken["prompt"] = None if is_null(raw) else "prompt" + EMPTY
             return None
-        return self._answers.read(raw, self._places["prompt"], "user", talk.findings, is_part=True)
+        return self._answers.read(raw, self._places["prompt"], "user", dialogue.findings, is_part=True)
 
-    def _answer(self, record: Split, name: str, talk: Talk, *, is_part: bool) -> Answer:
+    def _answer(self, record: Split, name: str, dialogue: ParsedDialogue, *, is_part: bool) -> Answer:
         raw = required(record, self._paths[name])
-        return self._answers.read(raw, self._places[name], "assistant", talk.findings, is_part=is_part)
+        return self._answers.read(raw, self._places[name], "assistant", dialogue.findings, is_part=is_part)
 
-    def _offer(self, chosen: Answer, rejected: Answer, shared: int, talk: Talk, *, is_held: bool) -> None:
+    def _offer(self, chosen: Answer, rejected: Answer, shared: int, dialogue: ParsedDialogue, *, is_held: bool) -> None:
         """Add the candidates; those of the rejected answer hold it, unless it stays as it is."""
         for position, answer in ((CHOSEN, chosen), (REJECTED, rejected)):
-            for index, said in enumerate(answer.said[shared:]):
-                offered = Offered(talk.response, position, index, said.text, position == CHOSEN)
+            for index, turn in enumerate(answer.turns[shared:]):
+                candidate = ParsedCandidate(dialogue.response, position, index, turn.text, position == CHOSEN)
                 is_whole = position == REJECTED and is_held
-                talk.offered.append(self._answers.offer(answer, shared + index, offered, is_whole=is_whole))
+                dialogue.candidates.append(self._answers.offer(answer, shared + index, candidate, is_whole=is_whole))
 
-    def _judge(self, chosen: list[Said], rejected: list[Said], talk: Talk) -> None:
-        for name, said in (("chosen", chosen), ("rejected", rejected)):
-            if not any(turn.text or turn.parts for turn in said):
-                talk.findings.append(ReaderFinding("GF-03", f"the {name} answer is empty", pointer=self._places[name]))
+    def _judge(self, chosen: list[ParsedTurn], rejected: list[ParsedTurn], dialogue: ParsedDialogue) -> None:
+        for name, turns in (("chosen", chosen), ("rejected", rejected)):
+            if not any(turn.text or turn.parts for turn in turns):
+                dialogue.findings.append(
+                    ReaderFinding("GF-03", f"the {name} answer is empty", pointer=self._places[name])
+                )
         if len(chosen) == len(rejected) and all(map(has_same_words, chosen, rejected)):
             detail = "the chosen and the rejected answer are the same"
-            talk.findings.append(ReaderFinding("GF-11", detail, pointer=self._places["rejected"]))
+            dialogue.findings.append(ReaderFinding("GF-11", detail, pointer=self._places["rejected"]))
 
-    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the prompt or an answer: of turns, and what was rejected of candidates."""
-        name, _, how = hole.partition(":")
+        name, _, how = placeholder.partition(":")
         form, bracket, count = how.partition("[")
         first = next((row.turn_index for row in stored.candidates if row.position == CHOSEN), None)
         match name:
@@ -321,25 +323,25 @@ class Preference:
                 return self._answers.write(form, stored.turns[start:], stored, shapes)
             case "rejected":
                 context = stored.turns[:first] if bracket else []
-                offered = [row for row in stored.candidates if row.position == REJECTED]
-                return self._answers.write(form, context, stored, shapes, offered)
+                candidates = [row for row in stored.candidates if row.position == REJECTED]
+                return self._answers.write(form, context, stored, shapes, candidates)
         return b'""'  # EMPTY
 
 
 def _is_open(prompt: Answer, chosen: Answer, rejected: Answer) -> bool:
     """Whether a prompt ends with the mark of its answers."""
-    return prompt.form == "marks" and chosen.form == rejected.form == "text" and not prompt.said[-1].text
+    return prompt.form == "marks" and chosen.form == rejected.form == "text" and not prompt.turns[-1].text
 
 
-def _shared(chosen: list[Said], rejected: list[Said]) -> int:
+def _shared(chosen: list[ParsedTurn], rejected: list[ParsedTurn]) -> int:
     """Count the turns with which both begin, at most all but the last of either."""
     before_last = zip(chosen[:-1], rejected[:-1], strict=False)
     return sum(1 for _ in takewhile(lambda both: has_same_words(*both), before_last))
 
 
-def _take_prompt(prompt: Answer, chosen: Answer, talk: Talk, *, is_inside: bool) -> None:
+def _take_prompt(prompt: Answer, chosen: Answer, dialogue: ParsedDialogue, *, is_inside: bool) -> None:
     """Note which turns give the prompt back, if they do."""
     if not is_inside or prompt.form == "open":
-        talk.taken["prompt"] = f"prompt:{prompt.form}"
-    elif prompt.form == "text" or all(map(is_written_the_same, prompt.said, chosen.said)):
-        talk.taken["prompt"] = f"prompt:{prompt.form}[:{len(prompt.said)}]"
+        dialogue.taken["prompt"] = f"prompt:{prompt.form}"
+    elif prompt.form == "text" or all(map(is_written_the_same, prompt.turns, chosen.turns)):
+        dialogue.taken["prompt"] = f"prompt:{prompt.form}[:{len(prompt.turns)}]"

@@ -9,8 +9,13 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Splits
-from talkhouse.ingest.declared.documents.labels import Given
-from talkhouse.ingest.declared.documents.parsed_record import Piece, RecordFields, Talk, given_back_by_records
+from talkhouse.ingest.declared.documents.labels import ParsedLabel
+from talkhouse.ingest.declared.documents.parsed_record import (
+    ParsedDialogue,
+    ParsedPart,
+    RecordFields,
+    given_back_by_records,
+)
 from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, Split
@@ -57,7 +62,7 @@ class OfRecord(NamedTuple):
 
     shape: Mapping[str, Any]
     extra: Mapping[str, Raw]
-    labels: Sequence[Given] = ()
+    labels: Sequence[ParsedLabel] = ()
 
 
 class Dialogues(NamedTuple):
@@ -68,7 +73,7 @@ class Dialogues(NamedTuple):
     turns: pl.DataFrame
     """``n``, ``i``, ``TURNS``, ``rest``, what no column holds, as JSON, and ``shape``, its place in ``shapes``."""
     shapes: Sequence[Mapping[str, Any]]
-    parts: Mapping[tuple[int, int], Sequence[Piece]]
+    parts: Mapping[tuple[int, int], Sequence[ParsedPart]]
     """Those of turns, by ``n`` and ``i``."""
     of_records: Mapping[int, OfRecord]
     """Of records that were decoded together; of the others it is decided when the dialogue has its key."""
@@ -79,35 +84,35 @@ class ReadRecord(NamedTuple):
 
     split: Split
     fields: RecordFields
-    talk: Talk
+    dialogue: ParsedDialogue
     taken: dict[str, str | None]
-    labels: Sequence[Given]
+    labels: Sequence[ParsedLabel]
     findings: list[ReaderFinding]
 
     def of_record(self, *, is_same: bool) -> OfRecord:
         """Return what the record's own row has to hold, of a dialogue that is all the same in another record or not."""
-        extra = dict(self.talk.extra) if is_same else {}
+        extra = dict(self.dialogue.extra) if is_same else {}
         shape = self.split.shape(self.taken if is_same else given_back_by_records(self.taken), extra)
         return OfRecord(shape, extra, self.labels)
 
 
 def dialogues_of(reads: Mapping[int, ReadRecord]) -> Dialogues:
-    """Lay out records that were read one by one."""
-    said = [(n, i, one) for n, read in reads.items() for i, one in enumerate(read.talk.said)]
+    """Return records that were read one by one as frames."""
+    parsed = [(n, i, one) for n, read in reads.items() for i, one in enumerate(read.dialogue.turns)]
     shapes: dict[str, int] = {}
     numbers = [
         None if one.shape is None else shapes.setdefault(msgspec.json.encode(one.shape).decode(), len(shapes))
-        for *_, one in said
+        for *_, one in parsed
     ]
-    turns = _laid_out([one for *_, one in said], TURNS).with_columns(
-        n=pl.Series([n for n, *_ in said], dtype=pl.UInt32),
-        i=pl.Series([i for _, i, _ in said], dtype=pl.Int32),
+    turns = _laid_out([one for *_, one in parsed], TURNS).with_columns(
+        n=pl.Series([n for n, *_ in parsed], dtype=pl.UInt32),
+        i=pl.Series([i for _, i, _ in parsed], dtype=pl.Int32),
         shape=pl.Series(numbers, dtype=pl.UInt32),
-        rest=pl.Series([dump(one.extra) for *_, one in said], dtype=pl.String),
+        rest=pl.Series([dump(one.extra) for *_, one in parsed], dtype=pl.String),
     )
     records = _laid_out([read.fields for read in reads.values()], RECORDS)
     records = records.with_columns(n=pl.Series(list(reads), dtype=pl.UInt32))
-    parts = {(n, i): one.parts for n, i, one in said if one.parts}
+    parts = {(n, i): one.parts for n, i, one in parsed if one.parts}
     return Dialogues(records, turns, [msgspec.json.decode(shape) for shape in shapes], parts, {})
 
 
@@ -168,7 +173,7 @@ class DialogueRows:
             if of_record is None or key.is_taken or not key.is_same:
                 one = read(n)
                 of_record, found, native_id = one.of_record(is_same=key.is_same), [*one.findings], one.fields.native_id
-                rows += self._candidates(record_id, key.dialogue_id, one.talk)
+                rows += self._candidates(record_id, key.dialogue_id, one.dialogue)
                 if key.is_taken:
                     found.append(ReaderFinding("GF-04", f"the id {native_id!r:.100} has other words too"))
                 if found:
@@ -177,7 +182,7 @@ class DialogueRows:
             is_as_before = of_record is last and not raw.cells
             extra.append(extra[-1] if is_as_before else self._record_extra(of_record, raw))
             last = None if raw.cells else of_record
-            rows += [given.row(record_id, key.dialogue_id) for given in of_record.labels]
+            rows += [label.row(record_id, key.dialogue_id) for label in of_record.labels]
         rows += self._parts(turns, parts)
         turns = turns.with_columns(speaker_id=self._speakers.id("speaker"))
         spoken = turns.rename({"n": "owner", "speaker_name": "shown"}).with_columns(is_new=pl.lit(value=True))
@@ -193,7 +198,7 @@ class DialogueRows:
         filled = [one for one in batches if len(one)]
         return LoadedBatch(location.file, len(records), sum(len(raw.raw) for raw in raws), rows, filled, findings)
 
-    def _turns(self, some: Sequence[Dialogues], parts: Mapping[tuple[int, int], Sequence[Piece]]) -> pl.DataFrame:
+    def _turns(self, some: Sequence[Dialogues], parts: Mapping[tuple[int, int], Sequence[ParsedPart]]) -> pl.DataFrame:
         """Join the turns of a block in order, and number their shapes and those of their parts."""
         shapes: list[Mapping[str, Any]] = []
         frames = []
@@ -229,7 +234,7 @@ class DialogueRows:
         """Write a shape with its number."""
         return msgspec.json.encode((self.shapes.number(level, shape), shape))
 
-    def _parts_text(self, pieces: Sequence[Piece]) -> str:
+    def _parts_text(self, pieces: Sequence[ParsedPart]) -> str:
         """Write the parts of a turn, with their shapes, to be hashed."""
         shapes = [None if piece.shape is None else Raw(self._numbered("part", piece.shape)) for piece in pieces]
         return msgspec.json.encode((pieces, shapes)).decode()
@@ -285,7 +290,7 @@ class DialogueRows:
         }
         return ColumnBatch(Record, shared, made.to_dict())
 
-    def _parts(self, turns: pl.DataFrame, parts: Mapping[tuple[int, int], Sequence[Piece]]) -> Iterator[Part]:
+    def _parts(self, turns: pl.DataFrame, parts: Mapping[tuple[int, int], Sequence[ParsedPart]]) -> Iterator[Part]:
         """Yield the parts of turns."""
         some = turns.drop_nulls("parts").select("n", "i", "dialogue_id")
         for n, turn_index, dialogue_id in some.iter_rows():
@@ -307,22 +312,22 @@ class DialogueRows:
                     shaped(self.shapes.number("part", piece.shape) if piece.shape else 0, piece.extra),
                 )
 
-    def _candidates(self, record_id: str, dialogue_id: str, talk: Talk) -> list[Row]:
+    def _candidates(self, record_id: str, dialogue_id: str, dialogue: ParsedDialogue) -> list[Row]:
         """Return the answers that came with a record, and those of their texts that are new."""
         rows: list[Row] = []
-        for offered in talk.offered:
-            number = self.shapes.number("candidate", offered.shape) if offered.shape else 0
+        for candidate in dialogue.candidates:
+            number = self.shapes.number("candidate", candidate.shape) if candidate.shape else 0
             rows.append(
                 Candidate(
                     record_id,
-                    offered.turn_index,
+                    candidate.turn_index,
                     CANDIDATE_SET,
-                    offered.position,
-                    offered.item_index,
+                    candidate.position,
+                    candidate.item_index,
                     dialogue_id,
-                    self._texts.id(offered.text, rows),
-                    is_gold=offered.is_gold,
-                    extra=shaped(number, offered.extra),
+                    self._texts.id(candidate.text, rows),
+                    is_gold=candidate.is_gold,
+                    extra=shaped(number, candidate.extra),
                 )
             )
         return rows

@@ -23,7 +23,7 @@ from talkhouse.ingest.declared.documents.parsed_record import (
     take_label,
     write_field,
 )
-from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, holes_in_columns, typed_dialogues
+from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, placeholders_of_keys, typed_dialogues
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records, write_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
@@ -64,8 +64,12 @@ class _Reader:
         self._identity = Identity(declaration.corpus_id)
         self._rows = DialogueRows(declaration, self._identity, Splits(declaration))
         columns = None if os.environ.get(CAREFULLY) else document_format.columns
-        holes = holes_in_columns(declaration)
-        self._typed = None if columns is None or holes is None else TypedRecords(declaration, holes, columns, self._see)
+        placeholders = placeholders_of_keys(declaration)
+        self._typed = (
+            None
+            if columns is None or placeholders is None
+            else TypedRecords(declaration, placeholders, columns, self._see)
+        )
 
     def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file; what is wrong with it as a whole refuses it."""
@@ -116,9 +120,9 @@ class _Reader:
             read = self._read(raw)
         except BadRecord:
             return None
-        if read.findings or read.talk.offered or read.talk.extra:
+        if read.findings or read.dialogue.candidates or read.dialogue.extra:
             return None
-        return Seen(read.split.shape(read.taken, {}), read.talk.said)
+        return Seen(read.split.shape(read.taken, {}), read.dialogue.turns)
 
     def _read_of(self, block: Sequence[RawRecord], reads: Mapping[int, ReadRecord], n: int) -> ReadRecord:
         return reads.get(n) or self._read(block[n])
@@ -144,15 +148,15 @@ class _Reader:
         fields = self._fields.read(split, taken, findings)
         if fields.native_id is None:
             fields.native_id = raw.key
-        talk = self._format.read(split)
-        labels = [given for labels in self._labels for given in labels.given(split.members, talk, findings)]
+        dialogue = self._format.read(split)
+        labels = [label for labels in self._labels for label in labels.read(split.members, dialogue, findings)]
         for spec in self._labels:
             take_label(spec.spec, split, taken)
-        taken |= talk.taken
-        findings += talk.findings
-        if not talk.said:
+        taken |= dialogue.taken
+        findings += dialogue.findings
+        if not dialogue.turns:
             findings.append(ReaderFinding("GF-02", "the record has no turns"))
-        return ReadRecord(split, fields, talk, taken, labels, findings)
+        return ReadRecord(split, fields, dialogue, taken, labels, findings)
 
 
 def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
@@ -209,8 +213,8 @@ def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownSh
     """Return the JSON text of a record."""
     extra = literals(stored.loaded.extra)
 
-    def fill(hole: str) -> bytes:
-        own = write_field(hole, stored)
-        return own if own is not None else document_format.write(hole, stored, shapes)
+    def fill(placeholder: str) -> bytes:
+        own = write_field(placeholder, stored)
+        return own if own is not None else document_format.write(placeholder, stored, shapes)
 
-    return join(shapes.of("record", extra), extra, fill)
+    return join(shapes.shape("record", extra), extra, fill)

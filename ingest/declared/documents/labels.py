@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
-from talkhouse.ingest.declared.documents.parsed_record import Talk
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
 from talkhouse.ingest.declared.shapes import Members, is_null, kind_of, members_of, rounded, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -53,7 +53,7 @@ class _Item:
     position: int = 0
 
 
-class Given(NamedTuple):
+class ParsedLabel(NamedTuple):
     """One label, or number, as the file gives it."""
 
     scheme: str
@@ -105,7 +105,7 @@ class Labels:
         self._by_id = declaration.turn.id is not None
         self._only = {name: msgspec.json.encode(value) for name, value in spec.only.items()}
 
-    def given(self, members: Members, talk: Talk, findings: list[ReaderFinding]) -> Iterator[Given]:
+    def read(self, members: Members, dialogue: ParsedDialogue, findings: list[ReaderFinding]) -> Iterator[ParsedLabel]:
         """Yield the labels of a record.
 
         Raises BadRecord GF-01 for a label of another type, GF-15 for one of a turn that is not there.
@@ -113,16 +113,18 @@ class Labels:
         whole = _Item(members, "")
         items = Counter[tuple[int | None, int]]()
         if self.spec.on != "turn" or self.spec.by_record or self.spec.each_by_record:
-            turn = talk.response if self.spec.on == "response" else None
+            turn = dialogue.response if self.spec.on == "response" else None
             things = [(whole, turn)]
         else:
-            things = [(_Item(inner, talk.said[index].pointer), index) for index, inner in talk.messages.items()]
+            things = [
+                (_Item(inner, dialogue.turns[index].pointer), index) for index, inner in dialogue.messages.items()
+            ]
         for thing, turn in things:
             for annotator, annotator_id, source in self._annotators(thing):
-                for label, value, turn_index, start, end in self._found(source, turn, talk, findings):
+                for label, value, turn_index, start, end in self._found(source, turn, dialogue, findings):
                     item = items[turn_index, annotator]
                     items[turn_index, annotator] += 1
-                    yield Given(self._scheme, turn_index, label, value, annotator, annotator_id, item, start, end)
+                    yield ParsedLabel(self._scheme, turn_index, label, value, annotator, annotator_id, item, start, end)
 
     def _annotators(self, thing: _Item) -> Iterator[tuple[int, str | None, _Item]]:
         """Yield who labelled a thing: position, id, and what the annotator gave."""
@@ -139,13 +141,15 @@ class Labels:
             return None
         return text_of(Raw(raw), item.at + pointer(*self.spec.annotator or ()), "the annotator")[0]
 
-    def _found(self, source: _Item, turn: int | None, talk: Talk, findings: list[ReaderFinding]) -> Iterator[_Found]:
+    def _found(
+        self, source: _Item, turn: int | None, dialogue: ParsedDialogue, findings: list[ReaderFinding]
+    ) -> Iterator[_Found]:
         """Yield the labels of one annotator."""
         for item in [source] if self.spec.each is None else _objects(source, self.spec.each):
             if any(bytes(item.members.get(name, b"")) != value for name, value in self._only.items()):
                 continue
-            place = self._turn(item, turn, talk)
-            start, end = self._span(item, place, talk, findings)
+            place = self._turn(item, turn, dialogue)
+            start, end = self._span(item, place, dialogue, findings)
             for raw, at in _values(item, self.spec.label):
                 if (label := self._label(raw, at)) is not None:
                     yield _Found(label, self._number(item, findings), place, start, end)
@@ -171,35 +175,37 @@ class Labels:
             return value
         return None
 
-    def _turn(self, item: _Item, turn: int | None, talk: Talk) -> int | None:
+    def _turn(self, item: _Item, turn: int | None, dialogue: ParsedDialogue) -> int | None:
         """Return the index of the turn that a label is about."""
         if self.spec.turn_is_position:
-            return self._there(str(item.position), item.position, item.at, talk)
+            return self._there(str(item.position), item.position, item.at, dialogue)
         raw = _read(item.members, self.spec.turn)
         if raw is None:
             return turn
         at = item.at + pointer(*self.spec.turn or ())
         text, _ = text_of(Raw(raw), at, "the turn")
         if self._by_id:
-            by_id = (index for index, said in enumerate(talk.said) if said.native_id == text)
-            return self._there(text, next(by_id, -1), at, talk)
-        return self._there(text, int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1, at, talk)
+            by_id = (index for index, one in enumerate(dialogue.turns) if one.native_id == text)
+            return self._there(text, next(by_id, -1), at, dialogue)
+        return self._there(
+            text, int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1, at, dialogue
+        )
 
-    def _there(self, text: str, index: int, at: str, talk: Talk) -> int:
-        if not 0 <= index < len(talk.said):
+    def _there(self, text: str, index: int, at: str, dialogue: ParsedDialogue) -> int:
+        if not 0 <= index < len(dialogue.turns):
             kind = "id" if self._by_id else "index"
             raise BadRecord("GF-15", f"a label of {self._scheme} is for a turn of the {kind} {text!r:.100}", at)
         return index
 
     def _span(
-        self, item: _Item, turn: int | None, talk: Talk, findings: list[ReaderFinding]
+        self, item: _Item, turn: int | None, dialogue: ParsedDialogue, findings: list[ReaderFinding]
     ) -> tuple[int | None, int | None]:
         ends = [_read(item.members, path) for path in (self.spec.start, self.spec.end)]
         if turn is None or None in ends or b"null" in ends:
             return None, None
         at = item.at + pointer(*self.spec.start or ())
         start, end = (text_of(Raw(raw), at, "an offset")[0] for raw in ends if raw is not None)
-        span = Offsets(self.spec.offsets).span(start, end, talk.said[turn].text)
+        span = Offsets(self.spec.offsets).span(start, end, dialogue.turns[turn].text)
         if span is None:
             detail = f"the span {start:.20} to {end:.20} is not inside its text"
             findings.append(ReaderFinding("GF-08", detail, pointer=at))

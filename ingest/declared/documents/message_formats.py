@@ -16,7 +16,7 @@ from talkhouse.ingest.declared.documents.messages import (
     missing,
     results_without_calls,
 )
-from talkhouse.ingest.declared.documents.parsed_record import ListColumns, Said, Talk
+from talkhouse.ingest.declared.documents.parsed_record import ListColumns, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
@@ -37,7 +37,7 @@ from talkhouse.ingest.stored_record import StoredRecord
 _SYSTEM = "system"
 _TURNS = "turns"
 _AFTER_SYSTEM = "turns[1:]"
-"""The same hole in the shape of a record whose first turn is the system's text."""
+"""The same placeholder in the shape of a record whose first turn is the system's text."""
 
 _ITEMS = decoder(list[Raw])
 
@@ -64,79 +64,79 @@ class DialogueFormat:
             else ListColumns(str(self._path[0]), fields, self._messages.parts, self._messages.is_plain)
         )
 
-    def read(self, record: Split) -> Talk:
+    def read(self, record: Split) -> ParsedDialogue:
         """Read the turns of a record; raises BadRecord GF-01."""
-        talk = Talk([])
-        self._read_system(record, talk)
+        dialogue = ParsedDialogue([])
+        self._read_system(record, dialogue)
         if self._is_one_list:
-            self._read_list(record, talk)
+            self._read_list(record, dialogue)
         else:
-            self._read_far(record, talk)
-        return talk
+            self._read_far(record, dialogue)
+        return dialogue
 
-    def _read_system(self, record: Split, talk: Talk) -> None:
+    def _read_system(self, record: Split, dialogue: ParsedDialogue) -> None:
         raw = record.find(self._system)
         if raw is None:
             return
         if is_null(raw):
-            talk.taken[_SYSTEM] = None
+            dialogue.taken[_SYSTEM] = None
             return
         at = pointer(*self._system or ())
         text = string_of(raw, at, f"'{(self._system or ('',))[-1]}'")
-        talk.taken[_SYSTEM] = _SYSTEM if text else _SYSTEM + EMPTY
+        dialogue.taken[_SYSTEM] = _SYSTEM if text else _SYSTEM + EMPTY
         if text:
-            talk.said.append(Said("system", text, at))
+            dialogue.turns.append(ParsedTurn("system", text, at))
 
-    def _read_list(self, record: Split, talk: Talk) -> None:
+    def _read_list(self, record: Split, dialogue: ParsedDialogue) -> None:
         """Read the turns of one list, which the turns give back."""
         raw = record.find(self._path)
         if raw is None:
             raise missing(record, self._path)
         if bytes(raw)[:1] != b"[":
             raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
-        talk.taken[_TURNS] = _AFTER_SYSTEM if talk.said else _TURNS
+        dialogue.taken[_TURNS] = _AFTER_SYSTEM if dialogue.turns else _TURNS
         items = _ITEMS.decode(raw)
-        self._read_items(items, [f"{self._at}/{position}" for position in range(len(items))], talk)
+        self._read_items(items, [f"{self._at}/{position}" for position in range(len(items))], dialogue)
 
-    def _read_far(self, record: Split, talk: Talk) -> None:
+    def _read_far(self, record: Split, dialogue: ParsedDialogue) -> None:
         """Read turns that stand in several lists; these stay in extra, as they are."""
         head = self._path[: self._path.index(None)]
         raw = record.find(head)
         if raw is None:
             raise missing(record, head)
         places = list(_walk(raw, pointer(*head), (*self._path[len(head) :], None)))
-        first = len(talk.said)
+        first = len(dialogue.turns)
         items, pointers = [item for item, _ in places], [at for _, at in places]
-        self._read_items(items, pointers, talk)
-        for said in talk.said[first:]:
-            said.shape = said.extra = None
-            for piece in said.parts or ():
+        self._read_items(items, pointers, dialogue)
+        for turn in dialogue.turns[first:]:
+            turn.shape = turn.extra = None
+            for piece in turn.parts or ():
                 piece.shape = piece.extra = None
 
-    def _read_items(self, items: Sequence[Raw], pointers: Sequence[str], talk: Talk) -> None:
+    def _read_items(self, items: Sequence[Raw], pointers: Sequence[str], dialogue: ParsedDialogue) -> None:
         if self._has_bare_turns:
-            talk.said += [
-                Said(NO_ROLE, string_of(item, at, "a turn"), at) for item, at in zip(items, pointers, strict=True)
+            dialogue.turns += [
+                ParsedTurn(NO_ROLE, string_of(item, at, "a turn"), at) for item, at in zip(items, pointers, strict=True)
             ]
             return
         messages: dict[int, Message] = {}
-        for index, (item, at) in enumerate(zip(items, pointers, strict=True), len(talk.said)):
-            messages[index] = self._messages.open(item, at, talk.findings)
-            talk.said.append(messages[index].said)
+        for index, (item, at) in enumerate(zip(items, pointers, strict=True), len(dialogue.turns)):
+            messages[index] = self._messages.open(item, at, dialogue.findings)
+            dialogue.turns.append(messages[index].turn)
         if self._messages.turn.id is not None:
-            find_replies(messages, self._messages.turn, talk)
+            find_replies(messages, self._messages.turn, dialogue)
         for message in messages.values():
             message.close()
-        talk.messages = {index: message.split.members for index, message in messages.items()}
-        talk.findings += results_without_calls(talk.said)
+        dialogue.messages = {index: message.split.members for index, message in messages.items()}
+        dialogue.findings += results_without_calls(dialogue.turns)
 
-    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the JSON text of the turns, or of the system's text."""
-        if hole.startswith(_SYSTEM):
-            return b'""' if hole.endswith(EMPTY) else write_text(hole, stored.turns[0].text)
-        turns = stored.turns[1:] if hole == _AFTER_SYSTEM else stored.turns
+        if placeholder.startswith(_SYSTEM):
+            return b'""' if placeholder.endswith(EMPTY) else write_text(placeholder, stored.turns[0].text)
+        turns = stored.turns[1:] if placeholder == _AFTER_SYSTEM else stored.turns
         if self._has_bare_turns:
-            return write_list([write_text(hole, turn.text) for turn in turns])
+            return write_list([write_text(placeholder, turn.text) for turn in turns])
         return write_list(
             [
                 self._messages.write(
@@ -171,7 +171,7 @@ def _walk(raw: Raw, at: str, path: JsonPath) -> Iterator[tuple[Raw, str]]:
 
 _ROOT = "root"
 _ROOTS = "root[*]"
-"""The same hole in the shape of a record that has a list of first messages."""
+"""The same placeholder in the shape of a record that has a list of first messages."""
 _REPLIES = "replies"
 _PARENT = ("parent_id",)
 """Where a message names the one above it, unless ``[turn] reply_to`` says otherwise."""
@@ -188,40 +188,40 @@ class TreeFormat:
         self._messages = Messages(declaration, turn, with_parts=False, others={_REPLIES: turn.replies})
         self.wanted: Wanted = wanted({_ROOT: self._path})
 
-    def read(self, record: Split) -> Talk:
+    def read(self, record: Split) -> ParsedDialogue:
         """Read the turns of a record; raises BadRecord GF-01."""
         raw, at = record.find(self._path), pointer(*self._path)
         if raw is None:
             raise missing(record, self._path)
-        talk = Talk([])
+        dialogue = ParsedDialogue([])
         if bytes(raw)[:1] == b"[":
-            talk.taken[_ROOT] = _ROOTS
+            dialogue.taken[_ROOT] = _ROOTS
             roots = [(item, f"{at}/{position}") for position, item in enumerate(_ITEMS.decode(raw))]
         else:
-            talk.taken[_ROOT] = _ROOT
+            dialogue.taken[_ROOT] = _ROOT
             roots = [(raw, at)]
-        messages = self._read_all(roots, talk)
-        talk.messages = {index: message.split.members for index, message in enumerate(messages)}
-        find_same_ids(self._messages.turn, talk)
-        talk.findings += results_without_calls(talk.said)
-        return talk
+        messages = self._read_all(roots, dialogue)
+        dialogue.messages = {index: message.split.members for index, message in enumerate(messages)}
+        find_same_ids(self._messages.turn, dialogue)
+        dialogue.findings += results_without_calls(dialogue.turns)
+        return dialogue
 
-    def _read_all(self, roots: list[tuple[Raw, str]], talk: Talk) -> list[Message]:
+    def _read_all(self, roots: list[tuple[Raw, str]], dialogue: ParsedDialogue) -> list[Message]:
         """Read messages and all below them, without a call for each level."""
         waiting: list[tuple[Raw, str, int | None]] = [(raw, at, None) for raw, at in reversed(roots)]
         messages: list[Message] = []
         while waiting:
             raw, at, parent = waiting.pop()
-            message = self._messages.open(raw, at, talk.findings)
+            message = self._messages.open(raw, at, dialogue.findings)
             index = len(messages)
             messages.append(message)
-            message.said.reply_to = parent
-            above = None if parent is None else messages[parent].said.native_id
+            message.turn.reply_to = parent
+            above = None if parent is None else messages[parent].turn.native_id
             if message.reply is not None and message.reply.to == above:
                 message.taken["reply_to"] = "reply_to" + message.reply.suffix
             replies = self._replies(message)
             waiting += [(reply, place, index) for reply, place in reversed(replies)]
-            talk.said.append(message.close())
+            dialogue.turns.append(message.close())
         return messages
 
     def _replies(self, message: Message) -> list[tuple[Raw, str]]:
@@ -230,7 +230,7 @@ class TreeFormat:
         raw = message.split.find(path)
         if path is None or raw is None:
             return []
-        at = message.said.pointer + pointer(*path)
+        at = message.turn.pointer + pointer(*path)
         if is_null(raw):
             message.taken[_REPLIES] = None
             return []
@@ -239,7 +239,7 @@ class TreeFormat:
         message.taken[_REPLIES] = _REPLIES
         return [(item, f"{at}/{position}") for position, item in enumerate(_ITEMS.decode(raw))]
 
-    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the JSON text of the tree: from the last message to the first, as replies come behind."""
         below: defaultdict[int | None, list[bytes]] = defaultdict(list)
         for turn in reversed(stored.turns):
@@ -253,4 +253,4 @@ class TreeFormat:
                 others={_REPLIES: replies},
             )
             below[turn.reply_to].append(text)
-        return write_list(below[None][::-1]) if hole == _ROOTS else below[None][0]
+        return write_list(below[None][::-1]) if placeholder == _ROOTS else below[None][0]

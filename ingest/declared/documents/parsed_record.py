@@ -15,7 +15,7 @@ from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
 
 
-class Piece(Struct, gc=False):
+class ParsedPart(Struct, gc=False):
     """A part of a turn, as ``main.parts`` has it; offsets are code points of the turn's text."""
 
     field: str
@@ -34,7 +34,7 @@ class Piece(Struct, gc=False):
     extra: dict[str, Raw] | None = None
 
 
-class Said(Struct, gc=False):
+class ParsedTurn(Struct, gc=False):
     """A turn, as a format found it."""
 
     role: str
@@ -55,10 +55,10 @@ class Said(Struct, gc=False):
     shape: Mapping[str, object] | None = None
     """How the object is written; None where the turn is no object of its own."""
     extra: dict[str, Raw] | None = None
-    parts: list[Piece] | None = None
+    parts: list[ParsedPart] | None = None
 
 
-class Offered(Struct, gc=False):
+class ParsedCandidate(Struct, gc=False):
     """A candidate: one message of an answer that is preferred or not (``main.candidates``)."""
 
     turn_index: int | None
@@ -73,13 +73,13 @@ class Offered(Struct, gc=False):
     extra: dict[str, Raw] | None = None
 
 
-class Talk(Struct):
+class ParsedDialogue(Struct):
     """What a record becomes."""
 
-    said: list[Said]
-    offered: list[Offered] = []
+    turns: list[ParsedTurn]
+    candidates: list[ParsedCandidate] = []
     taken: dict[str, str | None] = {}
-    """What ``Split.shape`` takes: the format's own holes of the record."""
+    """What ``Split.shape`` takes: the format's own placeholders of the record."""
     extra: dict[str, Raw] = {}
     """What else the record's ``extra`` has to have so that it can be written; names of ``shapes.RESERVED`` only."""
     findings: list[ReaderFinding] = []
@@ -103,7 +103,7 @@ class ListColumns(NamedTuple):
 
 
 class DocumentFormat(Protocol):
-    """One format: takes a record apart, and writes its holes again."""
+    """One format: takes a record apart, and writes its placeholders again."""
 
     wanted: Wanted
     """The members of a record that the format takes, beside those of ``[dialogue]`` that all formats have."""
@@ -112,29 +112,29 @@ class DocumentFormat(Protocol):
     def columns(self) -> ListColumns | None:
         """Where turns are columns, if that is where they are."""
 
-    def read(self, record: Split) -> Talk:
-        """Make the turns of a record from what is in its holes.
+    def read(self, record: Split) -> ParsedDialogue:
+        """Make the turns of a record from what is in its placeholders.
 
         Raises BadRecord GF-01 and others with the pointer inside the record.
         """
 
-    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
-        """Return the JSON text of one of its holes, by its name in the shape.
+    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        """Return the JSON text of one of its placeholders, by its name in the shape.
 
         ``shapes`` are those of the record's file: of a turn at the level "message", of a part at "part", each by the
-        row's ``extra`` (``shapes.of("message", literals(turn.extra))``), where the engine has put the number.
+        row's ``extra`` (``shapes.shape("message", literals(turn.extra))``), where the engine has put the number.
         """
 
 
 _TEXTS = {"native_id": "id", "title": "title", "domain": "domain", "language": "language", "split": "split"}
-"""Hole, named like the column -> field of ``[dialogue]``."""
+"""Placeholder, named like the column -> field of ``[dialogue]``."""
 
 _STARTED = "started_at"
 _OF_RECORDS = frozenset({"native_id", "split"})
 _NO_ID = (b"n", b"[", b"{")
 """What a text begins with that is no id: null, a list, an object."""
 _LABEL = "label:"
-"""Before the scheme's name: a hole that a label of the record fills."""
+"""Before the scheme's name: a placeholder that a label of the record fills."""
 
 
 class RecordFields(Struct, gc=False):
@@ -149,14 +149,14 @@ class RecordFields(Struct, gc=False):
 
 
 def paths_of(declaration: Declaration) -> dict[str, JsonPath | None]:
-    """Return the holes of a record that all formats have, with their paths."""
-    paths = {hole: getattr(declaration.dialogue, field) for hole, field in _TEXTS.items()}
+    """Return the placeholders of a record that all formats have, with their paths."""
+    paths = {placeholder: getattr(declaration.dialogue, field) for placeholder, field in _TEXTS.items()}
     paths[_STARTED] = declaration.dialogue.started_at
-    return paths | {label_hole(spec): spec.label for spec in declaration.annotations if is_whole_member(spec)}
+    return paths | {label_placeholder(spec): spec.label for spec in declaration.annotations if is_whole_member(spec)}
 
 
-def label_hole(spec: Annotations) -> str:
-    """Return the name of the hole that a label of the record fills."""
+def label_placeholder(spec: Annotations) -> str:
+    """Return the name of the placeholder that a label of the record fills."""
     return _LABEL + spec.scheme
 
 
@@ -171,7 +171,9 @@ class RecordFieldsReader:
 
     def __init__(self, declaration: Declaration) -> None:
         self._paths = [
-            (hole, path, pointer(*path)) for hole, path in paths_of(declaration).items() if path and hole in _TEXTS
+            (placeholder, path, pointer(*path))
+            for placeholder, path in paths_of(declaration).items()
+            if path and placeholder in _TEXTS
         ]
         self._may_lack_id = declaration.dialogue.may_lack_id
         self._started = declaration.dialogue.started_at
@@ -181,17 +183,17 @@ class RecordFieldsReader:
     def read(self, record: Split, taken: dict[str, str | None], findings: list[ReaderFinding]) -> RecordFields:
         """Read them, and add to ``taken`` which of them columns give back; BadRecord GF-01 for one of another type."""
         fields = RecordFields(language=self._language)
-        for hole, path, at in self._paths:
+        for placeholder, path, at in self._paths:
             raw = record.find(path)
-            if hole == "native_id" and self._may_lack_id and (raw is None or bytes(raw)[:1] in _NO_ID):
+            if placeholder == "native_id" and self._may_lack_id and (raw is None or bytes(raw)[:1] in _NO_ID):
                 continue
-            if raw is not None and (hole == "native_id" or not is_null(raw)):
-                text, suffix = text_of(raw, at, f"the {'id' if hole == 'native_id' else hole}")
-                setattr(fields, hole, text)
-                taken[hole] = hole + suffix
+            if raw is not None and (placeholder == "native_id" or not is_null(raw)):
+                text, suffix = text_of(raw, at, f"the {'id' if placeholder == 'native_id' else placeholder}")
+                setattr(fields, placeholder, text)
+                taken[placeholder] = placeholder + suffix
             elif raw is not None:
-                taken[hole] = None
-            elif hole == "native_id":
+                taken[placeholder] = None
+            elif placeholder == "native_id":
                 raise BadRecord("GF-01", f"the id, {'.'.join(map(str, path))}, is missing", _above(record, path))
         raw = record.find(self._started)
         if raw is not None and self._started is not None:
@@ -218,19 +220,19 @@ def _above(record: Split, path: JsonPath) -> str:
     return pointer(*path[:depth])
 
 
-def write_field(hole: str, stored: StoredRecord) -> bytes | None:
-    """Return the JSON text of a hole that all formats have; None for another."""
-    name, at, how = hole.partition("@")
+def write_field(placeholder: str, stored: StoredRecord) -> bytes | None:
+    """Return the JSON text of a placeholder that all formats have; None for another."""
+    name, at, how = placeholder.partition("@")
     if at and name == _STARTED and stored.dialogue and stored.dialogue.started_at is not None:
         text = write_time(stored.dialogue.started_at, how)
         return text.encode() if how in UNIX else msgspec.json.encode(text)
-    column = hole.removesuffix(LITERAL)
+    column = placeholder.removesuffix(LITERAL)
     if column in _TEXTS:
         owner = stored.record if column in _OF_RECORDS else stored.dialogue
-        return write_text(hole, getattr(owner, column))
+        return write_text(placeholder, getattr(owner, column))
     if column.startswith(_LABEL):
         scheme = f"{stored.loaded.corpus_id}.{column.removeprefix(_LABEL)}"
-        return write_text(hole, next(row.label or "" for row in stored.annotations if row.scheme == scheme))
+        return write_text(placeholder, next(row.label or "" for row in stored.annotations if row.scheme == scheme))
     return None
 
 
@@ -242,12 +244,16 @@ def take_label(spec: Annotations, record: Split, taken: dict[str, str | None]) -
     if bytes(raw)[:1] not in (b"{", b"[", b"n"):
         text, suffix = text_of(raw, "", "the label")
         if text not in spec.missing_values:
-            taken[label_hole(spec)] = label_hole(spec) + suffix
+            taken[label_placeholder(spec)] = label_placeholder(spec) + suffix
 
 
 def given_back_by_records(taken: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Leave of what columns take only what a record's own rows hold, not its dialogue's."""
-    return {hole: name for hole, name in taken.items() if hole in _OF_RECORDS or hole.startswith(_LABEL)}
+    """Return, of what columns take, only what the record's own rows hold, not its dialogue's."""
+    return {
+        placeholder: name
+        for placeholder, name in taken.items()
+        if placeholder in _OF_RECORDS or placeholder.startswith(_LABEL)
+    }
 
 
 def in_loops(targets: list[int | None]) -> list[bool]:

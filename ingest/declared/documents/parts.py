@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Raw, Struct
 
-from talkhouse.ingest.declared.documents.parsed_record import Piece
+from talkhouse.ingest.declared.documents.parsed_record import ParsedPart
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     KnownShapes,
@@ -55,12 +55,12 @@ KIND_OF_TYPE: Mapping[str, str] = {
 }
 """Type of a part -> kind."""
 
-Hole: TypeAlias = "str | Mapping[str, str]"
+Placeholder: TypeAlias = "str | Mapping[str, str]"
 
 ADDRESS = {"url": "uri"}
 """What a column takes of an object with an address; the file may also have the address itself there."""
 
-COLUMNS: Mapping[str, Mapping[str, Hole]] = {
+COLUMNS: Mapping[str, Mapping[str, Placeholder]] = {
     "text": {"text": "text", "value": "text", "content": "text"},
     "refusal": {"refusal": "text", "text": "text"},
     "reasoning": {"reasoning": "text", "thinking": "text", "text": "text", "content": "text"},
@@ -117,7 +117,7 @@ class Content:
         self._field = field
         self._size = 0
         self._texts: list[str] = []
-        self.pieces: list[Piece] = []
+        self.pieces: list[ParsedPart] = []
 
     @property
     def text(self) -> str:
@@ -128,7 +128,7 @@ class Content:
         """Add a part; raises BadRecord GF-01 for one that is neither a text nor an object."""
         match bytes(raw)[:1]:
             case b'"':
-                piece = Piece(self._field, "text", shape=BARE)
+                piece = ParsedPart(self._field, "text", shape=BARE)
                 self._add_text(piece, string_of(raw, at, "a part"))
             case b"{":
                 members = members_of(raw)
@@ -140,7 +140,7 @@ class Content:
                 raise BadRecord("GF-01", f"a part is {kind_of(raw)}, neither a text nor an object", at)
         self.pieces.append(piece)
 
-    def _add_text(self, piece: Piece, text: str) -> None:
+    def _add_text(self, piece: ParsedPart, text: str) -> None:
         piece.start_index, piece.end_index = self._size, self._size + len(text)
         self._size += len(text)
         self._texts.append(text)
@@ -165,19 +165,19 @@ def _kind_of_content(members: Members) -> str:
     return "uri" if members.keys() & {"url", "uri", "image_url", "video_url", "audio_url"} else "file"
 
 
-def read_part(members: Members, field: str, kind: str) -> Piece:
+def read_part(members: Members, field: str, kind: str) -> ParsedPart:
     """Read an object that is a part of this kind."""
-    piece, extra = Piece(field, kind), dict[str, Raw]()
+    piece, extra = ParsedPart(field, kind), dict[str, Raw]()
     split = Split(members, _wanted(members, kind))
     taken: dict[str, str | None] = {}
-    for hole, raw in split.holes.items():
+    for placeholder, raw in split.placeholders.items():
         if is_null(raw):
-            taken[hole] = None
+            taken[placeholder] = None
         elif bytes(raw)[:1] in (b"{", b"["):
-            if hole == "arguments":
-                piece.arguments, taken[hole] = bytes(raw).decode(), hole + LITERAL
+            if placeholder == "arguments":
+                piece.arguments, taken[placeholder] = bytes(raw).decode(), placeholder + LITERAL
         else:
-            _take(piece, hole, raw, taken)
+            _take(piece, placeholder, raw, taken)
     piece.shape = split.shape(taken, extra)
     if "type" in extra and bytes(extra["type"])[:1] == b'"':
         piece.shape["type"] = [bytes(extra.pop("type")).decode()]
@@ -187,23 +187,23 @@ def read_part(members: Members, field: str, kind: str) -> Piece:
 
 def _wanted(members: Members, kind: str) -> Wanted:
     """Return which members the columns take, each column one."""
-    want: dict[str, Hole] = {}
+    want: dict[str, Placeholder] = {}
     used: set[str] = set()
-    for name, hole in COLUMNS[kind].items():
+    for name, placeholder in COLUMNS[kind].items():
         if name not in members:
             continue
         opening = bytes(members[name])[:1]
-        if hole is ADDRESS and opening == b'"':
-            hole = "uri"
-        columns = {hole} if isinstance(hole, str) else set(hole.values())
-        if not columns & used and (isinstance(hole, str) or opening == b"{"):
+        if placeholder is ADDRESS and opening == b'"':
+            placeholder = "uri"
+        columns = {placeholder} if isinstance(placeholder, str) else set(placeholder.values())
+        if not columns & used and (isinstance(placeholder, str) or opening == b"{"):
             used |= columns
-            want[name] = hole
+            want[name] = placeholder
     return want
 
 
-def _take(piece: Piece, column: str, raw: Raw, taken: dict[str, str | None]) -> None:
-    """Let a column take a text or literal, if it can."""
+def _take(piece: ParsedPart, column: str, raw: Raw, taken: dict[str, str | None]) -> None:
+    """Store a text or literal in a column, if that can hold it."""
     text, suffix = text_of(raw, "", column)
     match column:
         case "arguments":
@@ -232,13 +232,13 @@ def is_json(text: str) -> bool:
 def write_part(row: Part, text: str, shapes: KnownShapes) -> bytes:
     """Return the JSON text of a part that is an object or an item of a list; ``text`` is its turn's."""
     extra = literals(row.extra)
-    shape = shapes.of("part", extra)
+    shape = shapes.shape("part", extra)
 
-    def fill(hole: str) -> bytes:
-        column = hole.removesuffix(LITERAL)
+    def fill(placeholder: str) -> bytes:
+        column = placeholder.removesuffix(LITERAL)
         is_place = column == "text" and row.start_index is not None
         value = text[row.start_index : row.end_index] if is_place else getattr(row, column)
-        return write_text(hole, value)
+        return write_text(placeholder, value)
 
     return fill("text") if shape == BARE else join(shape, extra, fill)
 
@@ -261,7 +261,7 @@ _KIND_OF_MEMBER: Mapping[str, str] = {
 """Members of a message beside its content -> kind of the parts that they are."""
 
 MEMBERS: Wanted = {name: name for name in _KIND_OF_MEMBER}
-"""What parts take of a message; the holes are called as the members."""
+"""What parts take of a message; the placeholders are called as the members."""
 
 _TEXTS = frozenset({"reasoning_content", "reasoning", "thinking", "refusal", "tool_call_id"})
 _OBJECTS = frozenset({"function_call", "audio"})
@@ -284,13 +284,13 @@ _CALL = decoder(_Call)
 _CALL_SHAPE = {"id": "call_id", "type": ['"function"'], "function": {"name": "name", "arguments": "arguments"}}
 
 
-def read_member(name: str, raw: Raw) -> list[Piece] | None:
+def read_member(name: str, raw: Raw) -> list[ParsedPart] | None:
     """Read a member of ``MEMBERS`` that is not null; None where it is not what it should be, so it stays in extra."""
     opening = bytes(raw)[:1]
     kind = _KIND_OF_MEMBER[name]
     if opening == b'"' and name in _TEXTS:
         value = _STRING.decode(raw)
-        return [Piece(name, kind, call_id=value) if name == "tool_call_id" else Piece(name, kind, text=value)]
+        return [ParsedPart(name, kind, call_id=value) if name == "tool_call_id" else ParsedPart(name, kind, text=value)]
     if opening == b"[" and name == "tool_calls":
         calls = _ITEMS.decode(raw)
         if all(bytes(call)[:1] == b"{" for call in calls):
@@ -301,7 +301,7 @@ def read_member(name: str, raw: Raw) -> list[Piece] | None:
     return None
 
 
-def _read_call(raw: Raw, field: str) -> Piece:
+def _read_call(raw: Raw, field: str) -> ParsedPart:
     """Read a tool call to the same part as ``read_part``, at once where it is as most are."""
     try:
         call: _Call | None = _CALL.decode(raw)
@@ -310,7 +310,7 @@ def _read_call(raw: Raw, field: str) -> Piece:
     if call is not None and msgspec.json.encode(call) == msgspec.json.format(raw, indent=-1):
         name, arguments = call.function.name, call.function.arguments
         if is_json(arguments):
-            return Piece(field, "tool_call", name=name, call_id=call.id, arguments=arguments, shape=_CALL_SHAPE)
+            return ParsedPart(field, "tool_call", name=name, call_id=call.id, arguments=arguments, shape=_CALL_SHAPE)
     return read_part(members_of(raw), field, "tool_call")
 
 

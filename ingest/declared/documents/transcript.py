@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
 from talkhouse.ingest.declared.documents.messages import Message, Messages, required
-from talkhouse.ingest.declared.documents.parsed_record import Offered, Said, Talk
+from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, kind_of, members_of, string_of, wanted
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
@@ -53,7 +53,7 @@ class Markers:
         """Whether a text begins with a mark."""
         return self._at_start.match(text) is not None
 
-    def cut(self, text: str, pointer: str) -> list[Said]:
+    def cut(self, text: str, pointer: str) -> list[ParsedTurn]:
         """Cut a text into turns, each verbatim from its mark to the next; an empty text has none.
 
         Raises BadRecord GF-10 at ``pointer``, which is the text's, where it begins with no mark or has too many.
@@ -63,19 +63,19 @@ class Markers:
         mark = self._at_start.match(text)
         if mark is None:
             raise BadRecord("GF-10", f"the text begins with no marker, but with {text[:_SHOWN]!r}", pointer)
-        said: list[Said] = []
+        turns: list[ParsedTurn] = []
         for following in self._within.finditer(text, mark.end()):
-            if len(said) == MOST_TURNS:
+            if len(turns) == MOST_TURNS:
                 raise BadRecord("GF-10", f"the text has more than {MOST_TURNS:,} marks, such as {mark[0]!r}", pointer)
-            said.append(self._turn(mark[0], text[mark.end() : following.start()], pointer))
+            turns.append(self._turn(mark[0], text[mark.end() : following.start()], pointer))
             mark = following
-        said.append(self._turn(mark[0], text[mark.end() :], pointer))
-        return said
+        turns.append(self._turn(mark[0], text[mark.end() :], pointer))
+        return turns
 
-    def _turn(self, mark: str, text: str, pointer: str) -> Said:
+    def _turn(self, mark: str, text: str, pointer: str) -> ParsedTurn:
         role = self._roles[mark]
         extra = None if self._first[role] == mark else {MARK: Raw(msgspec.json.encode(mark))}
-        return Said(role, text, pointer, extra=extra)
+        return ParsedTurn(role, text, pointer, extra=extra)
 
     def mark_of(self, role: str, extra: Mapping[str, Raw]) -> str:
         """Return the mark of a turn, by its role and its ``extra``."""
@@ -83,7 +83,7 @@ class Markers:
         return self._first[role] if raw is None else msgspec.json.decode(raw, type=str)
 
     def join(self, turns: Iterable[Turn]) -> str:
-        """Put turns together to the text that they were cut from."""
+        """Return the text that turns were cut from."""
         return "".join(self.mark_of(turn.role, literals(turn.extra)) + turn.text for turn in turns)
 
 
@@ -107,12 +107,12 @@ class Transcript:
         self._markers = Markers(declaration.markers)
         self.wanted = wanted({_WHOLE_TEXT: self._path})
 
-    def read(self, record: Split) -> Talk:
+    def read(self, record: Split) -> ParsedDialogue:
         """Cut the text at its marks; BadRecord GF-01 where there is none, GF-10 where it begins with no marker."""
         text = string_of(required(record, self._path), self._at, "the text")
-        return Talk(self._markers.cut(text, self._at), taken={_WHOLE_TEXT: _WHOLE_TEXT})
+        return ParsedDialogue(self._markers.cut(text, self._at), taken={_WHOLE_TEXT: _WHOLE_TEXT})
 
-    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:  # noqa: ARG002  as all formats
+    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:  # noqa: ARG002  as all formats
         """Return the text."""
         return msgspec.json.encode(self._markers.join(stored.turns))
 
@@ -130,10 +130,10 @@ _ITEMS = decoder(list[Raw])
 
 @dataclass
 class Answer:
-    """What is said in a member."""
+    """What is turn in a member."""
 
     form: AnswerForm
-    said: list[Said]
+    turns: list[ParsedTurn]
     messages: list[Message]
     """Of the forms message and list, those that the turns are."""
 
@@ -155,7 +155,7 @@ class Answers:
             case b'"':
                 text = string_of(raw, at, "it")
                 if not self._markers or (is_part and not self._markers.begin(text)):
-                    return Answer("text", [Said(role, text, at)], [])
+                    return Answer("text", [ParsedTurn(role, text, at)], [])
                 return Answer("marks", self._markers.cut(text, at), [])
             case b"{":
                 message = self._messages.open(raw, at, findings)
@@ -172,11 +172,11 @@ class Answers:
         turns: Sequence[Turn],
         stored: StoredRecord,
         shapes: KnownShapes,
-        offered: Iterable[Candidate] = (),
+        candidates: Iterable[Candidate] = (),
     ) -> bytes:
         """Write a member: turns of the dialogue, and behind them messages that only candidates hold."""
         pieces = [self._turn(form, turn, stored, shapes) for turn in turns]
-        pieces += [self._candidate(form, candidate, stored, shapes) for candidate in offered]
+        pieces += [self._candidate(form, candidate, stored, shapes) for candidate in candidates]
         match form:
             case "marks":
                 return msgspec.json.encode(b"".join(pieces).decode())
@@ -203,26 +203,26 @@ class Answers:
         speaker = stored.speakers.get(turn.speaker_id or "")
         return self._messages.write(turn, shapes, parts=parts, speaker=speaker)
 
-    def offer(self, answer: Answer, place: int, offered: Offered, *, is_whole: bool) -> Offered:
+    def offer(self, answer: Answer, place: int, candidate: ParsedCandidate, *, is_whole: bool) -> ParsedCandidate:
         """Return who speaks in a candidate, which is what ``answer`` says at a place.
 
         ``is_whole``: no turn holds the message, so the candidate has to.
         """
-        said = answer.said[place]
-        offered.extra = {ROLE: Raw(msgspec.json.encode(said.role))}
+        turn = answer.turns[place]
+        candidate.extra = {ROLE: Raw(msgspec.json.encode(turn.role))}
         if is_whole and answer.messages:
             rest: dict[str, Raw] = {}
-            offered.shape = self._shape(answer.messages[place], rest)
-            offered.extra |= {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else rest
+            candidate.shape = self._shape(answer.messages[place], rest)
+            candidate.extra |= {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else rest
         elif is_whole:
-            offered.shape = said.shape
-            offered.extra |= said.extra or {}
-        return offered
+            candidate.shape = turn.shape
+            candidate.extra |= turn.extra or {}
+        return candidate
 
     def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:
         """Return the shape of a message of which a candidate takes only role and text, and add the rest."""
         split = Split(message.split.members, self._of_candidate)
-        taken = {hole: name for hole, name in message.taken.items() if name in (ROLE, "text", None)}
+        taken = {placeholder: name for placeholder, name in message.taken.items() if name in (ROLE, "text", None)}
         return split.shape(taken, extra)
 
     def _candidate(self, form: str, candidate: Candidate, stored: StoredRecord, shapes: KnownShapes) -> bytes:
@@ -235,20 +235,22 @@ class Answers:
                 return (self._markers.mark_of(role, extra) + text).encode()
         rest: Members = members_of(extra[_FIELDS]) if _FIELDS in extra else extra
         filled = {ROLE: self._messages.roles.theirs(role), "text": text}
-        return join(shapes.of("candidate", extra), rest, lambda hole: msgspec.json.encode(filled[hole]))
+        return join(
+            shapes.shape("candidate", extra), rest, lambda placeholder: msgspec.json.encode(filled[placeholder])
+        )
 
 
 def open_prompt(prompt: Answer, answers: Iterable[Answer]) -> None:
-    """Take an empty last turn of a prompt for what it is where the answers have no marks: the mark of the answer."""
-    last = prompt.said.pop()
+    """Remove the empty last turn of a prompt, which is the mark of the answers where these have none."""
+    last = prompt.turns.pop()
     prompt.form = "open"
     for answer in answers:
-        answer.said[0].role, answer.said[0].extra = last.role, last.extra
+        answer.turns[0].role, answer.turns[0].extra = last.role, last.extra
 
 
-def has_same_words(said: Said, other: Said) -> bool:
+def has_same_words(turn: ParsedTurn, other: ParsedTurn) -> bool:
     """Whether two turns say the same."""
-    return (said.role, said.text, said.kind, said.speaker, said.parts) == (
+    return (turn.role, turn.text, turn.kind, turn.speaker, turn.parts) == (
         other.role,
         other.text,
         other.kind,
@@ -257,7 +259,7 @@ def has_same_words(said: Said, other: Said) -> bool:
     )
 
 
-def is_written_the_same(said: Said, other: Said) -> bool:
+def is_written_the_same(turn: ParsedTurn, other: ParsedTurn) -> bool:
     """Whether two turns differ in nothing but their places; the order of members counts."""
-    there = msgspec.structs.replace(other, pointer=said.pointer)
-    return msgspec.json.encode(said) == msgspec.json.encode(there)
+    there = msgspec.structs.replace(other, pointer=turn.pointer)
+    return msgspec.json.encode(turn) == msgspec.json.encode(there)

@@ -45,7 +45,7 @@ class Cells:
         self._special = re.compile(rf"[{re.escape(delimiter)}{re.escape(quote)}\r\n]")
 
     def row_at(self, text: str, start: int) -> ParsedRow | None:
-        """Tell the row apart that begins there; None where a quote is open at the end of the text."""
+        """Parse the row that begins there; None where a quote is open at the end of the text."""
         values, written, position, behind = list[str](), list[str](), start, ""
         while match := self._cell.match(text, position):
             quoted, closing, bare = match.groups()
@@ -138,7 +138,7 @@ class CellTable(NamedTuple):
 
 
 def table_of(text: str, columns: int, cells: Cells, line_end: str) -> CellTable | None:
-    """Tell whole rows apart, all at once; None where that can't be proven.
+    """Parse whole rows, all at once; None where that can't be proven.
 
     Nothing rests on how Polars reads CSV: a dialect writes no two rows alike, so the cells are right if they give the
     text, and what they don't give is read again by itself.

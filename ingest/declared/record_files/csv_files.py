@@ -52,7 +52,7 @@ class Blocks:
         return self._next is None
 
     def next(self) -> str:
-        """Give out the next block; empty at the end."""
+        """Return the next block; empty at the end."""
         block, self._next = self._next, next(self._blocks, None)
         return block or ""
 
@@ -73,7 +73,7 @@ class Blocks:
             yield self._text(b"".join(parts))
 
     def _whole_lines(self, parts: list[bytes]) -> Iterator[str]:
-        """Give out the lines that are there, and keep the rest; SourceError for an endless one."""
+        """Yield the whole lines, and keep the rest; SourceError for an endless one."""
         raw = b"".join(parts)
         cut = raw.rfind(b"\n") + 1
         if cut:
@@ -158,7 +158,7 @@ class CsvRows:
         self._gaps.add(self._gap)
 
     def _usual(self, *, is_last: bool) -> RowTable | None:
-        """Tell the rows apart that are there at once, if most are written as usual."""
+        """Parse the whole rows of the text at once, if most are written as usual."""
         text, begin = self._text, self._line
         end = len(text) if is_last else self._end_of_rows()
         usual = table_of(text[:end], len(self.columns), self._cells, self._line_end)
@@ -231,7 +231,7 @@ class CsvRows:
         return quoted if len(quoted) == len(self.columns) or len(self.columns) <= MOST_MIXED else []
 
     def _one_by_one(self, *, is_last: bool) -> RowTable:
-        """Tell rows apart one after the other, whatever they look like; what is not whole stays in the text."""
+        """Parse row by row, however they are written; a row that is not whole stays in the text."""
         text, start = self._text, 0
         rows, lines, texts = list[list[str]](), list[int](), list[str]()
         as_written: dict[int, dict[str, str]] = {}

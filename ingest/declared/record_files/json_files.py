@@ -62,7 +62,7 @@ class JsonDocument:
             yield RawRecord(index, place, bytes(raw), key)
 
     def _pieces(self, view: memoryview) -> Iterable[tuple[str, str | None, memoryview]]:
-        """Tell the records apart: pointer, key and text of each."""
+        """Yield the pointer, key and text of each record."""
         if self._form == "file":
             return [("", None, view)]
         opening = bytes(view[:64]).lstrip()[:1]

@@ -317,11 +317,11 @@ class _Sink(io.RawIOBase):
         return True
 
     def write(self, part: Any) -> int:
-        """Take some bytes."""
+        """Keep some bytes."""
         self._parts.append(bytes(part))
         return len(part)
 
     def taken(self) -> bytes:
-        """Give out what was written since it was asked last."""
+        """Return what was written since the last call."""
         parts, self._parts = self._parts, []
         return b"".join(parts)

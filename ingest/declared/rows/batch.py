@@ -31,10 +31,10 @@ from talkhouse.ingest.declared.rows.columns import (
     TEXT,
     TITLE,
     TURN_ID,
-    Hole,
+    Placeholder,
     RowColumns,
 )
-from talkhouse.ingest.declared.rows.facts import OWNER, Differing, Kept, differing, facts_of, record_extra
+from talkhouse.ingest.declared.rows.facts import OWNER, Differing, RowExtras, differing, facts_of, record_extra
 from talkhouse.ingest.declared.rows.frames import BAD_TIME
 from talkhouse.ingest.declared.rows.replies import (
     TURN_INDEX,
@@ -58,13 +58,13 @@ from talkhouse.ingest.sources import SourceFile
 class RowFindings:
     """The findings of some rows, with their ``record_id``."""
 
-    def __init__(self, file: SourceFile, rows: pl.DataFrame, kept: Kept) -> None:
-        self._file, self._rows, self._kept = file, rows, kept
+    def __init__(self, file: SourceFile, rows: pl.DataFrame, extras: RowExtras) -> None:
+        self._file, self._rows, self._extras = file, rows, extras
         self.findings: list[ReaderFinding] = []
 
-    def add(self, rule: str, row: int, hole: Hole, detail: str, severity: Severity | None = None) -> None:
+    def add(self, rule: str, row: int, placeholder: Placeholder, detail: str, severity: Severity | None = None) -> None:
         """Add a finding about a cell, with its rule's severity or another."""
-        at = pointer(self._rows["line"][row], *self._kept.path(hole, row))
+        at = pointer(self._rows["line"][row], *self._extras.path(placeholder, row))
         turn_index = self._rows[TURN_INDEX][row]
         record_id = self._rows["record_id"][row]
         finding = ReaderFinding(rule, detail, self._file, at, record_id, turn_index=turn_index, severity=severity)
@@ -88,13 +88,13 @@ class RowFindings:
 
     def of_contradictions(self, cells: Iterable[Differing], facts: pl.DataFrame) -> None:
         """Add a finding for each column in which the rows of a dialogue say something else than the first that does."""
-        seen: set[tuple[int, Hole]] = set()
+        seen: set[tuple[int, Placeholder]] = set()
         for cell in cells:
             owner = self._rows[OWNER][cell.row]
-            if cell.is_contradiction and (owner, cell.hole) not in seen:
-                seen.add((owner, cell.hole))
-                detail = f"{cell.literal:.100}, but before: {str(facts[cell.hole][owner])!r:.100}"
-                self.add("GF-18", cell.row, cell.hole, detail)
+            if cell.is_contradiction and (owner, cell.placeholder) not in seen:
+                seen.add((owner, cell.placeholder))
+                detail = f"{cell.literal:.100}, but before: {str(facts[cell.placeholder][owner])!r:.100}"
+                self.add("GF-18", cell.row, cell.placeholder, detail)
 
     def of_replies(self, replies: Replies) -> None:
         """Add findings for ids that occur twice, and for replies that lead nowhere, round in a loop, or forward."""
@@ -109,10 +109,10 @@ class RowFindings:
         for row in (replies.targets > self._rows[TURN_INDEX]).arg_true():
             self.add("GF-19", row, REPLY_TO, f"{self._rows[REPLY_TO][row]!r:.100} is the turn {replies.targets[row]}")
 
-    def of_times(self, hole: Hole, bad: pl.Series) -> None:
+    def of_times(self, placeholder: Placeholder, bad: pl.Series) -> None:
         """Add a finding for each time of another form than declared."""
         for row in bad.is_not_null().arg_true():
-            self.add("GF-09", row, hole, f"{bad[row]!r:.100} is no time of the declared form")
+            self.add("GF-09", row, placeholder, f"{bad[row]!r:.100} is no time of the declared form")
 
 
 OURS = "role.ours"
@@ -174,25 +174,25 @@ class FileRows:
         rows = rows.with_columns(
             dialogues[name].gather(rows[OWNER]) for name in ("dialogue_id", "record_id", "is_new", "is_same")
         )
-        kept = Kept(rows, self._columns, is_csv=self._is_csv)
-        findings = RowFindings(self._file, rows, kept)
+        extras = RowExtras(rows, self._columns, is_csv=self._is_csv)
+        findings = RowFindings(self._file, rows, extras)
         findings.of_dialogues(dialogues)
         findings.of_default_ids()
         spoken = self._spoken(rows)
         speakers = self._build.speakers.of_turns(spoken)
         if NAME in rows.columns:
             names = spoken["speaker_id"].replace_strict(speakers.names, default=None, return_dtype=pl.String)
-            kept.keep(NAME, rows[NAME].ne_missing(names))
-        turns = self._turns(rows, kept, findings).with_columns(spoken["speaker_id"])
-        labelled = labels_of(rows, self._columns, kept)
+            extras.keep(NAME, rows[NAME].ne_missing(names))
+        turns = self._turns(rows, extras, findings).with_columns(spoken["speaker_id"])
+        labelled = labels_of(rows, self._columns, extras)
         for row, label in labelled.outside:
             findings.add("GF-08", row, label.start or "", "the span is not inside its text")
-        for rule, row, hole, detail in labelled.numbers:
-            findings.add(rule, row, hole, detail, "warn")
-        turns = turns.with_columns(kept.extra().alias("extra"))
-        cells = list(differing(rows, facts, self._columns, kept, self._split))
+        for rule, row, placeholder, detail in labelled.numbers:
+            findings.add(rule, row, placeholder, detail, "warn")
+        turns = turns.with_columns(extras.extra().alias("extra"))
+        cells = list(differing(rows, facts, self._columns, extras, self._split))
         findings.of_contradictions(cells, facts)
-        extra = record_extra(rows, dialogues, self._columns, kept, cells)
+        extra = record_extra(rows, dialogues, self._columns, extras, cells)
         if self._build.known is not None:
             self._build.known.add_rows(dialogues, rows)
         batches = [
@@ -285,19 +285,19 @@ class FileRows:
         )
         return spoken.with_columns(speaker_id=self._build.speakers.id("speaker")).select(SPOKEN)
 
-    def _turns(self, rows: pl.DataFrame, kept: Kept, findings: RowFindings) -> pl.DataFrame:
-        """Lay out the turns but for speakers and ``extra``."""
+    def _turns(self, rows: pl.DataFrame, extras: RowExtras, findings: RowFindings) -> pl.DataFrame:
+        """Return the turns but for speakers and ``extra``."""
         replied = replies(rows)
         findings.of_replies(replied)
         there = set(rows.columns)
         if REPLY_TO in there:
-            kept.keep(REPLY_TO, replied.lost | replied.looped)
+            extras.keep(REPLY_TO, replied.lost | replied.looped)
         if ROLE in there:
-            kept.keep(ROLE, ~rows["role.back"])
+            extras.keep(ROLE, ~rows["role.back"])
         if ORDER in there:
-            kept.keep(ORDER, rows[ORDER].ne_missing(rows[TURN_INDEX].cast(pl.String)))
+            extras.keep(ORDER, rows[ORDER].ne_missing(rows[TURN_INDEX].cast(pl.String)))
         if KIND in there:
-            kept.keep(KIND, rows[KIND].is_null())
+            extras.keep(KIND, rows[KIND].is_null())
         turns = rows.select(
             "dialogue_id",
             TURN_INDEX,
@@ -308,12 +308,12 @@ class FileRows:
             said_at=pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
             reply_to=replied.targets,
         )
-        for hole in (SAID_AT, STARTED_AT):
-            if hole in there:
-                findings.of_times(hole, rows[hole + BAD_TIME])
-        for hole in (START_MS, END_MS):
-            if hole in there:
-                turns = turns.with_columns(_whole_number(rows, hole, kept, findings))
+        for placeholder in (SAID_AT, STARTED_AT):
+            if placeholder in there:
+                findings.of_times(placeholder, rows[placeholder + BAD_TIME])
+        for placeholder in (START_MS, END_MS):
+            if placeholder in there:
+                turns = turns.with_columns(_whole_number(rows, placeholder, extras, findings))
         return turns
 
     def _dialogue_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> ColumnBatch:
@@ -347,8 +347,10 @@ class FileRows:
 
     def _labels_of_dialogues(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> Iterator[ColumnBatch]:
         for label in self._columns.labels:
-            if label.hole.startswith(OF_DIALOGUE) and label.hole in facts.columns:
-                made = dialogues.select("record_id", "dialogue_id").with_columns(facts[label.hole].alias("label"))
+            if label.placeholder.startswith(OF_DIALOGUE) and label.placeholder in facts.columns:
+                made = dialogues.select("record_id", "dialogue_id").with_columns(
+                    facts[label.placeholder].alias("label")
+                )
                 shared = {"scheme": label.scheme, "annotator_index": label.annotator_index, "item_index": 0}
                 shared["annotator_id"] = label.annotator_id
                 yield ColumnBatch(Annotation, shared, made.filter(made["label"].is_not_null()).to_dict())
@@ -361,10 +363,10 @@ def _all(rows: pl.DataFrame) -> pl.Series:
     return said.to_series()
 
 
-def _whole_number(rows: pl.DataFrame, hole: str, kept: Kept, findings: RowFindings) -> pl.Series:
+def _whole_number(rows: pl.DataFrame, placeholder: str, extras: RowExtras, findings: RowFindings) -> pl.Series:
     """Read a place in the recording; what is none, or is written otherwise, is kept."""
-    numbers = rows[hole].cast(pl.Int64, strict=False)
-    kept.keep(hole, rows[hole].is_not_null() & numbers.cast(pl.String).ne_missing(rows[hole]))
-    for row in (rows[hole].is_not_null() & numbers.is_null()).arg_true():
-        findings.add("GF-09", row, hole, f"{rows[hole][row]!r:.100} is no whole number")
-    return numbers.alias(hole)
+    numbers = rows[placeholder].cast(pl.Int64, strict=False)
+    extras.keep(placeholder, rows[placeholder].is_not_null() & numbers.cast(pl.String).ne_missing(rows[placeholder]))
+    for row in (rows[placeholder].is_not_null() & numbers.is_null()).arg_true():
+        findings.add("GF-09", row, placeholder, f"{rows[placeholder][row]!r:.100} is no whole number")
+    return numbers.alias(placeholder)

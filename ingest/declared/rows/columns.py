@@ -1,4 +1,4 @@
-"""Which columns of a file hold what: a *hole* is a place in the tables that a cell fills, and that gives it back."""
+"""Which columns of a file hold what: a *placeholder* is a field of the tables that a cell fills, and that restores it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
 
-Hole: TypeAlias = str
+Placeholder: TypeAlias = str
 
 ID, TITLE, DOMAIN, LANGUAGE, SPLIT = "dialogue.id", "title", "domain", "language", "split"
 STARTED_AT, SAID_AT = "started_at", "said_at"
@@ -28,7 +28,7 @@ TIMES = (SAID_AT, STARTED_AT)
 class LabelColumn:
     """A column of labels: whose, and of what."""
 
-    hole: Hole
+    placeholder: Placeholder
     scheme: str
     """In full."""
     annotator_index: int
@@ -36,11 +36,11 @@ class LabelColumn:
     missing: tuple[str, ...]
     """Values that are no label; the first is what a cell without a label has."""
     is_of_turn: bool
-    value: Hole | None = None
+    value: Placeholder | None = None
     """Where the label's number is."""
-    annotator: Hole | None = None
-    start: Hole | None = None
-    end: Hole | None = None
+    annotator: Placeholder | None = None
+    start: Placeholder | None = None
+    end: Placeholder | None = None
     is_utf16: bool = False
 
 
@@ -48,45 +48,45 @@ class LabelColumn:
 class RowColumns:
     """What the columns of a corpus's files of turns are."""
 
-    holes: Mapping[Hole, tuple[str, ...]]
-    """Hole -> the column, or the names that it may have, of which a row has one."""
+    placeholders: Mapping[Placeholder, tuple[str, ...]]
+    """Placeholder -> the column, or the names that it may have, of which a row has one."""
     labels: tuple[LabelColumn, ...] = ()
-    inside: Mapping[Hole, JsonPath] = field(default_factory=dict)
-    """Hole -> the way down from its column, where it is a member of the object there; the cell stays in ``extra``."""
+    inside: Mapping[Placeholder, JsonPath] = field(default_factory=dict)
+    """Placeholder -> the path below its column, if it is a member of an object; the cell stays in ``extra``."""
     has_default_ids: bool = False
     """Whether a turn need not say of which dialogue it is (``default_ids``)."""
 
     @property
-    def keepers(self) -> dict[str, Hole]:
-        """Column -> the hole that gives its cells back: the first of those that read it."""
-        keepers: dict[str, Hole] = {}
-        for hole, names in self.holes.items():
-            for name in names if not hole.startswith(READ) and hole not in self.inside else ():
-                keepers.setdefault(name, hole)
+    def keepers(self) -> dict[str, Placeholder]:
+        """Column -> the placeholder that gives its cells back: the first of those that read it."""
+        keepers: dict[str, Placeholder] = {}
+        for placeholder, names in self.placeholders.items():
+            for name in names if not placeholder.startswith(READ) and placeholder not in self.inside else ():
+                keepers.setdefault(name, placeholder)
         return keepers
 
-    def path(self, hole: Hole, column: str | None = None) -> JsonPath:
-        """Return where a row has the cell of a hole."""
-        return (column or self.holes[hole][0], *self.inside.get(hole, ()))
+    def path(self, placeholder: Placeholder, column: str | None = None) -> JsonPath:
+        """Return where a row has the cell of a placeholder."""
+        return (column or self.placeholders[placeholder][0], *self.inside.get(placeholder, ()))
 
     @property
     def declared(self) -> list[str]:
         """The columns that a file must have, each once."""
-        return list(dict.fromkeys(names[0] for names in self.holes.values()))
+        return list(dict.fromkeys(names[0] for names in self.placeholders.values()))
 
-    def readers(self) -> dict[str, list[Hole]]:
-        """Column -> the holes that read it."""
-        readers: dict[str, list[Hole]] = {}
-        for hole, names in self.holes.items():
+    def readers(self) -> dict[str, list[Placeholder]]:
+        """Column -> the placeholders that read it."""
+        readers: dict[str, list[Placeholder]] = {}
+        for placeholder, names in self.placeholders.items():
             for name in names:
-                readers.setdefault(name, []).append(hole)
+                readers.setdefault(name, []).append(placeholder)
         return readers
 
 
 def columns_of(declaration: Declaration) -> RowColumns:
     """Return what the columns of files of turns are, by ``[dialogue]``, ``[turn]``, ``[speaker]`` and the labels."""
     dialogue, turn, speaker = declaration.dialogue, declaration.turn, declaration.speaker
-    paths: dict[Hole, JsonPath | None] = {
+    paths: dict[Placeholder, JsonPath | None] = {
         TEXT: turn.text or ("text",),
         ID: dialogue.id,
         TURN_ID: turn.id,
@@ -110,9 +110,9 @@ def columns_of(declaration: Declaration) -> RowColumns:
     labels = [label for spec in specs for label in _label_columns(spec, declaration)]
     for spec in specs:
         paths |= _label_paths(spec)
-    holes = {hole: names for hole, path in paths.items() if (names := _names(path))}
-    inside = {hole: path[1:] for hole, path in paths.items() if path and len(path) > 1}
-    return RowColumns(holes, tuple(labels), inside)
+    placeholders = {placeholder: names for placeholder, path in paths.items() if (names := _names(path))}
+    inside = {placeholder: path[1:] for placeholder, path in paths.items() if path and len(path) > 1}
+    return RowColumns(placeholders, tuple(labels), inside)
 
 
 def _names(path: JsonPath | None) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def _label_columns(spec: Annotations, declaration: Declaration) -> Iterable[Labe
         yield LabelColumn(f"{begin}:0", scheme, 0, None, missing, is_of_turn, is_utf16=is_utf16, **read)
 
 
-def _label_paths(spec: Annotations) -> dict[Hole, JsonPath | None]:
+def _label_paths(spec: Annotations) -> dict[Placeholder, JsonPath | None]:
     begin = (LABEL if spec.on in ("turn", "response") else OF_DIALOGUE) + spec.scheme
     if spec.columns:
         return {f"{begin}:{place}": (column,) for place, column in enumerate(spec.columns)}

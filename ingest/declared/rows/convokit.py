@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files
 from talkhouse.ingest.declared.documents.labels import Labels
-from talkhouse.ingest.declared.documents.parsed_record import Talk
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
@@ -27,7 +27,7 @@ from talkhouse.ingest.declared.rows.columns import (
     SPLIT,
     STARTED_AT,
     TITLE,
-    Hole,
+    Placeholder,
     RowColumns,
     columns_of,
 )
@@ -64,7 +64,7 @@ _KINDS: dict[str, Kind] = {
     "corpus.json": "whole",
     "index.json": "whole",
 }
-_OLD: dict[Hole, tuple[str, ...]] = {ID: ("root",), SPEAKER: ("user",), REPLY_TO: ("reply_to",)}
+_OLD: dict[Placeholder, tuple[str, ...]] = {ID: ("root",), SPEAKER: ("user",), REPLY_TO: ("reply_to",)}
 """Other names of columns: those of versions before, and the one that ConvoKit's documentation has."""
 
 
@@ -76,12 +76,15 @@ def file_kind(path: PurePosixPath) -> Kind | None:
 def utterance_columns(declaration: Declaration) -> RowColumns:
     """Return what the members of an utterance are, by their new names or the old ones."""
     columns = columns_of(replace(declaration, annotations=()))
-    taken = {name for names in columns.holes.values() for name in names}
-    holes = {
-        hole: (*names, *(name for name in _OLD.get(hole, ()) if name not in taken and hole not in columns.inside))
-        for hole, names in columns.holes.items()
+    taken = {name for names in columns.placeholders.values() for name in names}
+    placeholders = {
+        placeholder: (
+            *names,
+            *(name for name in _OLD.get(placeholder, ()) if name not in taken and placeholder not in columns.inside),
+        )
+        for placeholder, names in columns.placeholders.items()
     }
-    return RowColumns(holes, inside=columns.inside, has_default_ids=True)
+    return RowColumns(placeholders, inside=columns.inside, has_default_ids=True)
 
 
 def check_utterances(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> None:
@@ -112,7 +115,7 @@ def with_meta(raw: bytes) -> Members:
 def member_back(stored: StoredRecord, shapes: KnownShapes) -> bytes:
     """Write a member, all of which is in the ``extra`` of its record."""
     extra = literals(stored.loaded.extra)
-    return join(shapes.of(_LEVEL, extra), extra, lambda _: b"")
+    return join(shapes.shape(_LEVEL, extra), extra, lambda _: b"")
 
 
 _KEY = "native_id"
@@ -131,7 +134,7 @@ class ConversationFacts:
             SPLIT: fields.split,
             STARTED_AT: fields.started_at,
         }
-        self._paths = {hole: path for hole, path in paths.items() if path}
+        self._paths = {placeholder: path for placeholder, path in paths.items() if path}
         self._form = declaration.times.get(STARTED_AT, ISO)
         self._known: pl.DataFrame | None = None
 
@@ -147,33 +150,35 @@ class ConversationFacts:
                         self._add(member.key or "", member.raw, columns)
             except BadRecord:
                 continue
-        types = {hole: pl.Datetime("us") if hole == STARTED_AT else pl.String for hole in self._paths}
+        types = {
+            placeholder: pl.Datetime("us") if placeholder == STARTED_AT else pl.String for placeholder in self._paths
+        }
         known = [pl.Series(name, columns[name], types.get(name, pl.String)) for name in (_KEY, *self._paths)]
         self._known = pl.DataFrame(known).unique(_KEY, keep="first", maintain_order=True)
 
     def _add(self, key: str, raw: bytes, columns: defaultdict[str, list[str | datetime | None]]) -> None:
         try:
-            said = self.of(raw, [])
+            said = self.read_facts(raw, [])
         except BadRecord:
             return
         columns[_KEY].append(key)
-        for hole in self._paths:
-            columns[hole].append(said.get(hole))
+        for placeholder in self._paths:
+            columns[placeholder].append(said.get(placeholder))
 
-    def of(self, raw: bytes, findings: list[ReaderFinding]) -> dict[Hole, str | datetime | None]:
+    def read_facts(self, raw: bytes, findings: list[ReaderFinding]) -> dict[Placeholder, str | datetime | None]:
         """Return what a conversation says of itself; raises BadRecord GF-01 for what is no text or number."""
-        said: dict[Hole, str | datetime | None] = {}
+        said: dict[Placeholder, str | datetime | None] = {}
         conversation = Split(with_meta(raw), {}) if self._paths else None
-        for hole, path in self._paths.items():
+        for placeholder, path in self._paths.items():
             found: Raw | None = conversation.find(path) if conversation is not None else None
             if found is None or is_null(found):
                 continue
             at = pointer(*path)
             text, suffix = text_of(found, at, f"'{path[-1]}'")
-            said[hole] = text
-            if hole == STARTED_AT:
-                said[hole] = read_time(text, self._form, is_number=suffix == LITERAL).value
-                if said[hole] is None:
+            said[placeholder] = text
+            if placeholder == STARTED_AT:
+                said[placeholder] = read_time(text, self._form, is_number=suffix == LITERAL).value
+                if said[placeholder] is None:
                     detail = f"{text!r:.100} is no time of the declared form"
                     findings.append(ReaderFinding("GF-09", detail, pointer=at))
         return said
@@ -183,7 +188,10 @@ class ConversationFacts:
         if self._known is None:
             return facts
         said = native_ids.to_frame(_KEY).join(self._known, on=_KEY, how="left", maintain_order="left")
-        both = [said[hole].zip_with(said[hole].is_not_null(), facts[hole]) for hole in self._paths]
+        both = [
+            said[placeholder].zip_with(said[placeholder].is_not_null(), facts[placeholder])
+            for placeholder in self._paths
+        ]
         return facts.with_columns(both)
 
 
@@ -295,7 +303,7 @@ class _MemberFiles:
         findings: list[ReaderFinding] = []
         try:
             if kind == "conversations":
-                self._facts.of(member.raw, findings)
+                self._facts.read_facts(member.raw, findings)
             rows += self._labels_of(kind, member, record, findings)
         except BadRecord as bad:
             return reject(location, bad, member.raw)
@@ -314,5 +322,5 @@ class _MemberFiles:
         """Make the labels that a member has."""
         said = with_meta(member.raw)
         for labels in self._labels.get(kind, ()):
-            for given in labels.given(said, Talk([]), findings):
-                yield given.row(record.record_id, record.dialogue_id)
+            for label in labels.read(said, ParsedDialogue([]), findings):
+                yield label.row(record.record_id, record.dialogue_id)

@@ -1,8 +1,8 @@
-"""Rows as frames: a column for each hole, and one of what no hole takes, as the members of a JSON object.
+"""Rows as frames: a column for each placeholder, and one of what no placeholder takes, as the members of a JSON object.
 
-Columns of a frame: ``line`` (of the file, from 0), the holes as texts (null: nothing is said), times as times,
-``rest`` (the members that go to ``extra``, without the braces), and of JSON rows ``numbers``: the holes whose cell is a
-literal, not a string.
+Columns of a frame: ``line`` (of the file, from 0), the placeholders as texts (null: nothing is said), times as times,
+``rest`` (the members that go to ``extra``, without the braces), and of JSON rows ``numbers``: the placeholders whose
+cell is a literal, not a string.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
-from talkhouse.ingest.declared.documents.parsed_record import Said, Talk
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.record_files import CSV, open_records, open_rows
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
@@ -26,7 +26,7 @@ from talkhouse.ingest.declared.record_files.content import (
 )
 from talkhouse.ingest.declared.record_files.csv_cells import names
 from talkhouse.ingest.declared.record_files.csv_files import CsvRows
-from talkhouse.ingest.declared.rows.columns import ID, LEVEL, TEXT, TIMES, TURN_ID, Hole, RowColumns
+from talkhouse.ingest.declared.rows.columns import ID, LEVEL, TEXT, TIMES, TURN_ID, Placeholder, RowColumns
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     NULL,
@@ -51,12 +51,12 @@ BAD_TIME = ".bad"
 """Behind the name of a time: its text where it has another form than declared."""
 
 KEY = ".key"
-"""Behind the name of a hole that several columns may fill: the one that does."""
+"""Behind the name of a placeholder that several columns may fill: the one that does."""
 
 RAW = "raw"
 """The row itself, where it may have to go to the quarantine alone."""
 
-GIVEN = "given"
+GIVEN = "found"
 """Labels inside a row, as JSON."""
 
 
@@ -83,7 +83,7 @@ def times(texts: pl.Series, form: str) -> list[pl.Series]:
 
 
 def said(texts: pl.Series) -> pl.Series:
-    """Take an empty cell for one that says nothing."""
+    """Return the cells, null where one is empty."""
     return pl.select(pl.when(texts != "").then(texts)).to_series()
 
 
@@ -131,7 +131,7 @@ class CsvFrames:
     ) -> None:
         """Raises BadRecord GF-12 where a declared column is not there, or twice."""
         self._file, self._columns, self._shapes, self._with_raw = file, columns, shapes, with_raw
-        self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
+        self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
         check_header(file.columns, columns.declared)
         self._names = names(file.columns)
         keepers = columns.keepers
@@ -157,23 +157,25 @@ class CsvFrames:
         # Not by ``pl.col``, which takes a column's name for a pattern if it looks like one.
         table = dict(zip(self._names, rows.cells.get_columns(), strict=True))
         made = [rows.lines.alias("line")]
-        for hole, (column, *_) in self._columns.holes.items():
+        for placeholder, (column, *_) in self._columns.placeholders.items():
             cell = table[column]
-            made.append((cell if hole in (TEXT, ID) else said(cell)).alias(hole))
+            made.append((cell if placeholder in (TEXT, ID) else said(cell)).alias(placeholder))
         frame = pl.DataFrame(made)
         hows: list[str] = []
-        for hole in TIMES:
-            if hole in self._columns.holes:
-                frame = frame.with_columns(times(frame[hole], self._forms[hole]))
-                hows += [hole] if hole in self._keepers.values() else []
+        for placeholder in TIMES:
+            if placeholder in self._columns.placeholders:
+                frame = frame.with_columns(times(frame[placeholder], self._forms[placeholder]))
+                hows += [placeholder] if placeholder in self._keepers.values() else []
         rest = [self._shape_numbers(frame, hows), _as_written(rows)]
-        free = [name for name, hole in self._keepers.items() if hole is None]
+        free = [name for name, placeholder in self._keepers.items() if placeholder is None]
         rest += [members({alias(name): table[name] for name in free})] if free else []
         rest += [
             # A time that the column does not give back stays as it is.
-            member(alias(name), frame[hole], frame[hole].is_not_null() & frame[hole + HOW].is_null())
-            for name, hole in self._keepers.items()
-            if hole in hows
+            member(
+                alias(name), frame[placeholder], frame[placeholder].is_not_null() & frame[placeholder + HOW].is_null()
+            )
+            for name, placeholder in self._keepers.items()
+            if placeholder in hows
         ]
         return frame.with_columns(rest=joined([piece for piece in rest if piece is not None], len(frame)))
 
@@ -182,17 +184,20 @@ class CsvFrames:
         if not hows:
             number = shape_member(self._shapes.number(LEVEL, dict(self._keepers)))
             return None if number is None else pl.repeat(number, len(frame), eager=True)
-        for hole in hows:  # an empty cell, and one that stays in extra, may have any shape
-            known = frame[hole + HOW].drop_nulls()
+        for placeholder in hows:  # an empty cell, and one that stays in extra, may have any shape
+            known = frame[placeholder + HOW].drop_nulls()
             if len(known):
-                self._usual.setdefault(hole, known[0])
-        written = [frame[hole + HOW].fill_null(self._usual.get(hole, "")).alias(hole) for hole in hows]
+                self._usual.setdefault(placeholder, known[0])
+        written = [
+            frame[placeholder + HOW].fill_null(self._usual.get(placeholder, "")).alias(placeholder)
+            for placeholder in hows
+        ]
         keys = pl.DataFrame(written)
         ways = keys.unique(maintain_order=True)
         numbers = []
         for way in ways.iter_rows(named=True):
-            names_of = {hole: f"{hole}@{how}" if how else hole for hole, how in way.items()}
-            shape = {name: names_of.get(hole or "", hole) for name, hole in self._keepers.items()}
+            names_of = {placeholder: f"{placeholder}@{how}" if how else placeholder for placeholder, how in way.items()}
+            shape = {name: names_of.get(placeholder or "", placeholder) for name, placeholder in self._keepers.items()}
             numbers.append(shape_member(self._shapes.number(LEVEL, shape)))
         ways = ways.with_columns(pl.Series("number", numbers, pl.String))
         return keys.join(ways, on=hows, how="left", maintain_order="left")["number"]
@@ -224,9 +229,9 @@ _ROWS = 20_000
 
 
 class _Cell(NamedTuple):
-    """Where a hole's cell is in a row."""
+    """Where a placeholder's cell is in a row."""
 
-    hole: Hole
+    placeholder: Placeholder
     path: JsonPath
     below: str
     """Its pointer."""
@@ -234,9 +239,9 @@ class _Cell(NamedTuple):
     """What messages call it."""
 
     @classmethod
-    def at(cls, hole: Hole, path: JsonPath) -> Self:
+    def at(cls, placeholder: Placeholder, path: JsonPath) -> Self:
         """Describe the cell at a path."""
-        return cls(hole, path, pointer(*path), f"'{'.'.join(filter(None, path))}'")
+        return cls(placeholder, path, pointer(*path), f"'{'.'.join(filter(None, path))}'")
 
 
 class JsonFrames:
@@ -257,13 +262,14 @@ class JsonFrames:
         self._file, self._columns, self._shapes = file, columns, shapes
         self._with_raw, self._labels = with_raw, labels
         self.findings: list[ReaderFinding] = []
-        self._forms = {hole: declaration.times.get(hole, ISO) for hole in TIMES}
+        self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
         self._keepers = columns.keepers
         self._readers = {
-            key: [_Cell.at(hole, columns.path(hole, key)) for hole in holes] for key, holes in columns.readers().items()
+            key: [_Cell.at(placeholder, columns.path(placeholder, key)) for placeholder in placeholders]
+            for key, placeholders in columns.readers().items()
         }
-        self._required = [hole for hole in (TEXT, ID) if hole in columns.holes]
-        self._named = [hole for hole, names in columns.holes.items() if len(names) > 1]
+        self._required = [placeholder for placeholder in (TEXT, ID) if placeholder in columns.placeholders]
+        self._named = [placeholder for placeholder, names in columns.placeholders.items() if len(names) > 1]
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield a frame for so many rows; BadRecord for a row that is none."""
@@ -284,17 +290,24 @@ class JsonFrames:
         return self._file.envelope | self._shapes.envelope()
 
     def _frame(self, batch: list[dict[str, Any]]) -> pl.DataFrame:
-        schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(self._columns.holes, pl.String)
-        for hole in TIMES:
-            if hole in self._columns.holes:
-                schema |= {f"{hole}.value": pl.Datetime("us"), hole + HOW: pl.String, hole + BAD_TIME: pl.String}
+        schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(self._columns.placeholders, pl.String)
+        for placeholder in TIMES:
+            if placeholder in self._columns.placeholders:
+                schema |= {
+                    f"{placeholder}.value": pl.Datetime("us"),
+                    placeholder + HOW: pl.String,
+                    placeholder + BAD_TIME: pl.String,
+                }
         schema |= {RAW: pl.String} if self._with_raw else {}
         schema |= {GIVEN: pl.String} if self._labels else {}
-        schema |= {hole + KEY: pl.String for hole in self._named} | {"rest": pl.String, "numbers": pl.String}
+        schema |= {placeholder + KEY: pl.String for placeholder in self._named} | {
+            "rest": pl.String,
+            "numbers": pl.String,
+        }
         return pl.DataFrame([pl.Series(name, [row.get(name) for row in batch], kind) for name, kind in schema.items()])
 
     def _row(self, record: RawRecord) -> dict[str, Any]:
-        """Take a row apart; BadRecord with the pointer in the file."""
+        """Read the cells of a row; BadRecord with the pointer in the file."""
         at = record.pointer
         row: dict[str, Any] = {"line": int(at.rpartition("/")[2])}
         shape: dict[str, str | None] = {}
@@ -308,9 +321,12 @@ class JsonFrames:
             shape[key] = name
             if name is None:
                 rest.append(f"{_key(key)}{bytes(raw).decode()}")
-        for hole in self._required:
-            if row.get(hole) is None and not self._has_default(hole, row):
-                cells = (_Cell.at(hole, self._columns.path(hole, name)) for name in self._columns.holes[hole])
+        for placeholder in self._required:
+            if row.get(placeholder) is None and not self._has_default(placeholder, row):
+                cells = (
+                    _Cell.at(placeholder, self._columns.path(placeholder, name))
+                    for name in self._columns.placeholders[placeholder]
+                )
                 wanted = " or ".join(cell.name for cell in cells)
                 raise BadRecord("GF-01", f"{wanted} is missing", at)
         number = shape_member(self._shapes.number(LEVEL, shape))
@@ -320,41 +336,41 @@ class JsonFrames:
         row["numbers"] = " ".join(numbers) or None
         return row
 
-    def _has_default(self, hole: Hole, row: dict[str, Any]) -> bool:
+    def _has_default(self, placeholder: Placeholder, row: dict[str, Any]) -> bool:
         """Whether a turn may lack what others need: the dialogue's id, if it has an id of its own."""
-        return hole == ID and self._columns.has_default_ids and row.get(TURN_ID) is not None
+        return placeholder == ID and self._columns.has_default_ids and row.get(TURN_ID) is not None
 
     def _take(self, key: str, member: Raw, row: dict[str, Any], numbers: list[str], at: str) -> str | None:
         """Read a cell for all that want it; returns how its keeper writes it, None where none gives it back."""
         keeper = self._keepers.get(key)
         written: str | None = None
-        for hole, path, below, name_in_file in self._readers[key]:
-            if hole in row and row[hole] is not None:
+        for placeholder, path, below, name_in_file in self._readers[key]:
+            if placeholder in row and row[placeholder] is not None:
                 continue
             raw = member if len(path) == 1 else Split({key: member}, {}).find(path)
             if raw is None or is_null(raw):
-                written = hole + NULL if hole == keeper else written
+                written = placeholder + NULL if placeholder == keeper else written
                 continue
             text, suffix = text_of(raw, at + below, name_in_file)
-            if hole == TEXT and suffix:
+            if placeholder == TEXT and suffix:
                 raise BadRecord("GF-01", f"{name_in_file} is {text:.100}, not a text", at + below)
-            row[hole], row[hole + KEY] = text, key
-            name: str | None = hole + suffix
+            row[placeholder], row[placeholder + KEY] = text, key
+            name: str | None = placeholder + suffix
             if suffix:
-                numbers.append(hole)
-            if hole in TIMES:
-                value, how = read_time(text, self._forms[hole], is_number=suffix == LITERAL)
-                row[f"{hole}.value"], row[hole + HOW] = value, how
-                row[hole + BAD_TIME] = text if value is None else None
-                name = f"{hole}@{how}" if how else None
-            written = name if hole == keeper else written
+                numbers.append(placeholder)
+            if placeholder in TIMES:
+                value, how = read_time(text, self._forms[placeholder], is_number=suffix == LITERAL)
+                row[f"{placeholder}.value"], row[placeholder + HOW] = value, how
+                row[placeholder + BAD_TIME] = text if value is None else None
+                name = f"{placeholder}@{how}" if how else None
+            written = name if placeholder == keeper else written
         return written
 
     def _given(self, members: Members, row: dict[str, Any], at: str) -> str | None:
         """Read the labels inside a row; BadRecord for one of another type."""
-        talk = Talk([Said("", row[TEXT], at)], messages={0: members})
-        given = [label for labels in self._labels for label in labels.given(members, talk, self.findings)]
-        return msgspec.json.encode(given).decode() if given else None
+        dialogue = ParsedDialogue([ParsedTurn("", row[TEXT], at)], messages={0: members})
+        found = [label for labels in self._labels for label in labels.read(members, dialogue, self.findings)]
+        return msgspec.json.encode(found).decode() if found else None
 
 
 _KEYS: dict[str, str] = {}
@@ -370,7 +386,7 @@ def _key(key: str) -> str:
 
 
 def is_csv(path: PurePosixPath) -> bool:
-    """Tell by a file's path whether it has cells, not objects."""
+    """Whether a file has cells, not objects, by its path."""
     return ending(path) in CSV
 
 

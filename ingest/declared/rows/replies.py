@@ -97,7 +97,7 @@ VALUE, WHOLE = f"{ORDER}.value", f"{ORDER}.whole"
 def with_order(frames: Iterator[pl.DataFrame], columns: RowColumns) -> Iterator[pl.DataFrame]:
     """Read the places, where there are some; BadRecord GF-01 for one that is no number."""
     for frame in frames:
-        if ORDER not in columns.holes:
+        if ORDER not in columns.placeholders:
             yield frame
             continue
         places = frame[ORDER].cast(pl.Float64, strict=False)

@@ -12,9 +12,9 @@ import polars as pl
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, matches
-from talkhouse.ingest.declared.documents.labels import Given, Offsets
-from talkhouse.ingest.declared.rows.columns import ID, TEXT, TURN_ID, Hole, LabelColumn, RowColumns
-from talkhouse.ingest.declared.rows.facts import OWNER, Kept
+from talkhouse.ingest.declared.documents.labels import Offsets, ParsedLabel
+from talkhouse.ingest.declared.rows.columns import ID, TEXT, TURN_ID, LabelColumn, Placeholder, RowColumns
+from talkhouse.ingest.declared.rows.facts import OWNER, RowExtras
 from talkhouse.ingest.declared.rows.frames import GIVEN
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
 from talkhouse.ingest.declared.rows.spool import POSITION
@@ -30,17 +30,17 @@ class LabelledRows:
 
     batches: list[ColumnBatch]
     outside: list[tuple[int, LabelColumn]]
-    numbers: list[tuple[str, int, Hole, str]]
-    """Numbers that the column does not have: rule, row, hole and detail."""
+    numbers: list[tuple[str, int, Placeholder, str]]
+    """Numbers that the column does not have: rule, row, placeholder and detail."""
 
 
-def labels_of(rows: pl.DataFrame, columns: RowColumns, kept: Kept) -> LabelledRows:
+def labels_of(rows: pl.DataFrame, columns: RowColumns, extras: RowExtras) -> LabelledRows:
     """Make the labels of rows with their ``record_id``, ``dialogue_id`` and ``turn_index``."""
     made = LabelledRows([], [], [])
     for label in columns.labels:
-        if label.hole in rows.columns:
-            texts = rows[label.hole]
-            kept.keep(label.hole, _not_given_back(texts, label, is_csv=kept.is_csv))
+        if label.placeholder in rows.columns:
+            texts = rows[label.placeholder]
+            extras.keep(label.placeholder, _not_given_back(texts, label, is_csv=extras.is_csv))
         if label.is_of_turn:
             numbers = _numbers(rows, label, made.numbers)
             made.batches += _batch(rows, label, numbers, made.outside)
@@ -53,7 +53,7 @@ def labels_inside(rows: pl.DataFrame) -> Iterator[Row]:
         return
     found = rows.filter(pl.col(GIVEN).is_not_null()).select(GIVEN, "record_id", "dialogue_id", TURN_INDEX)
     for raw, record_id, dialogue_id, turn_index in found.iter_rows():
-        for given in msgspec.json.decode(raw, type=list[Given]):
+        for given in msgspec.json.decode(raw, type=list[ParsedLabel]):
             yield given._replace(turn_index=turn_index).row(record_id, dialogue_id)
 
 
@@ -64,7 +64,7 @@ def _not_given_back(texts: pl.Series, label: LabelColumn, *, is_csv: bool) -> pl
     return is_other | texts.is_null() if is_csv and label.missing[0] != "" else is_other
 
 
-def _numbers(rows: pl.DataFrame, label: LabelColumn, odd: list[tuple[str, int, Hole, str]]) -> pl.Series:
+def _numbers(rows: pl.DataFrame, label: LabelColumn, odd: list[tuple[str, int, Placeholder, str]]) -> pl.Series:
     """Read the numbers of labels, null where there is none, and note those that are none or that are rounded."""
     if label.value is None:
         return pl.repeat(None, len(rows), dtype=pl.Float64, eager=True)
@@ -88,7 +88,7 @@ def _batch(
         "record_id",
         "dialogue_id",
         TURN_INDEX,
-        label=pl.col(label.hole) if label.hole in rows.columns else pl.lit(None, pl.String),
+        label=pl.col(label.placeholder) if label.placeholder in rows.columns else pl.lit(None, pl.String),
         value=numbers,
         annotator_id=pl.col(label.annotator) if label.annotator else pl.lit(label.annotator_id, pl.String),
         row=pl.int_range(pl.len()),
@@ -212,20 +212,20 @@ def label_file_columns(declaration: Declaration, path: str, pattern: str) -> Lab
         for spec in declaration.annotations
         if spec.from_file is not None and (spec.from_file == pattern or matches(spec.from_file, path))
     )
-    holes: dict[Hole, tuple[str, ...]] = {}
+    placeholders: dict[Placeholder, tuple[str, ...]] = {}
     for spec in specs:
         if spec.dialogue:
-            holes.setdefault(ID, (str(spec.dialogue[0]),))
+            placeholders.setdefault(ID, (str(spec.dialogue[0]),))
     for spec in specs:
         for field in FIELDS:
             column = getattr(spec, field)
             if column:
-                holes[hole_of(spec, field)] = (str(column[0]),)
-    return LabelFileColumns(RowColumns(holes), specs)
+                placeholders[placeholder_of(spec, field)] = (str(column[0]),)
+    return LabelFileColumns(RowColumns(placeholders), specs)
 
 
-def hole_of(spec: Annotations, field: str) -> Hole:
-    """Return the hole of a field of a scheme's labels."""
+def placeholder_of(spec: Annotations, field: str) -> Placeholder:
+    """Return the placeholder of a field of a scheme's labels."""
     return f"{field}:{spec.scheme}"
 
 
@@ -291,14 +291,14 @@ class LabelRows:
     def _annotation(
         self, spec: Annotations, row: dict[str, Any], record: Record, dialogue: KnownDialogue
     ) -> Annotation | None:
-        label, number = row.get(hole_of(spec, "label")), row.get(hole_of(spec, "value"))
+        label, number = row.get(placeholder_of(spec, "label")), row.get(placeholder_of(spec, "value"))
         label = None if label in (spec.missing_values or ("",)) else label
         value = self._number(spec, number, row) if number is not None else None
         turn = self._turn(spec, row, dialogue)
         if label is None and value is None:
             return None
         scheme = self._declaration.scheme(spec.scheme)
-        name = row.get(hole_of(spec, "annotator"))
+        name = row.get(placeholder_of(spec, "annotator"))
         annotators = self._annotators.setdefault((turn, scheme), [])
         if name not in annotators:
             annotators.append(name)
@@ -321,7 +321,7 @@ class LabelRows:
     def _turn(self, spec: Annotations, row: dict[str, Any], dialogue: KnownDialogue) -> int | None:
         if spec.turn is None:
             return None
-        name = row[hole_of(spec, "turn")]
+        name = row[placeholder_of(spec, "turn")]
         index = dialogue.turn(name) if name is not None else None
         if index is None:
             raise BadRecord("GF-15", f"line {row['line'] + 1:,}: the dialogue has no turn {name or ''!r:.100}")
@@ -340,7 +340,7 @@ class LabelRows:
     def _span(
         self, spec: Annotations, row: dict[str, Any], turn: int | None, dialogue: KnownDialogue
     ) -> tuple[int | None, int | None]:
-        start, end = row.get(hole_of(spec, "start")), row.get(hole_of(spec, "end"))
+        start, end = row.get(placeholder_of(spec, "start")), row.get(placeholder_of(spec, "end"))
         if turn is None or (start is None and end is None):
             return None, None
         span = Offsets(spec.offsets).span(start or "", end or "", dialogue.texts[turn])
@@ -351,18 +351,18 @@ class LabelRows:
         return span or (None, None)
 
     def _find(self, rule: str, spec: Annotations, field: str, row: dict[str, Any], detail: str) -> None:
-        column = self._named.columns.holes[hole_of(spec, field)][0]
+        column = self._named.columns.placeholders[placeholder_of(spec, field)][0]
         at = pointer(row["line"], column)
         self._findings.append(ReaderFinding(rule, detail, pointer=at, severity="warn"))
 
     def _extra(self, row: dict[str, Any], given: dict[str, Annotation], dialogue: KnownDialogue) -> str | None:
         """Return what the annotations of a row don't give back of it."""
         members = [row["rest"]] if row["rest"] else []
-        back = {hole_of(spec, field): text for spec, field, text in self._given_back(given, dialogue)}
-        for column, hole in self._keepers.items():
-            text = row[hole]
-            if hole != ID and back.get(hole) != text and (text is not None or self._is_csv):
-                members.append(f"{msgspec.json.encode(alias(column)).decode()}:{self._literal(hole, row)}")
+        back = {placeholder_of(spec, field): text for spec, field, text in self._given_back(given, dialogue)}
+        for column, placeholder in self._keepers.items():
+            text = row[placeholder]
+            if placeholder != ID and back.get(placeholder) != text and (text is not None or self._is_csv):
+                members.append(f"{msgspec.json.encode(alias(column)).decode()}:{self._literal(placeholder, row)}")
         return "{" + ",".join(members) + "}" if members else None
 
     def _given_back(
@@ -378,9 +378,9 @@ class LabelRows:
                 for field, value in cells_of(annotation, name, text, is_utf16=spec.offsets == "utf-16").items():
                     yield spec, field, value
 
-    def _literal(self, hole: Hole, row: dict[str, Any]) -> str:
-        text = row[hole]
-        is_number = hole in (row.get("numbers") or "").split(" ")
+    def _literal(self, placeholder: Placeholder, row: dict[str, Any]) -> str:
+        text = row[placeholder]
+        is_number = placeholder in (row.get("numbers") or "").split(" ")
         return text if is_number and text is not None else msgspec.json.encode(text or "").decode()
 
     def texts(self) -> list[bytes]:

@@ -18,7 +18,13 @@ from talkhouse.ingest.declared.record_files.content import Envelope, WrittenReco
 from talkhouse.ingest.declared.rows.columns import ID, LEVEL, SAID_AT, RowColumns, columns_of
 from talkhouse.ingest.declared.rows.convokit import file_kind, member_back, utterance_columns
 from talkhouse.ingest.declared.rows.frames import is_csv
-from talkhouse.ingest.declared.rows.row_labels import LabelFileColumns, cells_of, hole_of, label_file_columns, order_of
+from talkhouse.ingest.declared.rows.row_labels import (
+    LabelFileColumns,
+    cells_of,
+    label_file_columns,
+    order_of,
+    placeholder_of,
+)
 from talkhouse.ingest.declared.rows.spool import REFUSED, SCATTERED
 from talkhouse.ingest.declared.shapes import LITERAL, NULL, KnownShapes, alias
 from talkhouse.ingest.declared.speakers import Roles
@@ -41,7 +47,7 @@ class StoredRow(msgspec.Struct, gc=False):
     """The row itself, of a record in quarantine."""
 
     @classmethod
-    def of(cls, line: int, cells: dict[str, bytes], extra: Mapping[str, Raw]) -> Self:
+    def from_cells(cls, line: int, cells: dict[str, bytes], extra: Mapping[str, Raw]) -> Self:
         """Make a row of its cells, and of what ``extra`` has of how they are written."""
         written = extra.get("cells")
         as_written = msgspec.json.decode(written, type=dict[str, str]) if written is not None else {}
@@ -53,12 +59,12 @@ class StoredRow(msgspec.Struct, gc=False):
         return b"{" + b",".join(members) + b"}"
 
 
-def cell(hole: str, text_of: Callable[[str], str | None], *, is_csv: bool) -> bytes:
-    """Write the cell that a hole gives back, by its name in the shape, as JSON: an empty one is null, in CSV ``""``."""
-    text = None if hole.endswith(NULL) else text_of(hole.removesuffix(LITERAL))
+def cell(placeholder: str, text_of: Callable[[str], str | None], *, is_csv: bool) -> bytes:
+    """Write the cell of a placeholder, by its name in the shape, as JSON: an empty one is null, in CSV ``""``."""
+    text = None if placeholder.endswith(NULL) else text_of(placeholder.removesuffix(LITERAL))
     if text is None:
         return b'""' if is_csv else b"null"
-    return text.encode() if hole.endswith(LITERAL) else msgspec.json.encode(text)
+    return text.encode() if placeholder.endswith(LITERAL) else msgspec.json.encode(text)
 
 
 class RowsBack:
@@ -67,7 +73,7 @@ class RowsBack:
     def __init__(self, declaration: Declaration, columns: RowColumns) -> None:
         self._declaration = declaration
         self._roles = Roles(declaration)
-        self._labels = {label.hole: label for label in columns.labels}
+        self._labels = {label.placeholder: label for label in columns.labels}
         self._within = declaration.speaker.scope == "dialogue"
 
     def rows(self, stored: StoredRecord, shapes: KnownShapes, *, is_csv: bool) -> Iterator[StoredRow]:
@@ -82,27 +88,29 @@ class RowsBack:
             kept = literals(turn.extra if own is None else bytes(own).decode())
             text_of = partial(self._text, turn, stored)
             cells: dict[str, bytes] = {}
-            for key, hole in shapes.of(LEVEL, kept).items():
+            for key, placeholder in shapes.shape(LEVEL, kept).items():
                 raw = differs.get(at + pointer(key), kept.get(alias(key))) if differs else kept.get(alias(key))
-                cells[key] = bytes(raw) if raw is not None else self._cell(hole, text_of, turn, stored, is_csv=is_csv)
-            yield StoredRow.of(lines[turn.turn_index] if lines else first, cells, kept)
+                cells[key] = (
+                    bytes(raw) if raw is not None else self._cell(placeholder, text_of, turn, stored, is_csv=is_csv)
+                )
+            yield StoredRow.from_cells(lines[turn.turn_index] if lines else first, cells, kept)
 
     def _cell(
-        self, hole: str, text_of: Callable[[str], str | None], turn: Turn, stored: StoredRecord, *, is_csv: bool
+        self, placeholder: str, text_of: Callable[[str], str | None], turn: Turn, stored: StoredRecord, *, is_csv: bool
     ) -> bytes:
-        """Write the cell that a hole gives back."""
-        name, is_time, how = hole.partition("@")
+        """Write the cell that a placeholder gives back."""
+        name, is_time, how = placeholder.partition("@")
         if not is_time:
-            return cell(hole, text_of, is_csv=is_csv)
+            return cell(placeholder, text_of, is_csv=is_csv)
         time = turn.said_at if name == SAID_AT else stored.dialogue.started_at if stored.dialogue else None
         if time is None:
             return cell(name + NULL, text_of, is_csv=is_csv)
         text = write_time(time, how)
         return text.encode() if how in UNIX else msgspec.json.encode(text)
 
-    def _text(self, turn: Turn, stored: StoredRecord, hole: str) -> str | None:
+    def _text(self, turn: Turn, stored: StoredRecord, placeholder: str) -> str | None:
         """Return the text of a cell."""
-        match hole:
+        match placeholder:
             case "text":
                 return turn.text
             case "dialogue.id":
@@ -120,16 +128,16 @@ class RowsBack:
             case "reply_to":
                 return self._reply(turn, stored)
             case "start_ms" | "end_ms":
-                number = getattr(turn, hole)
+                number = getattr(turn, placeholder)
                 return None if number is None else str(number)
             case "name":
                 return stored.speakers[turn.speaker_id].name if turn.speaker_id else None
             case "split":
                 return stored.loaded.split
             case "title" | "domain" | "language":
-                fact: str | None = getattr(stored.dialogue, hole)
+                fact: str | None = getattr(stored.dialogue, placeholder)
                 return fact
-        return self._label(hole, turn, stored)
+        return self._label(placeholder, turn, stored)
 
     def _speaker(self, turn: Turn) -> str | None:
         begin = f"{turn.dialogue_id}/" if self._within else f"{self._declaration.corpus_id}:"
@@ -140,9 +148,9 @@ class RowsBack:
             return None
         return stored.turns[turn.reply_to].native_id if self._declaration.turn.id else str(turn.reply_to)
 
-    def _label(self, hole: str, turn: Turn, stored: StoredRecord) -> str | None:
+    def _label(self, placeholder: str, turn: Turn, stored: StoredRecord) -> str | None:
         """Return the label that a column has; a cell without one has the first value that is none."""
-        label = self._labels.get(hole)
+        label = self._labels.get(placeholder)
         if label is None:
             return None
         index = turn.turn_index if label.is_of_turn else None
@@ -188,16 +196,16 @@ class LabelsBack:
         name = turn.native_id if turn is not None and self._declaration.turn.id else str(annotation.turn_index)
         is_utf16 = spec.offsets == "utf-16"
         cells = cells_of(annotation, name, "" if turn is None else turn.text, is_utf16=is_utf16)
-        return {hole_of(spec, field): text for field, text in cells.items()}
+        return {placeholder_of(spec, field): text for field, text in cells.items()}
 
     def _row(
         self, line: int, texts: dict[str, str | None], extra: dict[str, Raw], shapes: KnownShapes, *, is_csv: bool
     ) -> StoredRow:
         cells = {}
-        for key, hole in shapes.of(LEVEL, extra).items():
+        for key, placeholder in shapes.shape(LEVEL, extra).items():
             raw = extra.get(alias(key))
-            cells[key] = bytes(raw) if raw is not None else cell(hole, texts.get, is_csv=is_csv)
-        return StoredRow.of(line, cells, extra)
+            cells[key] = bytes(raw) if raw is not None else cell(placeholder, texts.get, is_csv=is_csv)
+        return StoredRow.from_cells(line, cells, extra)
 
 
 _IN_MEMORY = 16_000_000
