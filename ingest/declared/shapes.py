@@ -52,7 +52,7 @@ def members_of(raw: Raw | bytes) -> Members:
 def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
     """Arrange paths by their first names: placeholder -> path becomes key -> placeholder or deeper.
 
-    Of two placeholders with one path the first takes what is there; ``Split.find`` reads it for the other.
+    Of two placeholders with one path the first takes what is there; ``SplitObject.find`` reads it for the other.
     """
     arranged: dict[str, Any] = {}
     for placeholder, path in paths.items():
@@ -79,13 +79,13 @@ def merged(first: Wanted, second: Wanted) -> Wanted:
     return joined
 
 
-class Split:
+class SplitObject:
     """An object on its way in: find what columns want, decide what they take, and get the shape and the rest."""
 
     def __init__(self, members: Members, want: Wanted) -> None:
         self.members = members
         self._want = want
-        self._inner_read: dict[str, Split] = {}
+        self._inner_read: dict[str, SplitObject] = {}
 
     @cached_property
     def placeholders(self) -> dict[str, Raw]:
@@ -99,12 +99,12 @@ class Split:
         return placeholders
 
     @cached_property
-    def _inner(self) -> dict[str, "Split"]:
+    def _inner(self) -> dict[str, "SplitObject"]:
         """The objects of which columns want a part."""
         inner = {}
         for key, placeholder in self._want.items():
             if not isinstance(placeholder, str) and key in self.members and bytes(self.members[key])[:1] == b"{":
-                inner[key] = Split(members_of(self.members[key]), placeholder)
+                inner[key] = SplitObject(members_of(self.members[key]), placeholder)
         return inner
 
     def find(self, path: JsonPath | None) -> Raw | None:
@@ -119,7 +119,7 @@ class Split:
         if inner is None:
             if bytes(raw)[:1] != b"{":
                 return None
-            inner = self._inner_read[name] = Split(members_of(raw), {})
+            inner = self._inner_read[name] = SplitObject(members_of(raw), {})
         return inner.find(path[1:])
 
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:

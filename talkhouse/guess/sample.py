@@ -13,8 +13,8 @@ import msgspec
 
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files import ENDINGS, JSON
-from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
-from talkhouse.ingest.declared.record_files.csv_cells import Cells
+from talkhouse.ingest.declared.record_files.content import FileContent, ending, is_packed
+from talkhouse.ingest.declared.record_files.csv_cells import CsvCells
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import BeyondLimit
 from talkhouse.ingest.sources import BOM, SourceFile
@@ -150,7 +150,7 @@ def rows_of(text: str, is_whole: bool, usual: str, most: int) -> DelimitedRows:
 
 
 def _read_rows(text: str, is_whole: bool, dialect: Dialect, most: int) -> DelimitedRows:
-    cells = Cells(dialect.delimiter or ",", dialect.quote_char, (), dialect.escape_char)
+    cells = CsvCells(dialect.delimiter or ",", dialect.quote_char, (), dialect.escape_char)
     result = DelimitedRows((), dialect=dialect)
     start, rows = 0, list[list[str]]()
     while start < len(text) and len(rows) <= most + 1:
@@ -311,7 +311,7 @@ def _parquet(file: SourceFile, most: Most) -> _Decoded:
 
     decoded = _Decoded("Parquet")
     try:
-        content, size = Content(file), 0
+        content, size = FileContent(file), 0
         rows = min(_BATCH, rows_at_a_time(content, most.records))
         with opened_parquet(content) as parquet:
             decoded.columns = tuple(parquet.schema.names)

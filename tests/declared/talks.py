@@ -16,7 +16,7 @@ from talkhouse.ingest.declared.documents.parsed_record import (
     ParsedPart,
     ParsedTurn,
 )
-from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, Split, join, members_of
+from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, members_of
 from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
 from talkhouse.ingest.decode import dump, literals
 from talkhouse.ingest.rows import Candidate, FileRow, Part, Record, Speaker, Turn
@@ -28,7 +28,7 @@ _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 def read(form: DocumentFormat, record: str) -> ParsedDialogue:
     """Read one record."""
-    return form.read(Split(members_of(record.encode()), form.wanted))
+    return form.read(SplitObject(members_of(record.encode()), form.wanted))
 
 
 def written(form: DocumentFormat, declaration: Declaration, record: str) -> str:
@@ -38,7 +38,7 @@ def written(form: DocumentFormat, declaration: Declaration, record: str) -> str:
 
 def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -> tuple[StoredRecord, str]:
     """Read a record; return its rows, and what is written from them."""
-    split = Split(members_of(record.encode()), form.wanted)
+    split = SplitObject(members_of(record.encode()), form.wanted)
     talk = form.read(split)
     shapes, extra = Shapes(), dict[str, Raw](talk.extra)
     shape = split.shape(talk.taken, extra)

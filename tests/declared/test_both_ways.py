@@ -20,7 +20,7 @@ from talkhouse.ingest.declared.declaration.model import (
     TurnFields,
 )
 from talkhouse.ingest.declared.documents import document_files
-from talkhouse.ingest.declared.documents.dialogue_rows import Dialogues
+from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues
 from talkhouse.ingest.declared.documents.document_files import CAREFULLY
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.messages import CHAT
@@ -244,7 +244,7 @@ def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
     declaration = next(iter(_declarations()))
     taken: list[bytes] = []
 
-    def spy(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> Dialogues:
+    def spy(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> DecodedDialogues:
         made = typed_dialogues(typed, block, labels)
         taken.extend(block[n].raw for n in made.of_records)
         return made

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files import csv_files
 from talkhouse.ingest.declared.record_files.content import RawRecord
-from talkhouse.ingest.declared.record_files.csv_cells import Cells, table_of
+from talkhouse.ingest.declared.record_files.csv_cells import CsvCells, table_of
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import SourceError
@@ -108,12 +108,12 @@ def _result(raw: bytes, dialect: Dialect) -> object:
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_usual_csv_is_read_by_polars(line_end: str) -> None:
     rows = ['a,"b, c"' + line_end, '"say ""d""",' + line_end, '"two\nlines",007' + line_end]
-    usual = table_of("".join(rows), 2, Cells(",", '"'), line_end)
+    usual = table_of("".join(rows), 2, CsvCells(",", '"'), line_end)
     assert usual is not None
     assert usual.cells.rows() == [("a", "b, c"), ('say "d"', ""), ("two\nlines", "007")]
     assert (usual.texts.to_list(), usual.odd) == (rows, {})
     rows[0] = '"a","b, c"' + line_end
-    with_odd = table_of("".join(rows), 2, Cells(",", '"'), line_end)
+    with_odd = table_of("".join(rows), 2, CsvCells(",", '"'), line_end)
     assert with_odd is not None
     assert with_odd.cells.rows() == usual.cells.rows()
     assert (with_odd.texts.to_list(), [*with_odd.odd]) == (rows, [0])

@@ -53,7 +53,7 @@ def turns(record: object, of: Preference = FORMAT) -> list[tuple[str, str]]:
 def candidates(record: object, of: Preference = FORMAT) -> list[tuple[int | None, int, int, str, str]]:
     return [
         (offered.turn_index, offered.position, offered.item_index, decode((offered.extra or {})["role"]), offered.text)
-        for offered in read(of, record).offered
+        for offered in read(of, record).candidates
     ]
 
 
@@ -143,7 +143,7 @@ def test_turns_that_both_begin_with_but_are_written_otherwise_stay_as_they_are()
     }
     assert candidates(record) == [(1, 0, 0, "assistant", "Seven."), (1, 1, 0, "assistant", "Ten.")]
     assert extra_after(record) == ["rejected"]
-    assert list(read(FORMAT, record).offered[1].extra or {}) == ["role"]
+    assert list(read(FORMAT, record).candidates[1].extra or {}) == ["role"]
 
 
 def test_a_message_by_itself() -> None:

@@ -10,20 +10,20 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.ingest.declared.declaration.model import Task
+from talkhouse.ingest.declared.declaration.model import DeclaredTask
 from talkhouse.queries.views import MOST_SPLITS
 from tests.declared.talks_in_files import build_talks, declared
 
 pytestmark = pytest.mark.slow
 
 TASKS = (
-    Task("reply", "next_turn", 1, role="bot"),
-    Task("turn", "next_turn", 1),
-    Task("mood", "turn_label", 1, scheme="mood"),
-    Task("topic", "dialogue_label", 1, scheme="topic"),
-    Task("score", "dialogue_label", 1, scheme="score"),
-    Task("place", "spans", 1, scheme="place"),
-    Task("better", "preference", 1),
+    DeclaredTask("reply", "next_turn", 1, role="bot"),
+    DeclaredTask("turn", "next_turn", 1),
+    DeclaredTask("mood", "turn_label", 1, scheme="mood"),
+    DeclaredTask("topic", "dialogue_label", 1, scheme="topic"),
+    DeclaredTask("score", "dialogue_label", 1, scheme="score"),
+    DeclaredTask("place", "spans", 1, scheme="place"),
+    DeclaredTask("better", "preference", 1),
 )
 
 TEA = [["user", "Tea?"], ["bot", "Yes 🥶, in the hall."], ["bot", ""], ["user", "Where?"]]

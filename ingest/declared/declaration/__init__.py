@@ -10,7 +10,7 @@ from typing import Any
 from talkhouse.ingest.contract.declaration import id_problem
 from talkhouse.ingest.declared.declaration.label_tables import annotations_of, tasks_of
 from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration, Format
-from talkhouse.ingest.declared.declaration.table import Table, one_of
+from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 from talkhouse.ingest.declared.declaration.tables import (
     FORMS,
     check_tables,
@@ -62,7 +62,7 @@ def read_declaration(corpus_id: str, text: str, place: str, folder: Path | None 
     if len(text) > LARGEST:
         raise _too_long(place)
     values, lines = _parsed(text, place)
-    return declaration_of(corpus_id, text, place, Table(values, (), _Lines(place, lines)), folder)
+    return declaration_of(corpus_id, text, place, DeclarationTable(values, (), _Lines(place, lines)), folder)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,9 @@ class _Lines:
         return RegistryError(problem, where=f"{self.place}:{self.line_of(path)}", **parts)
 
 
-def declaration_of(corpus_id: str, text: str, place: str, whole: Table, folder: Path | None = None) -> Declaration:
+def declaration_of(
+    corpus_id: str, text: str, place: str, whole: DeclarationTable, folder: Path | None = None
+) -> Declaration:
     """Make a declaration of a TOML text and its values; what is wrong is told as the values' origin does."""
     facts = facts_of(whole)
     format_: Format = facts["format"]
@@ -190,7 +192,9 @@ def from_options(
         origin.options[table, key] = f"{MAP} {option}"
     check_unicode(split or "", SPLIT)
     text = toml_text(document)
-    return declaration_of(corpus_id, text, f"the options of {corpus_id}", Table(tomllib.loads(text), (), origin))
+    return declaration_of(
+        corpus_id, text, f"the options of {corpus_id}", DeclarationTable(tomllib.loads(text), (), origin)
+    )
 
 
 @dataclass

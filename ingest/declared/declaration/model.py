@@ -173,7 +173,7 @@ class Annotations:
 
 
 @dataclass(frozen=True)
-class Task:
+class DeclaredTask:
     """A ``[[tasks]]``: examples made from a template."""
 
     name: str
@@ -212,7 +212,7 @@ class Declaration:
     times: Mapping[str, str] = field(default_factory=dict)
     """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601."""
     annotations: tuple[Annotations, ...] = ()
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[DeclaredTask, ...] = ()
     description: str = ""
     homepage: str = ""
     licence: str = NOT_STATED

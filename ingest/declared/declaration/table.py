@@ -16,7 +16,7 @@ MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "co
 """Entries of those that are gone through for every file, text or record."""
 
 
-class Origin(Protocol):
+class DeclarationOrigin(Protocol):
     """Where a declaration comes from."""
 
     def line_of(self, path: KeyPath) -> int:
@@ -26,10 +26,10 @@ class Origin(Protocol):
         """Return the error of a mistake at a key, by the parts of a message."""
 
 
-class Table:
+class DeclarationTable:
     """A table, or the whole declaration."""
 
-    def __init__(self, values: Mapping[str, Any], path: KeyPath, origin: Origin) -> None:
+    def __init__(self, values: Mapping[str, Any], path: KeyPath, origin: DeclarationOrigin) -> None:
         self.values, self.path, self._origin = values, path, origin
 
     @property
@@ -84,21 +84,21 @@ class Table:
         self._bounded(key, value)
         return tuple(value)
 
-    def table(self, key: str, expected: str = "") -> "Table":
+    def table(self, key: str, expected: str = "") -> "DeclarationTable":
         """Return a table inside; an empty one where there is none."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
             self.wrong(key, expected or f"[{key}] on a line of its own, and its keys below")
         self._bounded(key, value)
-        return Table(value, (*self.path, key), self._origin)
+        return DeclarationTable(value, (*self.path, key), self._origin)
 
-    def tables(self, key: str) -> Iterator["Table"]:
+    def tables(self, key: str) -> Iterator["DeclarationTable"]:
         """Yield the tables of a list ``[[key]]``."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             self.wrong(key, f"[[{key}]] on a line of its own, and its keys below")
         self._bounded(key, value)
-        return (Table(item, (*self.path, key, index), self._origin) for index, item in enumerate(value))
+        return (DeclarationTable(item, (*self.path, key, index), self._origin) for index, item in enumerate(value))
 
     def json_path(self, key: str) -> "Path":
         """Return the path that a key has."""

@@ -20,7 +20,7 @@ from talkhouse.ingest.declared.declaration.model import (
     TurnFields,
     pattern_problem,
 )
-from talkhouse.ingest.declared.declaration.table import Table, one_of, read_path
+from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ _TABLES = (
 )
 
 
-def facts_of(whole: Table) -> dict[str, Any]:
+def facts_of(whole: DeclarationTable) -> dict[str, Any]:
     """Return the values of the fields of Declaration that describe the corpus."""
     whole.check_keys((*HEAD, *_TABLES))
     for key, expected in (("title", 'title = "..."'), ("format", f"one of: {', '.join(FORMS)}")):
@@ -193,7 +193,7 @@ def facts_of(whole: Table) -> dict[str, Any]:
     return facts
 
 
-def _above_tables(whole: Table, key: str) -> str:
+def _above_tables(whole: DeclarationTable, key: str) -> str:
     """Return where a key belongs, if it stands below the head of a table and so is that table's."""
     below = [name for name, value in whole.values.items() for table in _tables_in(value) if key in table]
     if below:
@@ -218,7 +218,7 @@ _DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
 """Of ``datetime.strptime``."""
 
 
-def check_tables(whole: Table, format_: Format) -> None:
+def check_tables(whole: DeclarationTable, format_: Format) -> None:
     """Refuse a table that means nothing in a format."""
     form = FORMS[format_]
     for name in (*_KINDS, *_OTHERS):
@@ -232,7 +232,7 @@ def check_tables(whole: Table, format_: Format) -> None:
             )
 
 
-def fields_of(whole: Table, format_: Format) -> dict[str, Any]:
+def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
     """Return the fields of Declaration that name places in the data, with the format's own where none is declared."""
     form = FORMS[format_]
     fields: dict[str, Any] = {}
@@ -261,7 +261,7 @@ def fields_of(whole: Table, format_: Format) -> dict[str, Any]:
     return fields
 
 
-def path_of(table: Table, name: str, key: str, form: Form) -> JsonPath:
+def path_of(table: DeclarationTable, name: str, key: str, form: Form) -> JsonPath:
     """Return the path of a key of one of these tables."""
     if form.is_rows:
         return table.column(key)
@@ -275,20 +275,20 @@ def path_of(table: Table, name: str, key: str, form: Form) -> JsonPath:
     return names
 
 
-def _defaults(form: Form, table: Table, name: str) -> Mapping[str, str]:
+def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, str]:
     if name == "pair" and "pair" in form.fields:
         return {} if "prompt" in table or "response" in table else ALPACA
     return form.defaults.get(name, {})
 
 
-def _speaker_of(table: Table, form: Form) -> SpeakerFields:
+def _speaker_of(table: DeclarationTable, form: Form) -> SpeakerFields:
     table.check_keys(("scope", "name", "is_bot"))
     paths = {key: path_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
     scope = table.choice("scope", ("corpus", "dialogue")) if "scope" in table else form.scope
     return SpeakerFields(scope=scope, **paths)
 
 
-def dialect_of(whole: Table) -> Dialect:
+def dialect_of(whole: DeclarationTable) -> Dialect:
     """Return how cells are told apart."""
     table = whole.table("dialect")
     table.check_keys(("delimiter", "quoteChar", "escapeChar"))
@@ -305,7 +305,7 @@ def dialect_of(whole: Table) -> Dialect:
     return Dialect(delimiter, quote, "" if escape == quote else escape)
 
 
-def markers_of(whole: Table, form: Form) -> dict[str, str]:
+def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
     """Return the marks of a transcript with their roles."""
     table = whole.table("markers")
     markers = {mark: table.word(mark) or "" for mark in table.values}
@@ -320,27 +320,27 @@ def markers_of(whole: Table, form: Form) -> dict[str, str]:
     return markers
 
 
-def roles_of(whole: Table, form: Form) -> dict[str, str]:
+def roles_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
     """Return what the file's words for roles mean; what is declared comes first, so that it is what is written back."""
     table = whole.table("roles")
     declared = {word: table.word(word) or "" for word in table.values}
     return declared | {word: role for word, role in form.roles.items() if word not in declared}
 
 
-def splits_of(whole: Table) -> dict[str, str | None]:
+def splits_of(whole: DeclarationTable) -> dict[str, str | None]:
     """Return what the publisher's splits are called elsewhere; None: nothing."""
     table = whole.table("splits")
     return {split: _standard_split(table, split) for split in table.values}
 
 
-def _standard_split(table: Table, split: str) -> str | None:
+def _standard_split(table: DeclarationTable, split: str) -> str | None:
     word = table.text(split)
     if word and word not in STANDARD_SPLITS:
         table.wrong(split, f'{one_of(word, STANDARD_SPLITS)}; or "" for none')
     return word or None
 
 
-def times_of(whole: Table, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
+def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the forms of times that are not ISO 8601."""
     table = whole.table("times")
     table.check_keys(("said_at", "started_at"))
@@ -352,7 +352,7 @@ def times_of(whole: Table, form: Form, fields: Mapping[str, Any]) -> dict[str, s
     return {**form.times, **{key: table.text(key) for key in table.values}}
 
 
-def _check_form(table: Table, key: str) -> None:
+def _check_form(table: DeclarationTable, key: str) -> None:
     form = table.text(key)
     directives = _DIRECTIVE.findall(form)
     if form not in UNIX and (not directives or not _DIRECTIVES.issuperset(directives)):
@@ -367,7 +367,7 @@ _OF_DIALOGUES = ("split", "release", "subset")
 _HOLDS = ("dialogues", "annotations")
 
 
-def files_of(whole: Table) -> tuple[Files, ...]:
+def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
     """Return the files that are declared; without any, all that lie in the folder."""
     files: list[Files] = []
     patterns: dict[str, int] = {}
@@ -384,7 +384,7 @@ def files_of(whole: Table) -> tuple[Files, ...]:
     return tuple(files) or (Files(EVERYTHING, whole.line("files" if "files" in whole else "format")),)
 
 
-def _files_of(table: Table) -> Files:
+def _files_of(table: DeclarationTable) -> Files:
     table.check_keys(("path", *_OF_DIALOGUES, "holds", "skip"))
     if "path" not in table:
         table.fail(None, "[[files]] without a path", expected='path = "train/*.jsonl"')
@@ -401,7 +401,7 @@ def _files_of(table: Table) -> Files:
     return Files(path, table.line("path"), holds=holds, **words)
 
 
-def _check_one_split(whole: Table, files: list[Files]) -> None:
+def _check_one_split(whole: DeclarationTable, files: list[Files]) -> None:
     for each in files:
         if each.split is not None:
             whole.table("dialogue").fail(

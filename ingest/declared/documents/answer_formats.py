@@ -14,8 +14,8 @@ from talkhouse.ingest.declared.documents.messages import CHAT, items_of, require
 from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.transcript import (
-    Answer,
     Answers,
+    ParsedAnswer,
     has_same_words,
     is_written_the_same,
     open_prompt,
@@ -24,7 +24,7 @@ from talkhouse.ingest.declared.shapes import (
     EMPTY,
     KnownShapes,
     Members,
-    Split,
+    SplitObject,
     Wanted,
     is_null,
     join,
@@ -46,7 +46,7 @@ _TURNS = re.compile(r"(turns|messages)\[(-?\d+)(:?)(-?\d*)\]")
 
 
 @dataclass
-class Pair:
+class ParsedPair:
     """What a pair says."""
 
     turns: list[ParsedTurn] = field(default_factory=list)
@@ -70,9 +70,9 @@ class PairReader:
         self._answers = None if in_list else Answers(declaration, CHAT)
         self.wanted: Wanted = wanted({**self._paths, "history": self._history})
 
-    def read(self, record: Split, at: str = "") -> Pair:
+    def read(self, record: SplitObject, at: str = "") -> ParsedPair:
         """Read the object at a pointer; BadRecord GF-01 without prompt or response, or where a type is another."""
-        pair = Pair()
+        pair = ParsedPair()
         spoken = {placeholder: self._turns_of(record, placeholder, at, pair) for placeholder in _ROLES}
         history = self._read_history(record, pair)
         system = spoken.pop("system")
@@ -96,7 +96,7 @@ class PairReader:
             pair.findings.append(ReaderFinding("GF-03", "the response is empty", pointer=place))
         return pair
 
-    def _turns_of(self, record: Split, placeholder: str, at: str, pair: Pair) -> list[ParsedTurn]:
+    def _turns_of(self, record: SplitObject, placeholder: str, at: str, pair: ParsedPair) -> list[ParsedTurn]:
         """Return what is turn in a member; nothing where it is empty or not there, which ``taken`` says."""
         path = self._paths[placeholder]
         raw = required(record, path, at) if placeholder in _REQUIRED else record.find(path)
@@ -113,7 +113,7 @@ class PairReader:
             pair.taken[placeholder] = placeholder + EMPTY
         return [ParsedTurn(_ROLES[placeholder], text, at)] if text else []
 
-    def _read_history(self, record: Split, pair: Pair) -> list[ParsedTurn] | None:
+    def _read_history(self, record: SplitObject, pair: ParsedPair) -> list[ParsedTurn] | None:
         """Return what was turn before, empty texts too; None where there is no history."""
         raw = record.find(self._history)
         if raw is None:
@@ -173,15 +173,15 @@ class Pairs:
         self._pairs = PairReader(declaration, in_list=bool(each))
         self.wanted: Wanted = wanted({_EACH: self._each}) if each else self._pairs.wanted
 
-    def read(self, record: Split) -> ParsedDialogue:
+    def read(self, record: SplitObject) -> ParsedDialogue:
         """Make the turns; BadRecord GF-01 where prompt or response is missing, or anything is of another type."""
         return self._read_each(record) if self._each else self._read_one(record)
 
-    def _read_one(self, record: Split) -> ParsedDialogue:
+    def _read_one(self, record: SplitObject) -> ParsedDialogue:
         pair = self._pairs.read(record)
         return ParsedDialogue(pair.turns, taken=pair.taken, findings=pair.findings, response=pair.response)
 
-    def _read_each(self, record: Split) -> ParsedDialogue:
+    def _read_each(self, record: SplitObject) -> ParsedDialogue:
         """Read a list of pairs; the first turn of each has what else its object says."""
         at = pointer(*self._each)
         dialogue = ParsedDialogue([])
@@ -191,7 +191,7 @@ class Pairs:
             here = f"{at}/{place}"
             if bytes(raw)[:1] != b"{":
                 raise BadRecord("GF-01", f"a pair is {kind_of(raw)}, not an object", here)
-            item = Split(members_of(raw), self._pairs.wanted)
+            item = SplitObject(members_of(raw), self._pairs.wanted)
             pair = self._pairs.read(item, here)
             dialogue.findings += pair.findings
             rest: dict[str, Raw] = {}
@@ -248,7 +248,7 @@ class Preference:
         self._answers = Answers(declaration)
         self.wanted = wanted(self._paths)
 
-    def read(self, record: Split) -> ParsedDialogue:
+    def read(self, record: SplitObject) -> ParsedDialogue:
         """Make the turns and candidates; BadRecord GF-01 where an answer is missing or no answer, GF-10 by a marker."""
         dialogue = ParsedDialogue([])
         prompt = self._prompt(record, dialogue)
@@ -275,7 +275,7 @@ class Preference:
         self._judge(chosen.turns[shared:], rejected.turns[shared:], dialogue)
         return dialogue
 
-    def _prompt(self, record: Split, dialogue: ParsedDialogue) -> Answer | None:
+    def _prompt(self, record: SplitObject, dialogue: ParsedDialogue) -> ParsedAnswer | None:
         """Read the prompt; None where there is none, and why is noted."""
         raw = record.find(self._paths["prompt"])
         if raw is None:
@@ -285,11 +285,13 @@ class Preference:
             return None
         return self._answers.read(raw, self._places["prompt"], "user", dialogue.findings, is_part=True)
 
-    def _answer(self, record: Split, name: str, dialogue: ParsedDialogue, *, is_part: bool) -> Answer:
+    def _answer(self, record: SplitObject, name: str, dialogue: ParsedDialogue, *, is_part: bool) -> ParsedAnswer:
         raw = required(record, self._paths[name])
         return self._answers.read(raw, self._places[name], "assistant", dialogue.findings, is_part=is_part)
 
-    def _offer(self, chosen: Answer, rejected: Answer, shared: int, dialogue: ParsedDialogue, *, is_held: bool) -> None:
+    def _offer(
+        self, chosen: ParsedAnswer, rejected: ParsedAnswer, shared: int, dialogue: ParsedDialogue, *, is_held: bool
+    ) -> None:
         """Add the candidates; those of the rejected answer hold it, unless it stays as it is."""
         for position, answer in ((CHOSEN, chosen), (REJECTED, rejected)):
             for index, turn in enumerate(answer.turns[shared:]):
@@ -328,7 +330,7 @@ class Preference:
         return b'""'  # EMPTY
 
 
-def _is_open(prompt: Answer, chosen: Answer, rejected: Answer) -> bool:
+def _is_open(prompt: ParsedAnswer, chosen: ParsedAnswer, rejected: ParsedAnswer) -> bool:
     """Whether a prompt ends with the mark of its answers."""
     return prompt.form == "marks" and chosen.form == rejected.form == "text" and not prompt.turns[-1].text
 
@@ -339,7 +341,7 @@ def _shared(chosen: list[ParsedTurn], rejected: list[ParsedTurn]) -> int:
     return sum(1 for _ in takewhile(lambda both: has_same_words(*both), before_last))
 
 
-def _take_prompt(prompt: Answer, chosen: Answer, dialogue: ParsedDialogue, *, is_inside: bool) -> None:
+def _take_prompt(prompt: ParsedAnswer, chosen: ParsedAnswer, dialogue: ParsedDialogue, *, is_inside: bool) -> None:
     """Note which turns give the prompt back, if they do."""
     if not is_inside or prompt.form == "open":
         dialogue.taken["prompt"] = f"prompt:{prompt.form}"

@@ -18,7 +18,7 @@ from talkhouse.ingest.declared.documents.parsed_record import (
 )
 from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
 from talkhouse.ingest.declared.record_files.content import RawRecord
-from talkhouse.ingest.declared.shapes import Shapes, Split
+from talkhouse.ingest.declared.shapes import Shapes, SplitObject
 from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import digest_of
@@ -41,7 +41,7 @@ _REST = (
 
 _TIME = pl.Datetime("us")
 RECORDS: Mapping[str, Any] = dict.fromkeys(RecordFields.__struct_fields__, pl.String) | {"started_at": _TIME}
-"""Columns of ``Dialogues.records`` beside ``n``."""
+"""Columns of ``DecodedDialogues.records`` beside ``n``."""
 
 TURNS: Mapping[str, Any] = {
     **dict.fromkeys((*_WORDS, "kind", "native_id"), pl.String),
@@ -52,7 +52,7 @@ TURNS: Mapping[str, Any] = {
     "speaker_name": pl.String,
     "is_bot": pl.Boolean,
 }
-"""Columns of ``Dialogues.turns`` that are fields of ``Said``."""
+"""Columns of ``DecodedDialogues.turns`` that are fields of ``Said``."""
 
 _KEYS = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
 
@@ -65,7 +65,7 @@ class OfRecord(NamedTuple):
     labels: Sequence[ParsedLabel] = ()
 
 
-class Dialogues(NamedTuple):
+class DecodedDialogues(NamedTuple):
     """What some records of a block say, each by its place in the block, before the dialogues have keys."""
 
     records: pl.DataFrame
@@ -82,7 +82,7 @@ class Dialogues(NamedTuple):
 class ReadRecord(NamedTuple):
     """What one record was read as, when nothing can be wrong any more."""
 
-    split: Split
+    split: SplitObject
     fields: RecordFields
     dialogue: ParsedDialogue
     taken: dict[str, str | None]
@@ -96,7 +96,7 @@ class ReadRecord(NamedTuple):
         return OfRecord(shape, extra, self.labels)
 
 
-def dialogues_of(reads: Mapping[int, ReadRecord]) -> Dialogues:
+def dialogues_of(reads: Mapping[int, ReadRecord]) -> DecodedDialogues:
     """Return records that were read one by one as frames."""
     parsed = [(n, i, one) for n, read in reads.items() for i, one in enumerate(read.dialogue.turns)]
     shapes: dict[str, int] = {}
@@ -113,7 +113,7 @@ def dialogues_of(reads: Mapping[int, ReadRecord]) -> Dialogues:
     records = _laid_out([read.fields for read in reads.values()], RECORDS)
     records = records.with_columns(n=pl.Series(list(reads), dtype=pl.UInt32))
     parts = {(n, i): one.parts for n, i, one in parsed if one.parts}
-    return Dialogues(records, turns, [msgspec.json.decode(shape) for shape in shapes], parts, {})
+    return DecodedDialogues(records, turns, [msgspec.json.decode(shape) for shape in shapes], parts, {})
 
 
 def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> pl.DataFrame:
@@ -136,7 +136,7 @@ class DialogueRows:
         block: Sequence[RawRecord],
         location: SourceLocation,
         path: str,
-        some: Sequence[Dialogues],
+        some: Sequence[DecodedDialogues],
         read: Callable[[int], ReadRecord],
     ) -> LoadedBatch | None:
         """Make the rows of a block; ``path`` is that of the file in keys.
@@ -198,7 +198,9 @@ class DialogueRows:
         filled = [one for one in batches if len(one)]
         return LoadedBatch(location.file, len(records), sum(len(raw.raw) for raw in raws), rows, filled, findings)
 
-    def _turns(self, some: Sequence[Dialogues], parts: Mapping[tuple[int, int], Sequence[ParsedPart]]) -> pl.DataFrame:
+    def _turns(
+        self, some: Sequence[DecodedDialogues], parts: Mapping[tuple[int, int], Sequence[ParsedPart]]
+    ) -> pl.DataFrame:
         """Join the turns of a block in order, and number their shapes and those of their parts."""
         shapes: list[Mapping[str, Any]] = []
         frames = []

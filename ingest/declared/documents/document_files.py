@@ -27,7 +27,7 @@ from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords,
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records, write_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
-from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, Split, join, kind_of, members_of, merged, wanted
+from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, kind_of, members_of, merged, wanted
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
@@ -47,12 +47,12 @@ def read_documents(
     declaration: Declaration, document_format: DocumentFormat, files: Iterable[DeclaredFile]
 ) -> Iterator[Outcome]:
     """Read files in their order."""
-    reader = _Reader(declaration, document_format)
+    reader = _DocumentReader(declaration, document_format)
     for file, entry in files:
         yield from reader.file(file, entry)
 
 
-class _Reader:
+class _DocumentReader:
     """Reads the records of one corpus; keeps its keys, shapes and speakers."""
 
     def __init__(self, declaration: Declaration, document_format: DocumentFormat) -> None:
@@ -142,7 +142,7 @@ class _Reader:
         """Read one record; raises BadRecord."""
         if raw.raw[:1] != b"{":
             raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
-        split = Split(members_of(raw.raw), self._want)
+        split = SplitObject(members_of(raw.raw), self._want)
         taken: dict[str, str | None] = {}
         findings: list[ReaderFinding] = []
         fields = self._fields.read(split, taken, findings)

@@ -86,7 +86,7 @@ class ParsedLabel(NamedTuple):
         )
 
 
-class _Found(NamedTuple):
+class _FoundLabel(NamedTuple):
     """A label, or number, and what it is about."""
 
     label: str | None
@@ -143,7 +143,7 @@ class Labels:
 
     def _found(
         self, source: _Item, turn: int | None, dialogue: ParsedDialogue, findings: list[ReaderFinding]
-    ) -> Iterator[_Found]:
+    ) -> Iterator[_FoundLabel]:
         """Yield the labels of one annotator."""
         for item in [source] if self.spec.each is None else _objects(source, self.spec.each):
             if any(bytes(item.members.get(name, b"")) != value for name, value in self._only.items()):
@@ -152,9 +152,9 @@ class Labels:
             start, end = self._span(item, place, dialogue, findings)
             for raw, at in _values(item, self.spec.label):
                 if (label := self._label(raw, at)) is not None:
-                    yield _Found(label, self._number(item, findings), place, start, end)
+                    yield _FoundLabel(label, self._number(item, findings), place, start, end)
             if self.spec.label is None and (value := self._number(item, findings)) is not None:
-                yield _Found(None, value, place, start, end)
+                yield _FoundLabel(None, value, place, start, end)
 
     def _label(self, raw: Raw, at: str) -> str | None:
         if is_null(raw):

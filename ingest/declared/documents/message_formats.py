@@ -9,7 +9,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
 from talkhouse.ingest.declared.documents.messages import (
     Message,
-    Messages,
+    MessageFormat,
     find_replies,
     find_same_ids,
     list_path,
@@ -21,7 +21,7 @@ from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
     KnownShapes,
-    Split,
+    SplitObject,
     Wanted,
     is_null,
     kind_of,
@@ -49,7 +49,7 @@ class DialogueFormat:
         self._path = list_path(declaration.dialogue.turns)
         self._system = declaration.dialogue.system
         self._has_bare_turns = declaration.turn.text == ()
-        self._messages = Messages(declaration, with_parts=declaration.format != "dialogue")
+        self._messages = MessageFormat(declaration, with_parts=declaration.format != "dialogue")
         self._is_one_list = None not in self._path
         self._at = pointer(*self._path)
         self.wanted: Wanted = wanted({_SYSTEM: self._system, _TURNS: self._path})
@@ -64,7 +64,7 @@ class DialogueFormat:
             else ListColumns(str(self._path[0]), fields, self._messages.parts, self._messages.is_plain)
         )
 
-    def read(self, record: Split) -> ParsedDialogue:
+    def read(self, record: SplitObject) -> ParsedDialogue:
         """Read the turns of a record; raises BadRecord GF-01."""
         dialogue = ParsedDialogue([])
         self._read_system(record, dialogue)
@@ -74,7 +74,7 @@ class DialogueFormat:
             self._read_far(record, dialogue)
         return dialogue
 
-    def _read_system(self, record: Split, dialogue: ParsedDialogue) -> None:
+    def _read_system(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
         raw = record.find(self._system)
         if raw is None:
             return
@@ -87,7 +87,7 @@ class DialogueFormat:
         if text:
             dialogue.turns.append(ParsedTurn("system", text, at))
 
-    def _read_list(self, record: Split, dialogue: ParsedDialogue) -> None:
+    def _read_list(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
         """Read the turns of one list, which the turns give back."""
         raw = record.find(self._path)
         if raw is None:
@@ -98,7 +98,7 @@ class DialogueFormat:
         items = _ITEMS.decode(raw)
         self._read_items(items, [f"{self._at}/{position}" for position in range(len(items))], dialogue)
 
-    def _read_far(self, record: Split, dialogue: ParsedDialogue) -> None:
+    def _read_far(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
         """Read turns that stand in several lists; these stay in extra, as they are."""
         head = self._path[: self._path.index(None)]
         raw = record.find(head)
@@ -185,10 +185,10 @@ class TreeFormat:
     def __init__(self, declaration: Declaration) -> None:
         self._path = list_path(declaration.dialogue.turns)
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)
-        self._messages = Messages(declaration, turn, with_parts=False, others={_REPLIES: turn.replies})
+        self._messages = MessageFormat(declaration, turn, with_parts=False, others={_REPLIES: turn.replies})
         self.wanted: Wanted = wanted({_ROOT: self._path})
 
-    def read(self, record: Split) -> ParsedDialogue:
+    def read(self, record: SplitObject) -> ParsedDialogue:
         """Read the turns of a record; raises BadRecord GF-01."""
         raw, at = record.find(self._path), pointer(*self._path)
         if raw is None:

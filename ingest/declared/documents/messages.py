@@ -18,7 +18,7 @@ from talkhouse.ingest.declared.documents.parts import (
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     KnownShapes,
-    Split,
+    SplitObject,
     Wanted,
     is_null,
     join,
@@ -49,7 +49,7 @@ class Reply:
 class Message:
     """A message on its way in: what was read of it, and what columns take."""
 
-    def __init__(self, split: Split, turn: ParsedTurn) -> None:
+    def __init__(self, split: SplitObject, turn: ParsedTurn) -> None:
         self.split = split
         self.turn = turn
         self.taken: dict[str, str | None] = {}
@@ -107,7 +107,7 @@ def read_ms(message: Message, placeholder: str, path: JsonPath) -> int | None:
     return value
 
 
-def missing(split: Split, path: JsonPath, at: str = "") -> BadRecord:
+def missing(split: SplitObject, path: JsonPath, at: str = "") -> BadRecord:
     """Return the error for a missing member, at the object that does not have it; ``at`` is where ``split`` is."""
     depth = next((depth for depth in range(len(path)) if split.find(path[: depth + 1]) is None), 0)
     return BadRecord("GF-01", f"'{path[depth]}' is missing", at + pointer(*path[:depth]))
@@ -121,7 +121,7 @@ def list_path(path: JsonPath | None) -> JsonPath:
 _ITEMS = decoder(list[Raw])
 
 
-def required(record: Split, path: JsonPath, at: str = "") -> Raw:
+def required(record: SplitObject, path: JsonPath, at: str = "") -> Raw:
     """Return the JSON text at a path inside an object, which is at ``at`` itself; BadRecord GF-01 without it."""
     raw = record.find(path)
     if raw is None:
@@ -147,7 +147,7 @@ _ALWAYS = frozenset({"text", "role", "speaker"})
 _BOOLEANS = {b"true": True, b"false": False}
 
 
-class Messages:
+class MessageFormat:
     """The messages of one corpus.
 
     ``turn``: where a message says what; the declaration's own unless given. ``with_parts``: tool calls, reasoning and
@@ -208,7 +208,7 @@ class Messages:
         """Read a message, but do not yet decide what is left of it: a reply's turn and what the caller takes."""
         if bytes(raw)[:1] != b"{":
             raise BadRecord("GF-01", self._no_object(raw), at)
-        message = Message(Split(members_of(raw), self._wanted), ParsedTurn(NO_ROLE, "", at))
+        message = Message(SplitObject(members_of(raw), self._wanted), ParsedTurn(NO_ROLE, "", at))
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
         self._read_parts(message)

@@ -8,7 +8,16 @@ import msgspec
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Annotations, Declaration, JsonPath
-from talkhouse.ingest.declared.shapes import LITERAL, KnownShapes, Members, Split, Wanted, is_null, text_of, write_text
+from talkhouse.ingest.declared.shapes import (
+    LITERAL,
+    KnownShapes,
+    Members,
+    SplitObject,
+    Wanted,
+    is_null,
+    text_of,
+    write_text,
+)
 from talkhouse.ingest.declared.times import read_time, write_time
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -79,7 +88,7 @@ class ParsedDialogue(Struct):
     turns: list[ParsedTurn]
     candidates: list[ParsedCandidate] = []
     taken: dict[str, str | None] = {}
-    """What ``Split.shape`` takes: the format's own placeholders of the record."""
+    """What ``SplitObject.shape`` takes: the format's own placeholders of the record."""
     extra: dict[str, Raw] = {}
     """What else the record's ``extra`` has to have so that it can be written; names of ``shapes.RESERVED`` only."""
     findings: list[ReaderFinding] = []
@@ -112,7 +121,7 @@ class DocumentFormat(Protocol):
     def columns(self) -> ListColumns | None:
         """Where turns are columns, if that is where they are."""
 
-    def read(self, record: Split) -> ParsedDialogue:
+    def read(self, record: SplitObject) -> ParsedDialogue:
         """Make the turns of a record from what is in its placeholders.
 
         Raises BadRecord GF-01 and others with the pointer inside the record.
@@ -180,7 +189,7 @@ class RecordFieldsReader:
         self._form = declaration.times.get(_STARTED, ISO)
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
 
-    def read(self, record: Split, taken: dict[str, str | None], findings: list[ReaderFinding]) -> RecordFields:
+    def read(self, record: SplitObject, taken: dict[str, str | None], findings: list[ReaderFinding]) -> RecordFields:
         """Read them, and add to ``taken`` which of them columns give back; BadRecord GF-01 for one of another type."""
         fields = RecordFields(language=self._language)
         for placeholder, path, at in self._paths:
@@ -214,7 +223,7 @@ class RecordFieldsReader:
             findings.append(ReaderFinding("GF-09", f"{text!r:.100} is no time of the form {self._form}", pointer=at))
 
 
-def _above(record: Split, path: JsonPath) -> str:
+def _above(record: SplitObject, path: JsonPath) -> str:
     """Return the pointer of the object in which the last name of a path is missing."""
     depth = next((depth for depth in range(len(path)) if record.find(path[: depth + 1]) is None), 0)
     return pointer(*path[:depth])
@@ -236,7 +245,7 @@ def write_field(placeholder: str, stored: StoredRecord) -> bytes | None:
     return None
 
 
-def take_label(spec: Annotations, record: Split, taken: dict[str, str | None]) -> None:
+def take_label(spec: Annotations, record: SplitObject, taken: dict[str, str | None]) -> None:
     """Note that a label of the record gives its member back: a text or a literal that is a label."""
     raw = record.find(spec.label)
     if raw is None or not is_whole_member(spec):

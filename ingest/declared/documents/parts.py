@@ -15,7 +15,7 @@ from talkhouse.ingest.declared.shapes import (
     LITERAL,
     KnownShapes,
     Members,
-    Split,
+    SplitObject,
     Wanted,
     is_null,
     join,
@@ -110,7 +110,7 @@ _DATA = "data:"
 _STRING, _ITEMS, _ANY = decoder(str), decoder(list[Raw]), decoder(Raw)
 
 
-class Content:
+class MessageContent:
     """The parts of a message's content, and its text: that of the text parts, joined by nothing."""
 
     def __init__(self, field: str) -> None:
@@ -146,9 +146,9 @@ class Content:
         self._texts.append(text)
 
 
-def read_content(items: Sequence[Raw], field: str, at: str) -> Content:
+def read_content(items: Sequence[Raw], field: str, at: str) -> MessageContent:
     """Read the list that a message has for a text; ``at`` is the list's pointer."""
-    content = Content(field)
+    content = MessageContent(field)
     for position, item in enumerate(items):
         content.add(item, f"{at}/{position}")
     return content
@@ -168,7 +168,7 @@ def _kind_of_content(members: Members) -> str:
 def read_part(members: Members, field: str, kind: str) -> ParsedPart:
     """Read an object that is a part of this kind."""
     piece, extra = ParsedPart(field, kind), dict[str, Raw]()
-    split = Split(members, _wanted(members, kind))
+    split = SplitObject(members, _wanted(members, kind))
     taken: dict[str, str | None] = {}
     for placeholder, raw in split.placeholders.items():
         if is_null(raw):

@@ -9,10 +9,19 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
-from talkhouse.ingest.declared.documents.messages import Message, Messages, required
+from talkhouse.ingest.declared.documents.messages import Message, MessageFormat, required
 from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.documents.parts import write_list
-from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, join, kind_of, members_of, string_of, wanted
+from talkhouse.ingest.declared.shapes import (
+    KnownShapes,
+    Members,
+    SplitObject,
+    join,
+    kind_of,
+    members_of,
+    string_of,
+    wanted,
+)
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Candidate, Turn
@@ -107,7 +116,7 @@ class Transcript:
         self._markers = Markers(declaration.markers)
         self.wanted = wanted({_WHOLE_TEXT: self._path})
 
-    def read(self, record: Split) -> ParsedDialogue:
+    def read(self, record: SplitObject) -> ParsedDialogue:
         """Cut the text at its marks; BadRecord GF-01 where there is none, GF-10 where it begins with no marker."""
         text = string_of(required(record, self._path), self._at, "the text")
         return ParsedDialogue(self._markers.cut(text, self._at), taken={_WHOLE_TEXT: _WHOLE_TEXT})
@@ -129,7 +138,7 @@ _ITEMS = decoder(list[Raw])
 
 
 @dataclass
-class Answer:
+class ParsedAnswer:
     """What is turn in a member."""
 
     form: AnswerForm
@@ -139,14 +148,16 @@ class Answer:
 
 
 class Answers:
-    """Reads and writes such members of one corpus; ``turn``: where a message says what (``Messages``)."""
+    """Reads and writes such members of one corpus; ``turn``: where a message says what (``MessageFormat``)."""
 
     def __init__(self, declaration: Declaration, turn: TurnFields | None = None) -> None:
-        self._messages = Messages(declaration, turn)
+        self._messages = MessageFormat(declaration, turn)
         self._markers = Markers(declaration.markers)
         self._of_candidate = wanted({ROLE: self._messages.turn.role, "text": self._messages.turn.text})
 
-    def read(self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool = False) -> Answer:
+    def read(
+        self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool = False
+    ) -> ParsedAnswer:
         """Read a member; ``role`` says a text without marks.
 
         ``is_part``: it is a part of a dialogue, so that it may begin without a mark. Raises BadRecord GF-01, GF-10.
@@ -155,15 +166,15 @@ class Answers:
             case b'"':
                 text = string_of(raw, at, "it")
                 if not self._markers or (is_part and not self._markers.begin(text)):
-                    return Answer("text", [ParsedTurn(role, text, at)], [])
-                return Answer("marks", self._markers.cut(text, at), [])
+                    return ParsedAnswer("text", [ParsedTurn(role, text, at)], [])
+                return ParsedAnswer("marks", self._markers.cut(text, at), [])
             case b"{":
                 message = self._messages.open(raw, at, findings)
-                return Answer("message", [message.close()], [message])
+                return ParsedAnswer("message", [message.close()], [message])
             case b"[":
                 items: list[Raw] = _ITEMS.decode(raw)
                 messages = [self._messages.open(item, f"{at}/{place}", findings) for place, item in enumerate(items)]
-                return Answer("list", [message.close() for message in messages], messages)
+                return ParsedAnswer("list", [message.close() for message in messages], messages)
         raise BadRecord("GF-01", f"this is {kind_of(raw)}, neither a text nor a message nor a list of messages", at)
 
     def write(
@@ -203,7 +214,7 @@ class Answers:
         speaker = stored.speakers.get(turn.speaker_id or "")
         return self._messages.write(turn, shapes, parts=parts, speaker=speaker)
 
-    def offer(self, answer: Answer, place: int, candidate: ParsedCandidate, *, is_whole: bool) -> ParsedCandidate:
+    def offer(self, answer: ParsedAnswer, place: int, candidate: ParsedCandidate, *, is_whole: bool) -> ParsedCandidate:
         """Return who speaks in a candidate, which is what ``answer`` says at a place.
 
         ``is_whole``: no turn holds the message, so the candidate has to.
@@ -221,7 +232,7 @@ class Answers:
 
     def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:
         """Return the shape of a message of which a candidate takes only role and text, and add the rest."""
-        split = Split(message.split.members, self._of_candidate)
+        split = SplitObject(message.split.members, self._of_candidate)
         taken = {placeholder: name for placeholder, name in message.taken.items() if name in (ROLE, "text", None)}
         return split.shape(taken, extra)
 
@@ -240,7 +251,7 @@ class Answers:
         )
 
 
-def open_prompt(prompt: Answer, answers: Iterable[Answer]) -> None:
+def open_prompt(prompt: ParsedAnswer, answers: Iterable[ParsedAnswer]) -> None:
     """Remove the empty last turn of a prompt, which is the mark of the answers where these have none."""
     last = prompt.turns.pop()
     prompt.form = "open"

@@ -15,7 +15,7 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration
-from talkhouse.ingest.declared.documents.dialogue_rows import Dialogues, OfRecord
+from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, OfRecord
 from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
 from talkhouse.ingest.declared.documents.messages import results_without_calls
 from talkhouse.ingest.declared.documents.parsed_record import (
@@ -330,13 +330,15 @@ def _json(members: Mapping[str, str]) -> str:
 _MESSAGES = decoder(list[dict[str, Raw]])
 
 
-def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> Dialogues:
+def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> DecodedDialogues:
     """Return the records of one form in a block, but for those in which something is malformed or to be found."""
     records, turns = typed.records, typed.turns.drop("role", strict=False).rename({"ours": "role", "layout": "shape"})
     shapes = [one.shape for one in typed.layouts]
     rests = [one.rest for one in typed.layouts]
     if not (labels or typed.layout.rest or any(rests) or any(one.parts for one in typed.layouts)):
-        return Dialogues(records, turns, shapes, {}, dict.fromkeys(records["n"], OfRecord(typed.layout.shape, {})))
+        return DecodedDialogues(
+            records, turns, shapes, {}, dict.fromkeys(records["n"], OfRecord(typed.layout.shape, {}))
+        )
     read: dict[int, _Read] = {}
     names = [name for name in ("text", "native_id") if name in turns.columns]
     for n, forms, *texts in turns.group_by("n", maintain_order=True).agg("shape", *names).iter_rows():
@@ -348,7 +350,7 @@ def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[L
         read = {n: one for n, one in read.items() if _may_be_kept(one.kept)}
     records, turns = (rows.filter(rows["n"].is_in(list(read))) for rows in (records, turns))
     rest = pl.Series([dump(one) for n in read for one in read[n].rest], dtype=pl.String)
-    return Dialogues(
+    return DecodedDialogues(
         records,
         turns.with_columns(rest=rest),
         shapes,

@@ -7,8 +7,8 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.record_files.content import (
-    Content,
     Envelope,
+    FileContent,
     RecordFile,
     WrittenRecord,
     WrittenRow,
@@ -45,7 +45,7 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
     Raises BadRecord GF-14 for a file that is not what its ending says, here or when it is iterated, but never behind
     the first record; SourceError for one beyond the limits.
     """
-    content = Content(file)
+    content = FileContent(file)
     kind = ending(file.path)
     if kind in JSON_LINES:
         return JsonLines(content)
@@ -70,7 +70,7 @@ def open_rows(file: SourceFile, declaration: Declaration) -> CsvRows:
     """
     if ending(file.path) not in CSV:
         raise _unknown(CSV)
-    return CsvRows(Content(file), declaration.dialect)
+    return CsvRows(FileContent(file), declaration.dialect)
 
 
 def _unknown(endings: tuple[str, ...]) -> BadRecord:

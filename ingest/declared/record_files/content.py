@@ -32,7 +32,7 @@ def ending(path: PurePosixPath) -> str:
     return (path.with_suffix("") if is_packed(path) else path).suffix.lower()
 
 
-class Content:
+class FileContent:
     """The content of a file, without a byte order mark; it may be read several times.
 
     A .gz is read to its end before it is believed: one that is damaged is refused before a record of it is loaded.

@@ -26,7 +26,7 @@ class ParsedRow(NamedTuple):
         return self.written == [""]
 
 
-class Cells:
+class CsvCells:
     """The dialect of a file: its delimiter, its quote (empty where quotes are letters), and which columns it quotes.
 
     A cell is written in quotes if its column always is, or if it has a delimiter, a quote or a line end in it. Inside
@@ -102,7 +102,7 @@ def names(columns: Iterable[str]) -> list[str]:
     return list(taken)
 
 
-def row_writer(cells: Cells, columns: Sequence[str]) -> Callable[[Sequence[str], Mapping[str, str]], str]:
+def row_writer(cells: CsvCells, columns: Sequence[str]) -> Callable[[Sequence[str], Mapping[str, str]], str]:
     """Return what writes a row of a file with these columns, some cells of it as they were written."""
     position = {name: column for column, name in enumerate(names(columns))}
 
@@ -137,7 +137,7 @@ class CellTable(NamedTuple):
     """Those that are written otherwise, by their places."""
 
 
-def table_of(text: str, columns: int, cells: Cells, line_end: str) -> CellTable | None:
+def table_of(text: str, columns: int, cells: CsvCells, line_end: str) -> CellTable | None:
     """Parse whole rows, all at once; None where that can't be proven.
 
     Nothing rests on how Polars reads CSV: a dialect writes no two rows alike, so the cells are right if they give the
@@ -190,14 +190,14 @@ def table_of(text: str, columns: int, cells: Cells, line_end: str) -> CellTable 
     return CellTable(table, sources, odd)
 
 
-def _texts(table: pl.DataFrame, cells: Cells, line_end: str) -> pl.Series:
-    """Write the rows of a table as ``Cells.row`` does."""
+def _texts(table: pl.DataFrame, cells: CsvCells, line_end: str) -> pl.Series:
+    """Write the rows of a table as ``CsvCells.row`` does."""
     written = [_column_text(table[name], column, cells, table.width) for column, name in enumerate(table.columns)]
     rows = table.with_columns(written).select(pl.concat_str(pl.all(), separator=cells.delimiter) + line_end)
     return rows.to_series()
 
 
-def _column_text(values: pl.Series, column: int, cells: Cells, columns: int) -> pl.Series:
+def _column_text(values: pl.Series, column: int, cells: CsvCells, columns: int) -> pl.Series:
     if not cells.quote:
         return values
     is_special = values.str.contains(f"[{re.escape(cells.delimiter + cells.quote)}\r\n]")

@@ -13,7 +13,7 @@ from talkhouse.ingest.declared.declaration.model import Dialect
 from talkhouse.ingest.declared.record_files.content import (
     LINE_END,
     BadRawRecord,
-    Content,
+    FileContent,
     Gaps,
     RawRecord,
     RowTable,
@@ -25,7 +25,7 @@ from talkhouse.ingest.declared.record_files.content import (
 from talkhouse.ingest.declared.record_files.csv_cells import (
     FIELD,
     MOST_MIXED,
-    Cells,
+    CsvCells,
     ParsedRow,
     names,
     row_writer,
@@ -40,7 +40,7 @@ _BLOCK = 4_000_000
 class Blocks:
     """The text of a file, block by block, each of whole lines."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: FileContent) -> None:
         self._content = content
         self._line = 0
         self._blocks = self._read()
@@ -110,7 +110,7 @@ def delimiter_by_ending(path: PurePosixPath) -> str:
 class CsvRows:
     """A file of rows on its way in, block by block; it can be read once."""
 
-    def __init__(self, content: Content, dialect: Dialect) -> None:
+    def __init__(self, content: FileContent, dialect: Dialect) -> None:
         """Read the header; raises BadRecord GF-13 or TH-02 for a file that begins with none."""
         self._content = content
         self._default = delimiter_by_ending(content.file.path)
@@ -119,13 +119,13 @@ class CsvRows:
         self._line = 0
         self._blocks = Blocks(content)
         self._text = ""
-        self._cells = Cells(dialect.delimiter or self._default, dialect.quote_char, (), dialect.escape_char)
+        self._cells = CsvCells(dialect.delimiter or self._default, dialect.quote_char, (), dialect.escape_char)
         self.columns: list[str] = []
         self._header: str | None = None
         self._read_header()
         self._check_names()
         self._names = names(self.columns)
-        self._cells = Cells(self._cells.delimiter, self._cells.quote, self._quoted(), self._cells.escape)
+        self._cells = CsvCells(self._cells.delimiter, self._cells.quote, self._quoted(), self._cells.escape)
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -285,13 +285,13 @@ class CsvRows:
             raise self._open_quote(line)
 
 
-def layout_cells(layout: Mapping[str, Raw], path: PurePosixPath) -> Cells:
+def layout_cells(layout: Mapping[str, Raw], path: PurePosixPath) -> CsvCells:
     """Return the dialect of a file on its way back."""
     known: dict[str, Any] = {
         name: msgspec.json.decode(layout[name]) for name in ("delimiter", "quote", "quoted", "escape") if name in layout
     }
     delimiter = known.get("delimiter", delimiter_by_ending(path))
-    return Cells(delimiter, known.get("quote", '"'), known.get("quoted", ()), known.get("escape", ""))
+    return CsvCells(delimiter, known.get("quote", '"'), known.get("quoted", ()), known.get("escape", ""))
 
 
 _PIECE = 1_000_000
@@ -303,7 +303,7 @@ class CsvRecords:
     It is read twice: one that can't be told apart to its end is refused before a record of it is loaded.
     """
 
-    def __init__(self, content: Content, dialect: Dialect) -> None:
+    def __init__(self, content: FileContent, dialect: Dialect) -> None:
         for _ in CsvRows(content, dialect).tables():
             pass
         self._rows = CsvRows(content, dialect)

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
-    Content,
+    FileContent,
     Gaps,
     RawRecord,
     WrittenRecord,
@@ -32,7 +32,7 @@ _HINTS = {
 class JsonDocument:
     """A JSON document on its way in; a ``RecordFile``. Memory: the file."""
 
-    def __init__(self, content: Content, form: Form) -> None:
+    def __init__(self, content: FileContent, form: Form) -> None:
         self._content = content
         self._form = form
 
@@ -126,7 +126,7 @@ _BLANKS = b" \t\r\n"
 class JsonLines:
     """A file of JSON Lines on its way in, line by line; a ``RecordFile``."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: FileContent) -> None:
         self._content = content
         self._gaps = Gaps()
         self._records = 0

@@ -18,7 +18,13 @@ from pyarrow.compute import call_function  # type: ignore[attr-defined]
 from pyarrow.ipc import read_schema  # type: ignore[attr-defined]
 from pyarrow.parquet import ParquetFile, ParquetWriter
 
-from talkhouse.ingest.declared.record_files.content import BadRawRecord, Content, RawRecord, WrittenRecord, check_amount
+from talkhouse.ingest.declared.record_files.content import (
+    BadRawRecord,
+    FileContent,
+    RawRecord,
+    WrittenRecord,
+    check_amount,
+)
 from talkhouse.ingest.declared.record_files.parquet_pages import NUMBER, ROWS_AT_ONCE, ParquetPages
 from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
 from talkhouse.ingest.decode import BadRecord, check
@@ -117,7 +123,7 @@ class Parquet:
 
 
 @contextmanager
-def opened_parquet(content: Content, folded: Collection[str] = ()) -> Iterator[Parquet]:
+def opened_parquet(content: FileContent, folded: Collection[str] = ()) -> Iterator[Parquet]:
     """Open a Parquet file for reading; BadRecord GF-14 where it is none, or damaged, also while it is read.
 
     ``folded``: the paths of columns whose texts are read as dictionaries, so that one that is there many times takes
@@ -143,7 +149,7 @@ def parsed(stream: IO[bytes], file: SourceFile, folded: Collection[str] = ()) ->
         raise BadRecord("GF-14", f"pyarrow can't read this Parquet: {said}") from error
 
 
-def rows_at_a_time(content: Content, most: int | None = None) -> int:
+def rows_at_a_time(content: FileContent, most: int | None = None) -> int:
     """Return how many rows fit into memory, by all of a file, or by the groups that have its first ``most`` rows.
 
     These are read to their end; what the file holds once is not unfolded for that. Raises what ``opened_parquet`` and
@@ -161,7 +167,7 @@ def rows_at_a_time(content: Content, most: int | None = None) -> int:
     return max(1, min(_READ, rows * _MEMORY // max(1, largest)))
 
 
-def _largest(content: Content, groups: range, folded: Collection[str], rows: int) -> int:
+def _largest(content: FileContent, groups: range, folded: Collection[str], rows: int) -> int:
     """Return the bytes that the largest batch of so many rows takes unfolded."""
     largest = size = 0
     with opened_parquet(content, folded) as parquet:
@@ -173,7 +179,7 @@ def _largest(content: Content, groups: range, folded: Collection[str], rows: int
     return largest
 
 
-def _folds(content: Content, groups: range, path: str) -> bool:
+def _folds(content: FileContent, groups: range, path: str) -> bool:
     """Whether the texts of a column can be read as dictionaries."""
     try:
         with opened_parquet(content, [path]) as parquet:
@@ -208,7 +214,7 @@ class ParquetRecords:
     It is read twice: one that is damaged is refused before a record of it is loaded.
     """
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: FileContent) -> None:
         self._content = content
         self._schema: pa.Schema | None = None
 

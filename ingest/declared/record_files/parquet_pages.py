@@ -250,7 +250,7 @@ _PAGE: Wanted = {**dict.fromkeys((1, 2, 3)), 5: {1: None, 2: None}, 7: {1: None}
 """The fields of Parquet's own structs that are read, by their numbers in parquet.thrift."""
 
 
-class Column(NamedTuple):
+class ParquetColumn(NamedTuple):
     """A column of the file: a leaf of its schema."""
 
     path: str
@@ -272,7 +272,7 @@ class _Chunk(NamedTuple):
     codec: int
 
 
-class _Page(NamedTuple):
+class _ParquetPage(NamedTuple):
     """What the header of a page says, and where the page is."""
 
     kind: int
@@ -287,7 +287,7 @@ class _Page(NamedTuple):
 class Pages:
     """What the pages of one column in a group of rows unpack to."""
 
-    column: Column
+    column: ParquetColumn
     size: int = 0
     """Bytes, when each page is unpacked and each number stands by itself."""
     dictionary: int = 0
@@ -299,7 +299,7 @@ class Pages:
 class Footer:
     """A file's footer, as far as it says where the pages are."""
 
-    columns: list[Column]
+    columns: list[ParquetColumn]
     rows: list[int] = field(default_factory=list)
     """Of each group."""
     chunks: list[list[_Chunk]] = field(default_factory=list)
@@ -351,7 +351,7 @@ class ParquetPages:
             raise BadRecord("GF-14", "damaged Parquet: its columns have more bytes than the file")
         return footer
 
-    def _pages(self, column: Column, chunk: _Chunk) -> Pages:
+    def _pages(self, column: ParquetColumn, chunk: _Chunk) -> Pages:
         """Add up what the headers of a chunk's pages say; what can't be read of them pyarrow will name."""
         pages, limits, where = Pages(column, values=chunk.values), self._file.limits, self._file.id
         seen = 0
@@ -376,13 +376,13 @@ class ParquetPages:
         check_amount(self._file, self._total)
         return pages
 
-    def _may_have_prefixes(self, column: Column, page: _Page) -> bool:
+    def _may_have_prefixes(self, column: ParquetColumn, page: _ParquetPage) -> bool:
         """Whether texts that begin alike are written once, and may take far more than the page."""
         encoding = page.header.struct(5).number(2) or page.header.struct(8).number(4)
         times = page.values if column.is_repeated else ROWS_AT_ONCE
         return encoding == ENCODING and column.kind == _BYTE_ARRAY and times * page.size > self._file.limits.record
 
-    def _prefixes(self, column: Column, chunk: _Chunk, page: _Page) -> int:
+    def _prefixes(self, column: ParquetColumn, chunk: _Chunk, page: _ParquetPage) -> int:
         """Return how many bytes of texts are not in a page, since they are those of the text before."""
         self._stream.seek(page.start)
         raw, about = self._stream.read(page.packed), page.header.struct(8)
@@ -399,7 +399,7 @@ class ParquetPages:
                 "GF-14", f"damaged Parquet: a page of {column.path!r:.60} can't be read: {error}"
             ) from error
 
-    def _headers(self, chunk: _Chunk) -> Iterator[_Page]:
+    def _headers(self, chunk: _Chunk) -> Iterator[_ParquetPage]:
         """Yield what the header of each page says."""
         at, end, left = chunk.start, min(chunk.start + chunk.size + _PADDING, self._size), chunk.values
         while at < end and left > 0:
@@ -411,7 +411,7 @@ class ParquetPages:
             values = sum(said.struct(about).number(1) for about in (5, 7, 8))
             if unpacked < 0 or packed < 0 or values < 0:
                 return
-            yield _Page(kind, unpacked, values, said, at + length, packed)
+            yield _ParquetPage(kind, unpacked, values, said, at + length, packed)
             left -= values * (kind != _DICTIONARY_PAGE)
             at += length + packed
 
@@ -444,7 +444,7 @@ def _read_footer(raw: bytes) -> Footer:
     return footer
 
 
-def _columns(elements: list[Struct]) -> Iterator[Column]:
+def _columns(elements: list[Struct]) -> Iterator[ParquetColumn]:
     """Yield the leaves of the schema, which lists each element before those that are in it."""
     above: list[list[Any]] = []
     """How many elements are still to come in each of those that are open, its name, and whether it may
@@ -461,7 +461,7 @@ def _columns(elements: list[Struct]) -> Iterator[Column]:
         path = ".".join([*(part for _, part, _ in above[1:]), name])
         kind = element.number(1)
         width = max(NUMBER, element.number(2)) if kind == _FIXED else 4 if kind == _BYTE_ARRAY else NUMBER
-        yield Column(path, kind, width, repetition == _REPEATED, repetition > 0)
+        yield ParquetColumn(path, kind, width, repetition == _REPEATED, repetition > 0)
 
 
 def _chunk(about: Struct) -> _Chunk:

@@ -123,7 +123,7 @@ _FACTS = (TITLE, DOMAIN, LANGUAGE, STARTED_AT)
 
 
 @dataclass
-class Build:
+class RowsBuild:
     """What the files of one corpus have in common."""
 
     declaration: Declaration
@@ -151,7 +151,7 @@ class FileRows:
     """One file's dialogues on their way to the tables."""
 
     def __init__(
-        self, build: Build, file: SourceFile, files: Files, shapes: Shapes, *, is_csv: bool, bytes_a_row: float
+        self, build: RowsBuild, file: SourceFile, files: Files, shapes: Shapes, *, is_csv: bool, bytes_a_row: float
     ) -> None:
         """``shapes``: those of all of its rows."""
         self._build, self._file, self._files, self._is_csv = build, file, files, is_csv

@@ -1,4 +1,4 @@
-"""Which columns of a file hold what: a *placeholder* is a field of the tables that a cell fills, and that restores it."""
+"""Which columns of a file hold what: a *placeholder* is a field of the tables that a cell fills and restores."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -17,7 +17,7 @@ from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.record_files.json_files import Form
-from talkhouse.ingest.declared.rows.batch import Build
+from talkhouse.ingest.declared.rows.batch import RowsBuild
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
     ID,
@@ -37,7 +37,7 @@ from talkhouse.ingest.declared.shapes import (
     KnownShapes,
     Members,
     Shapes,
-    Split,
+    SplitObject,
     is_null,
     join,
     kind_of,
@@ -168,7 +168,7 @@ class ConversationFacts:
     def read_facts(self, raw: bytes, findings: list[ReaderFinding]) -> dict[Placeholder, str | datetime | None]:
         """Return what a conversation says of itself; raises BadRecord GF-01 for what is no text or number."""
         said: dict[Placeholder, str | datetime | None] = {}
-        conversation = Split(with_meta(raw), {}) if self._paths else None
+        conversation = SplitObject(with_meta(raw), {}) if self._paths else None
         for placeholder, path in self._paths.items():
             found: Raw | None = conversation.find(path) if conversation is not None else None
             if found is None or is_null(found):
@@ -206,7 +206,7 @@ def read_convokit(declaration: Declaration, files: Iterable[tuple[SourceFile, Fi
     talks = [(file, entry) for kind, file, entry in kinds if kind == "utterances"]
     known, facts = _Conversations(), ConversationFacts(declaration)
     facts.read(file for kind, file, _ in kinds if kind == "conversations")
-    build = Build(
+    build = RowsBuild(
         declaration,
         utterance_columns(declaration),
         Identity(declaration.corpus_id),
@@ -247,7 +247,7 @@ class _Conversations:
 class _MemberFiles:
     """The files about speakers, conversations, and the corpus as a whole."""
 
-    def __init__(self, build: Build, known: _Conversations, facts: ConversationFacts) -> None:
+    def __init__(self, build: RowsBuild, known: _Conversations, facts: ConversationFacts) -> None:
         self._build, self._known, self._facts = build, known, facts
         self._declaration = build.declaration
         specs = [Labels(spec, self._declaration) for spec in self._declaration.annotations]
@@ -290,7 +290,7 @@ class _MemberFiles:
             bad = BadRecord("GF-01", f"{kind_of(Raw(member.raw))}, not an object")
             return reject(location, bad, member.raw)
         extra: dict[str, Raw] = {}
-        number = shapes.number(_LEVEL, Split(members_of(member.raw), {}).shape({}, extra))
+        number = shapes.number(_LEVEL, SplitObject(members_of(member.raw), {}).shape({}, extra))
         kept = ({"shape": number} if number else {}) | extra
         rows: list[Row] = []
         key = member.key or ""

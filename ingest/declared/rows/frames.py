@@ -32,7 +32,7 @@ from talkhouse.ingest.declared.shapes import (
     NULL,
     Members,
     Shapes,
-    Split,
+    SplitObject,
     alias,
     is_null,
     kind_of,
@@ -347,7 +347,7 @@ class JsonFrames:
         for placeholder, path, below, name_in_file in self._readers[key]:
             if placeholder in row and row[placeholder] is not None:
                 continue
-            raw = member if len(path) == 1 else Split({key: member}, {}).find(path)
+            raw = member if len(path) == 1 else SplitObject({key: member}, {}).find(path)
             if raw is None or is_null(raw):
                 written = placeholder + NULL if placeholder == keeper else written
                 continue

@@ -7,15 +7,15 @@ import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.rows.batch import Build, FileRows
+from talkhouse.ingest.declared.rows.batch import FileRows, RowsBuild
 from talkhouse.ingest.declared.rows.columns import ID, columns_of
 from talkhouse.ingest.declared.rows.frames import open_frames
 from talkhouse.ingest.declared.rows.replies import with_order
 from talkhouse.ingest.declared.rows.row_labels import (
-    KnownDialogue,
-    KnownDialogues,
+    DialogueStore,
     LabelFileColumns,
     LabelRows,
+    StoredDialogue,
     label_file_columns,
 )
 from talkhouse.ingest.declared.rows.spool import NUMBER, REFUSED, SCATTERED, Spool
@@ -34,7 +34,7 @@ from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
 
 
-def read_file(build: Build, file: SourceFile, entry: Files) -> Iterator[Outcome]:
+def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outcome]:
     """Read one file; where any of its rows can't be read, nobody knows which dialogue lost a turn: it is refused."""
     shapes = Shapes()
     with Spool() as spool:
@@ -60,7 +60,7 @@ def read_file(build: Build, file: SourceFile, entry: Files) -> Iterator[Outcome]
 class LabelFiles:
     """The files of labels of one corpus."""
 
-    def __init__(self, declaration: Declaration, identity: Identity, known: KnownDialogues) -> None:
+    def __init__(self, declaration: Declaration, identity: Identity, known: DialogueStore) -> None:
         self._declaration, self._identity, self._known = declaration, identity, known
 
     def read(self, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
@@ -79,7 +79,7 @@ class LabelFiles:
                 location = SourceLocation(file, "", entry.subset, entry.release, size=file.size)
                 yield reject(location, bad, file.read())
                 return
-            reader = _File(self._declaration, named, file, entry, self._identity.file(file), self._known)
+            reader = _LabelFile(self._declaration, named, file, entry, self._identity.file(file), self._known)
             for piece in spool.dialogues():
                 yield from reader.read(piece, file.size / spool.height, is_csv=frames.is_csv)
             refused = {REFUSED: reader.refused} if reader.refused else {}
@@ -87,7 +87,7 @@ class LabelFiles:
             yield FileEnvelope(file, frames.envelope | scattered | refused, reader.records)
 
 
-class _File:
+class _LabelFile:
     """One file of labels on its way to the tables."""
 
     def __init__(
@@ -97,7 +97,7 @@ class _File:
         file: SourceFile,
         entry: Files,
         path: str,
-        known: KnownDialogues,
+        known: DialogueStore,
     ) -> None:
         self._declaration, self._named, self._file, self._entry = declaration, named, file, entry
         self._begin = f"{declaration.corpus_id}/{path}"
@@ -140,7 +140,7 @@ class _File:
             yield LoadedBatch(self._file, count, int(len(rows) * bytes_a_row), made, [], findings)
         yield from rejected
 
-    def _dialogue(self, location: SourceLocation) -> KnownDialogue:
+    def _dialogue(self, location: SourceLocation) -> StoredDialogue:
         """Find the dialogue that a record's labels are about; BadRecord GF-15 where it is not there."""
         dialogue = self._known.find(location.native_id or "")
         if dialogue is None:
@@ -160,8 +160,8 @@ def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files
     entries = list(files)
     talks = [entry for entry in entries if entry[1].holds == "dialogues"]
     labels = [entry for entry in entries if entry[1].holds == "annotations"]
-    with KnownDialogues() as known:
-        build = Build(
+    with DialogueStore() as known:
+        build = RowsBuild(
             declaration,
             columns_of(declaration),
             Identity(declaration.corpus_id),

@@ -131,7 +131,7 @@ class KnownRows(Protocol):
         """Remember the dialogues of a batch of rows."""
 
 
-class KnownDialogue(Struct, array_like=True, gc=False):
+class StoredDialogue(Struct, array_like=True, gc=False):
     """One dialogue."""
 
     dialogue_id: str
@@ -147,7 +147,7 @@ class KnownDialogue(Struct, array_like=True, gc=False):
         return int(name) if is_index and int(name) < len(self.texts) else None
 
 
-class KnownDialogues:
+class DialogueStore:
     """The dialogues of one build by the ids that their files have; use it in a ``with``."""
 
     def __init__(self) -> None:
@@ -163,7 +163,7 @@ class KnownDialogues:
         """Remove the temporary file."""
         self._file.close()
 
-    def add(self, native_id: str, dialogue: KnownDialogue) -> None:
+    def add(self, native_id: str, dialogue: StoredDialogue) -> None:
         """Remember a dialogue; of those with one id, the first."""
         if native_id in self._places:
             return
@@ -181,16 +181,16 @@ class KnownDialogues:
         names = dialogues["native_id"] if ID in rows.columns else dialogues["dialogue_id"]
         for name, dialogue_id, texts, own in zip(names, dialogues["dialogue_id"], said[TEXT], turn_ids, strict=True):
             own_ids = None if own is None else own.to_list()
-            self.add(name, KnownDialogue(dialogue_id, texts.to_list(), own_ids))
+            self.add(name, StoredDialogue(dialogue_id, texts.to_list(), own_ids))
 
-    def find(self, native_id: str) -> KnownDialogue | None:
+    def find(self, native_id: str) -> StoredDialogue | None:
         """Return a dialogue by its id."""
         place = self._places.get(native_id)
         if place is None:
             return None
         self._file.seek(place)
         size = int.from_bytes(self._file.read(8))
-        return msgspec.msgpack.decode(self._file.read(size), type=KnownDialogue)
+        return msgspec.msgpack.decode(self._file.read(size), type=StoredDialogue)
 
 
 FIELDS = ("turn", "label", "value", "annotator", "start", "end")
@@ -265,7 +265,7 @@ class LabelRows:
         self._items: Counter[tuple[int | None, str, int]] = Counter()
         self._findings: list[ReaderFinding] = []
 
-    def read(self, record: Record, dialogue: KnownDialogue) -> tuple[list[Annotation], list[ReaderFinding]]:
+    def read(self, record: Record, dialogue: StoredDialogue) -> tuple[list[Annotation], list[ReaderFinding]]:
         """Make the annotations of a record, and what it has to keep; BadRecord GF-15 for a turn that is not there."""
         made: list[tuple[Annotation, int]] = []
         bare: dict[str, Raw] = {}
@@ -289,7 +289,7 @@ class LabelRows:
         return [annotation for annotation, _ in in_order], self._findings
 
     def _annotation(
-        self, spec: Annotations, row: dict[str, Any], record: Record, dialogue: KnownDialogue
+        self, spec: Annotations, row: dict[str, Any], record: Record, dialogue: StoredDialogue
     ) -> Annotation | None:
         label, number = row.get(placeholder_of(spec, "label")), row.get(placeholder_of(spec, "value"))
         label = None if label in (spec.missing_values or ("",)) else label
@@ -318,7 +318,7 @@ class LabelRows:
             end_index=end,
         )
 
-    def _turn(self, spec: Annotations, row: dict[str, Any], dialogue: KnownDialogue) -> int | None:
+    def _turn(self, spec: Annotations, row: dict[str, Any], dialogue: StoredDialogue) -> int | None:
         if spec.turn is None:
             return None
         name = row[placeholder_of(spec, "turn")]
@@ -338,7 +338,7 @@ class LabelRows:
         return number
 
     def _span(
-        self, spec: Annotations, row: dict[str, Any], turn: int | None, dialogue: KnownDialogue
+        self, spec: Annotations, row: dict[str, Any], turn: int | None, dialogue: StoredDialogue
     ) -> tuple[int | None, int | None]:
         start, end = row.get(placeholder_of(spec, "start")), row.get(placeholder_of(spec, "end"))
         if turn is None or (start is None and end is None):
@@ -355,7 +355,7 @@ class LabelRows:
         at = pointer(row["line"], column)
         self._findings.append(ReaderFinding(rule, detail, pointer=at, severity="warn"))
 
-    def _extra(self, row: dict[str, Any], given: dict[str, Annotation], dialogue: KnownDialogue) -> str | None:
+    def _extra(self, row: dict[str, Any], given: dict[str, Annotation], dialogue: StoredDialogue) -> str | None:
         """Return what the annotations of a row don't give back of it."""
         members = [row["rest"]] if row["rest"] else []
         back = {placeholder_of(spec, field): text for spec, field, text in self._given_back(given, dialogue)}
@@ -366,7 +366,7 @@ class LabelRows:
         return "{" + ",".join(members) + "}" if members else None
 
     def _given_back(
-        self, given: dict[str, Annotation], dialogue: KnownDialogue
+        self, given: dict[str, Annotation], dialogue: StoredDialogue
     ) -> Iterator[tuple[Annotations, str, str | None]]:
         """Yield what columns give back of a row."""
         for spec in self._named.specs:
