@@ -9,7 +9,7 @@ from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
 from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import RecordWriter, Writer
+from talkhouse.ingest.stored_record import RecordWriter, Writer, file_by_file
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
@@ -126,9 +126,9 @@ def reader_of(declaration: Declaration) -> Callable[[Iterable[tuple[SourceFile, 
 def writer_of(declaration: Declaration) -> Writer:
     """Return what writes its files."""
     if declaration.format in _ROWS:
-        from talkhouse.ingest.declared.rows.write_rows import write_rows_format
+        from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
 
-        return write_rows_format(declaration)
+        return file_by_file(RowFilesWriter(declaration).write_file)
     from talkhouse.ingest.declared.documents.document_files import documents_writer
 
     return documents_writer(_document_format(declaration))
@@ -137,9 +137,9 @@ def writer_of(declaration: Declaration) -> Writer:
 def record_writer_of(declaration: Declaration) -> RecordWriter:
     """Return what writes one of its records."""
     if declaration.format in _ROWS:
-        from talkhouse.ingest.declared.rows.write_rows import write_row_group
+        from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
 
-        return write_row_group(declaration)
+        return RowFilesWriter(declaration).write_record
     from talkhouse.ingest.declared.documents.document_files import document_writer
 
     return document_writer(_document_format(declaration))

@@ -100,7 +100,6 @@ class SplitObject:
 
     @cached_property
     def _inner(self) -> dict[str, "SplitObject"]:
-        """The objects of which columns want a part."""
         inner = {}
         for key, placeholder in self._want.items():
             if not isinstance(placeholder, str) and key in self.members and bytes(self.members[key])[:1] == b"{":
@@ -206,18 +205,6 @@ class KnownShapes:
         raw = extra.get("shape")
         number: Any = 0 if raw is None else msgspec.json.decode(raw)
         return number if isinstance(number, dict) else self._shapes[level][str(number)]
-
-
-def placeholders_of(shape: Mapping[str, Any]) -> set[str]:
-    """List the placeholders of a shape, those of inner objects too."""
-    placeholders: set[str] = set()
-    for item in shape.values():
-        match item:
-            case str():
-                placeholders.add(item.removesuffix(NULL))
-            case dict():
-                placeholders |= placeholders_of(item)
-    return placeholders
 
 
 LITERAL = "#"

@@ -14,9 +14,9 @@ NO_ROLE = "speaker"
 _SYSTEM = frozenset({"system", "developer", "tool", "function"})
 
 KNOWN: Mapping[str, frozenset[str]] = {
-    "chat": frozenset({"system", "developer", "user", "assistant", "tool", "function"}),
+    "chat": frozenset(["system", "developer", "user", "assistant", "tool", "function"]),
     "sharegpt": frozenset(
-        {
+        [
             "human",
             "gpt",
             "chatgpt",
@@ -28,7 +28,7 @@ KNOWN: Mapping[str, frozenset[str]] = {
             "user",
             "assistant",
             "tool",
-        }
+        ]
     ),
 }
 """The roles of formats that know a list (OpenAI's; ShareGPT's, as its readers have them)."""
@@ -109,7 +109,6 @@ class Speakers:
         return SpeakerRows([participants], rows, names)
 
     def _within(self, people: pl.DataFrame, participants: ColumnBatch) -> SpeakerRows:
-        """Make the rows of people who are known only in their dialogue."""
         kinds = {role: speaker_kind(role) for role in people["role"].unique()}
         by_role = pl.col("role").replace_strict(kinds, return_dtype=pl.String)
         speakers = people.select(

@@ -1,7 +1,7 @@
 """What is guessed of a format, and of the fields of turns and dialogues by their names and values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ from talkhouse.guess.record_values import (
     walk,
     whole_numbers,
 )
+from talkhouse.guess.sample import Sample
 from talkhouse.ingest.declared.declaration.model import (
     ISO,
     UNIX,
@@ -173,6 +174,27 @@ def meanings(
     return Meanings(turn, _speaker(turns, speaker), _role_words(words), times, remarks)
 
 
+def with_dialogue(samples: Sequence[Sample], form: Any, reason: str, but: Sequence[JsonPath | None]) -> Guess:
+    """Return a guess with what the records say of their dialogues; ``but``: fields that mean something else."""
+    first = samples[0]
+    id_path, why = id_of([sample.records for sample in samples])
+    if first.record == "member":
+        id_path, why = None, "no id: a member's name is one"
+    fields, times = about_dialogues(records_of(samples), [*but, id_path])
+    dialogue = replace(fields, id=id_path, record=first.record)
+    return Guess(form, reason, dialogue, dialect=first.dialect, times=times, remarks={"dialogue.id": why})
+
+
+def records_of(samples: Sequence[Sample]) -> list[Record]:
+    """Return the records of all samples."""
+    return [record for sample in samples for record in sample.records]
+
+
+def dotted(path: JsonPath | None) -> str:
+    """Write a path in words."""
+    return "".join("[*]" if name is None else f".{name}" for name in path or ()).removeprefix(".")
+
+
 def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -> tuple[DialogueFields, dict[str, str]]:
     """Return what the other fields of dialogues mean: title, split, domain, language, the time of the begin."""
     title = pick(records, ("title", "subject", "channel.name"), are_texts, but)
@@ -268,8 +290,6 @@ def _speaker(turns: Sequence[Record], speaker: JsonPath | None) -> SpeakerFields
 
 
 def _order(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | None]) -> JsonPath | None:
-    """Return the field that numbers the turns of each dialogue."""
-
     def numbers_turns(path: JsonPath) -> bool:
         places = [whole_numbers(column(dialogue, path)) for dialogue in dialogues]
         return all(place is not None and len(set(place)) == len(place) for place in places)
@@ -281,7 +301,6 @@ def _order(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | Non
 
 
 def _id_in(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | None]) -> JsonPath | None:
-    """Return the field that is an id of a turn in its dialogue."""
     turns = [turn for dialogue in dialogues for turn in dialogue]
     for path in named(turns, _TURN_IDS, taken):
         if all(are_ids(column(dialogue, path)) for dialogue in dialogues if dialogue):
@@ -349,7 +368,6 @@ def _time_of(
 
 
 def _forms(values: list[Any]) -> list[str]:
-    """Return the forms that all of these times have."""
     if not values or all(isinstance(value, date) for value in values):
         return [ISO] if values else []
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]

@@ -278,7 +278,6 @@ def _json(value: Any) -> str:
 
 
 def _member(member: FieldProfile) -> str:
-    """Name a member; with its types where they are several, else with its words where a few recur."""
     about = tuple(member.types) if len(member.types) > 1 else ()
     about = about or (member.words if 1 < len(member.words) <= member.count // 2 else ())
     return f"{member.name} ({', '.join(about)})" if about else member.name

@@ -5,7 +5,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from talkhouse.guess.field_meanings import DIALOGUES, Guess, Meanings, about_dialogues, id_of, meanings
+from talkhouse.guess.field_meanings import (
+    DIALOGUES,
+    Guess,
+    Meanings,
+    about_dialogues,
+    dotted,
+    meanings,
+    records_of,
+    with_dialogue,
+)
 from talkhouse.guess.record_values import (
     MOST,
     Record,
@@ -18,7 +27,6 @@ from talkhouse.guess.record_values import (
     lists,
     named,
     objects,
-    path_words,
     pick,
     whole_numbers,
 )
@@ -27,15 +35,7 @@ from talkhouse.ingest.declared.declaration.model import NO_PATH, DialogueFields,
 from talkhouse.ingest.declared.speakers import KNOWN
 
 _LISTS = (
-    "messages",
-    "conversations",
-    "conversation",
-    "dialogue",
-    "dialog",
-    "turns",
-    "utterances",
-    "chat",
-    "thread",
+    *("messages", "conversations", "conversation", "dialogue", "dialog", "turns", "utterances", "chat", "thread"),
     "log",
 )
 """Names of lists of turns, the likeliest first."""
@@ -48,12 +48,12 @@ _MOST_TURNS = 5_000
 
 def chat(samples: Sequence[Sample]) -> Guess | None:
     """Each record has a list of messages with role and content."""
-    known = KNOWN["chat"]
     for path, values in _lists_of_turns(samples).items():
         turns = _turns(values)
         has_said = [turn for turn in turns if "role" in turn and any(name in turn for name in _SAID)]
         roles = {role for turn in has_said if isinstance(role := turn["role"], str)}
-        if turns and len(has_said) >= MOST * len(turns) and _mostly(roles, known | KNOWN["sharegpt"]):
+        are_known = len(roles) <= 8 or len(roles & (KNOWN["chat"] | KNOWN["sharegpt"])) * 2 > len(roles)
+        if turns and len(has_said) >= MOST * len(turns) and are_known:
             return _messages(samples, "chat", path, "role", "content")
     return None
 
@@ -69,7 +69,7 @@ def sharegpt(samples: Sequence[Sample]) -> Guess | None:
 
 def tree(samples: Sequence[Sample]) -> Guess | None:
     """Each record has a first message, with the replies to it inside."""
-    records = _records(samples)
+    records = records_of(samples)
     for path in objects(records):
         roots = [root for record in records if isinstance(root := at(record, path), dict)]
         replies = _reply_list(roots)
@@ -80,14 +80,14 @@ def tree(samples: Sequence[Sample]) -> Guess | None:
         if found is None:
             continue
         turn = replace(found.turn, reply_to=None, replies=(replies,))
-        reason = f"each record has a first message, {_dotted(path)}, with {_dotted(turn.text)} and a list {replies}"
-        return _with_dialogue(samples, replace(found, turn=turn), "tree", path, reason)
+        reason = f"each record has a first message, {dotted(path)}, with {dotted(turn.text)} and a list {replies}"
+        return _with_turns(samples, replace(found, turn=turn), "tree", path, reason)
     return None
 
 
 def dialogue(samples: Sequence[Sample]) -> Guess | None:
     """Each record has a list of objects that have a text."""
-    records = _records(samples)
+    records = records_of(samples)
     best: tuple[tuple[int, ...], JsonPath, Meanings] | None = None
     for path, values in _lists_of_turns(samples).items():
         dialogues = _dialogues(values)
@@ -101,62 +101,43 @@ def dialogue(samples: Sequence[Sample]) -> Guess | None:
         return _plain_texts(samples, records)
     _, path, found = best
     who = found.turn.role or found.turn.speaker
-    members = " and ".join(_dotted(member) for member in (who, found.turn.text) if member)
-    reason = f"each record has a list {_dotted(path)} of objects with {members}"
-    return _with_dialogue(samples, found, "dialogue", path, reason)
+    members = " and ".join(dotted(member) for member in (who, found.turn.text) if member)
+    reason = f"each record has a list {dotted(path)} of objects with {members}"
+    return _with_turns(samples, found, "dialogue", path, reason)
 
 
 def _plain_texts(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
-    """Return the guess of a dialogue that is a list of texts, by that list's name."""
     for path, values in lists(records).items():
         items = [item for value in values for item in value]
         if as_words(path[-1] or "") in _LISTS and len(items) > len(values) and all(isinstance(i, str) for i in items):
-            reason = f"each record has a list {_dotted(path)} of texts"
-            return _with_dialogue(samples, Meanings(TurnFields(text=NO_PATH)), "dialogue", path, reason)
+            reason = f"each record has a list {dotted(path)} of texts"
+            return _with_turns(samples, Meanings(TurnFields(text=NO_PATH)), "dialogue", path, reason)
     return None
 
 
 def _messages(samples: Sequence[Sample], form: Any, path: JsonPath, role: str, text: str) -> Guess:
-    """Guess a format of messages whose members have the names that they always have."""
-    records = _records(samples)
-    id_path, why = id_of([sample.records for sample in samples])
-    system = pick(records, _SYSTEM, are_texts)
-    fields, times = about_dialogues(records, [path, id_path, system])
-    fields = replace(fields, id=id_path, turns=path, system=system, record=samples[0].record)
-    reason = f"each record has {_dotted(path)} with {role} and {text}"
-    turn = TurnFields(role=(role,), text=(text,))
-    return Guess(form, reason, fields, turn, times=times, remarks={"dialogue.id": why})
+    system = pick(records_of(samples), _SYSTEM, are_texts)
+    guess = with_dialogue(samples, form, f"each record has {dotted(path)} with {role} and {text}", [path, system])
+    dialogue = replace(guess.dialogue, turns=path, system=system)
+    return replace(guess, dialogue=dialogue, turn=TurnFields(role=(role,), text=(text,)))
 
 
-def _with_dialogue(samples: Sequence[Sample], found: Meanings, form: Any, path: JsonPath, reason: str) -> Guess:
-    """Complete what was found out about turns by what the records say of dialogues."""
-    records = _records(samples)
-    id_path, why = id_of([sample.records for sample in samples])
-    if samples[0].record == "member":
-        id_path, why = None, "no id: a member's name is one"
-    inside = () if form == "tree" else path
-    fields, times = about_dialogues(records, [inside, id_path])
-    fields = replace(fields, id=id_path, turns=path, record=samples[0].record)
-    remarks = {**found.remarks, "dialogue.id": why}
-    return Guess(
-        form,
-        reason,
-        fields,
-        found.turn,
-        found.speaker,
+def _with_turns(samples: Sequence[Sample], found: Meanings, form: Any, path: JsonPath, reason: str) -> Guess:
+    guess = with_dialogue(samples, form, reason, [() if form == "tree" else path])
+    return replace(
+        guess,
+        dialogue=replace(guess.dialogue, turns=path),
+        turn=found.turn,
+        speaker=found.speaker,
         roles=found.roles,
-        times={**times, **found.times},
-        remarks=remarks,
+        times={**guess.times, **found.times},
+        remarks={**found.remarks, **guess.remarks},
     )
-
-
-def _records(samples: Sequence[Sample]) -> list[Record]:
-    return [record for sample in samples for record in sample.records]
 
 
 def _lists_of_turns(samples: Sequence[Sample]) -> Mapping[JsonPath, list[list[Any]]]:
     """Return the lists of objects that almost all records have, those with the likeliest names first."""
-    records = _records(samples)
+    records = records_of(samples)
     common = {
         path: values
         for path, values in lists(records).items()
@@ -187,10 +168,6 @@ def _dialogues(values: Sequence[Sequence[Any]]) -> list[list[Record]]:
     return dialogues
 
 
-def _mostly(words: set[str], known: frozenset[str]) -> bool:
-    return not words or len(words & known) * 2 > len(words) or len(words) <= 8
-
-
 def _reply_list(roots: Sequence[Record]) -> str | None:
     """Return the name of the list of replies: of objects that have members of the root's names."""
     for root in roots:
@@ -218,10 +195,6 @@ def _trees(roots: Sequence[Record], replies: str) -> list[list[Record]]:
         if not left:
             break
     return trees
-
-
-def _dotted(path: JsonPath | None) -> str:
-    return path_words(path).replace(".*", "[*]") if path and None in path else ".".join(n or "*" for n in path or ())
 
 
 CONVOKIT_FILES = (
@@ -307,7 +280,6 @@ def _numbered(records: Sequence[Record]) -> tuple[JsonPath | None, JsonPath | No
 
 
 def _counts(keys: Sequence[Any], places: Sequence[int]) -> bool:
-    """Whether the places of each key are a count from 0 or 1, of which none stands twice."""
     of_keys: dict[Any, set[int]] = {}
     for key, place in zip(keys, places, strict=True):
         if place in of_keys.setdefault(key, set()):

@@ -10,9 +10,10 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Dialect
-from talkhouse.ingest.declared.record_files import open_records, open_rows, write_records, write_rows
+from talkhouse.ingest.declared.record_files import open_records, write_records, write_rows
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
+    FileContent,
     RawRecord,
     RecordFile,
     RowTable,
@@ -71,7 +72,7 @@ def rows_of(
 ) -> tuple[CsvRows, list[RowTable]]:
     """Read bytes as a file of rows of this name."""
     with source(name, raw, limits) as file:
-        row_file = open_rows(file, dataclasses.replace(DECLARED, dialect=dialect))
+        row_file = CsvRows(FileContent(file), dialect)
         return row_file, list(row_file.tables())
 
 

@@ -67,8 +67,6 @@ def read_declaration(corpus_id: str, text: str, place: str, folder: Path | None 
 
 @dataclass(frozen=True)
 class _Lines:
-    """A text with lines."""
-
     place: str
     lines: Mapping[KeyPath, int]
 
@@ -133,7 +131,6 @@ def _too_long(place: str) -> RegistryError:
 
 
 def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int]]:
-    """Return what a TOML text holds, and where."""
     try:
         lines = lines_of(text)
         return tomllib.loads(text), lines
@@ -199,8 +196,6 @@ def from_options(
 
 @dataclass
 class _Options:
-    """Options instead of lines."""
-
     options: dict[KeyPath, str] = field(default_factory=dict)
 
     def line_of(self, path: KeyPath) -> int:  # noqa: ARG002 - options have none
@@ -213,7 +208,6 @@ class _Options:
 
 
 def _title(corpus_id: str) -> str:
-    """Make a title of an id: ``kitchen_chat`` is 'Kitchen chat'."""
     return corpus_id.replace("_", " ").strip().capitalize() or corpus_id
 
 

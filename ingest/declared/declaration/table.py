@@ -199,7 +199,6 @@ def path_text(path: JsonPath) -> str:
 
 
 def _name(segment: re.Match[str]) -> str | None:
-    """Return the name of a segment, None for [*]."""
     single, double, plain = segment.groups()
     if plain is not None:
         return plain

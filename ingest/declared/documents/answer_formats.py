@@ -39,7 +39,7 @@ from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
 _ROLES = {"system": "system", "prompt": "user", "query": "user", "response": "assistant"}
-"""The placeholders in the order in which they are turn, but that the history comes behind the first."""
+"""The placeholders in the order of their turns; the history comes behind the first."""
 
 _REQUIRED = frozenset({"prompt", "response"})
 _TURNS = re.compile(r"(turns|messages)\[(-?\d+)(:?)(-?\d*)\]")
@@ -97,7 +97,7 @@ class PairReader:
         return pair
 
     def _turns_of(self, record: SplitObject, placeholder: str, at: str, pair: ParsedPair) -> list[ParsedTurn]:
-        """Return what is turn in a member; nothing where it is empty or not there, which ``taken`` says."""
+        """Return the turns of a member; none where it is empty or missing, which ``taken`` records."""
         path = self._paths[placeholder]
         raw = required(record, path, at) if placeholder in _REQUIRED else record.find(path)
         if raw is None:
@@ -114,7 +114,7 @@ class PairReader:
         return [ParsedTurn(_ROLES[placeholder], text, at)] if text else []
 
     def _read_history(self, record: SplitObject, pair: ParsedPair) -> list[ParsedTurn] | None:
-        """Return what was turn before, empty texts too; None where there is no history."""
+        """Return the turns of the history, empty ones too; None where there is no history."""
         raw = record.find(self._history)
         if raw is None:
             return None
@@ -175,9 +175,8 @@ class Pairs:
 
     def read(self, record: SplitObject) -> ParsedDialogue:
         """Make the turns; BadRecord GF-01 where prompt or response is missing, or anything is of another type."""
-        return self._read_each(record) if self._each else self._read_one(record)
-
-    def _read_one(self, record: SplitObject) -> ParsedDialogue:
+        if self._each:
+            return self._read_each(record)
         pair = self._pairs.read(record)
         return ParsedDialogue(pair.turns, taken=pair.taken, findings=pair.findings, response=pair.response)
 
@@ -276,7 +275,6 @@ class Preference:
         return dialogue
 
     def _prompt(self, record: SplitObject, dialogue: ParsedDialogue) -> ParsedAnswer | None:
-        """Read the prompt; None where there is none, and why is noted."""
         raw = record.find(self._paths["prompt"])
         if raw is None:
             return None
@@ -331,7 +329,6 @@ class Preference:
 
 
 def _is_open(prompt: ParsedAnswer, chosen: ParsedAnswer, rejected: ParsedAnswer) -> bool:
-    """Whether a prompt ends with the mark of its answers."""
     return prompt.form == "marks" and chosen.form == rejected.form == "text" and not prompt.turns[-1].text
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 import polars as pl
 from msgspec import Raw
+from msgspec.structs import asdict
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Splits
 from talkhouse.ingest.declared.documents.labels import ParsedLabel
@@ -52,7 +53,7 @@ TURNS: Mapping[str, Any] = {
     "speaker_name": pl.String,
     "is_bot": pl.Boolean,
 }
-"""Columns of ``DecodedDialogues.turns`` that are fields of ``Said``."""
+"""Columns of ``DecodedDialogues.turns`` that are fields of ``ParsedTurn``."""
 
 _KEYS = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
 
@@ -233,11 +234,9 @@ class DialogueRows:
         )
 
     def _numbered(self, level: str, shape: Mapping[str, object]) -> bytes:
-        """Write a shape with its number."""
         return msgspec.json.encode((self.shapes.number(level, shape), shape))
 
     def _parts_text(self, pieces: Sequence[ParsedPart]) -> str:
-        """Write the parts of a turn, with their shapes, to be hashed."""
         shapes = [None if piece.shape is None else Raw(self._numbered("part", piece.shape)) for piece in pieces]
         return msgspec.json.encode((pieces, shapes)).decode()
 
@@ -293,29 +292,15 @@ class DialogueRows:
         return ColumnBatch(Record, shared, made.to_dict())
 
     def _parts(self, turns: pl.DataFrame, parts: Mapping[tuple[int, int], Sequence[ParsedPart]]) -> Iterator[Part]:
-        """Yield the parts of turns."""
         some = turns.drop_nulls("parts").select("n", "i", "dialogue_id")
         for n, turn_index, dialogue_id in some.iter_rows():
             for part_index, piece in enumerate(parts[n, turn_index]):
-                yield Part(
-                    dialogue_id,
-                    turn_index,
-                    part_index,
-                    piece.field,
-                    piece.kind,
-                    piece.start_index,
-                    piece.end_index,
-                    piece.name,
-                    piece.call_id,
-                    piece.arguments,
-                    piece.uri,
-                    piece.mime_type,
-                    piece.text,
-                    shaped(self.shapes.number("part", piece.shape) if piece.shape else 0, piece.extra),
-                )
+                columns = asdict(piece)
+                shape, rest = columns.pop("shape"), columns.pop("extra")
+                extra = shaped(self.shapes.number("part", shape) if shape else 0, rest)
+                yield Part(dialogue_id, turn_index, part_index, **columns, extra=extra)
 
     def _candidates(self, record_id: str, dialogue_id: str, dialogue: ParsedDialogue) -> list[Row]:
-        """Return the answers that came with a record, and those of their texts that are new."""
         rows: list[Row] = []
         for candidate in dialogue.candidates:
             number = self.shapes.number("candidate", candidate.shape) if candidate.shape else 0

@@ -53,8 +53,6 @@ def read_documents(
 
 
 class _DocumentReader:
-    """Reads the records of one corpus; keeps its keys, shapes and speakers."""
-
     def __init__(self, declaration: Declaration, document_format: DocumentFormat) -> None:
         self._declaration = declaration
         self._format = document_format
@@ -139,7 +137,6 @@ class _DocumentReader:
             return reject(place, problem, verbatim)
 
     def _read(self, raw: RawRecord) -> ReadRecord:
-        """Read one record; raises BadRecord."""
         if raw.raw[:1] != b"{":
             raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
         split = SplitObject(members_of(raw.raw), self._want)
@@ -210,7 +207,6 @@ def _written(number: int, stored: StoredRecord, document_format: DocumentFormat,
 
 
 def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes) -> bytes:
-    """Return the JSON text of a record."""
     extra = literals(stored.loaded.extra)
 
     def fill(placeholder: str) -> bytes:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -16,32 +16,26 @@ from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation
 
 
-class Offsets:
-    """How the offsets of a scheme count."""
+def span_of(start: str, end: str, text: str, *, is_utf16: bool) -> tuple[int, int] | None:
+    """Return a span in code points, its end exclusive; None where it is not inside the text.
 
-    def __init__(self, unit: Literal["code points", "utf-16"]) -> None:
-        self._is_utf16 = unit == "utf-16"
+    Half of a pair of UTF-16 units is no place in a text.
+    """
+    first, last = (_index(offset, text, is_utf16=is_utf16) for offset in (start, end))
+    return (first, last) if first is not None and last is not None and 0 <= first <= last <= len(text) else None
 
-    def span(self, start: str, end: str, text: str) -> tuple[int, int] | None:
-        """Return a span in code points, its end exclusive; None where it is not inside the text.
 
-        Half of a pair of UTF-16 units is no place in a text.
-        """
-        ends = [self._index(offset, text) for offset in (start, end)]
-        first, last = ends
-        return (first, last) if first is not None and last is not None and 0 <= first <= last <= len(text) else None
-
-    def _index(self, offset: str, text: str) -> int | None:
-        if not (offset.isascii() and offset.isdigit() and len(offset) < 10):
-            return None
-        index = int(offset)
-        if not self._is_utf16 or text.isascii():
-            return index
-        units = text.encode("utf-16-le")
-        try:
-            return len(units[: 2 * index].decode("utf-16-le")) if 2 * index <= len(units) else None
-        except UnicodeDecodeError:
-            return None
+def _index(offset: str, text: str, *, is_utf16: bool) -> int | None:
+    if not (offset.isascii() and offset.isdigit() and len(offset) < 10):
+        return None
+    index = int(offset)
+    if not is_utf16 or text.isascii():
+        return index
+    units = text.encode("utf-16-le")
+    try:
+        return len(units[: 2 * index].decode("utf-16-le")) if 2 * index <= len(units) else None
+    except UnicodeDecodeError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -87,8 +81,6 @@ class ParsedLabel(NamedTuple):
 
 
 class _FoundLabel(NamedTuple):
-    """A label, or number, and what it is about."""
-
     label: str | None
     value: float | None
     turn_index: int | None
@@ -144,7 +136,6 @@ class Labels:
     def _found(
         self, source: _Item, turn: int | None, dialogue: ParsedDialogue, findings: list[ReaderFinding]
     ) -> Iterator[_FoundLabel]:
-        """Yield the labels of one annotator."""
         for item in [source] if self.spec.each is None else _objects(source, self.spec.each):
             if any(bytes(item.members.get(name, b"")) != value for name, value in self._only.items()):
                 continue
@@ -176,7 +167,6 @@ class Labels:
         return None
 
     def _turn(self, item: _Item, turn: int | None, dialogue: ParsedDialogue) -> int | None:
-        """Return the index of the turn that a label is about."""
         if self.spec.turn_is_position:
             return self._there(str(item.position), item.position, item.at, dialogue)
         raw = _read(item.members, self.spec.turn)
@@ -205,7 +195,7 @@ class Labels:
             return None, None
         at = item.at + pointer(*self.spec.start or ())
         start, end = (text_of(Raw(raw), at, "an offset")[0] for raw in ends if raw is not None)
-        span = Offsets(self.spec.offsets).span(start, end, dialogue.turns[turn].text)
+        span = span_of(start, end, dialogue.turns[turn].text, is_utf16=self.spec.offsets == "utf-16")
         if span is None:
             detail = f"the span {start:.20} to {end:.20} is not inside its text"
             findings.append(ReaderFinding("GF-08", detail, pointer=at))
@@ -225,7 +215,6 @@ def _objects(item: _Item, path: JsonPath) -> Iterator[_Item]:
 
 
 def _values(item: _Item, path: JsonPath | None) -> Iterator[tuple[Raw, str]]:
-    """Yield what stands at a path inside an object, and where."""
     if path is None:
         return
     if path:
@@ -254,7 +243,6 @@ def _items(raw: Raw) -> list[Raw]:
 
 
 def _read(members: Members, path: JsonPath | None) -> bytes | None:
-    """Return the first value at a path, if there is one."""
     for raw, _ in _walk(Raw(b""), "", path or (), members) if path else ():
         return bytes(raw)
     return None

@@ -88,7 +88,6 @@ class DialogueFormat:
             dialogue.turns.append(ParsedTurn("system", text, at))
 
     def _read_list(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
-        """Read the turns of one list, which the turns give back."""
         raw = record.find(self._path)
         if raw is None:
             raise missing(record, self._path)
@@ -217,15 +216,14 @@ class TreeFormat:
             messages.append(message)
             message.turn.reply_to = parent
             above = None if parent is None else messages[parent].turn.native_id
-            if message.reply is not None and message.reply.to == above:
-                message.taken["reply_to"] = "reply_to" + message.reply.suffix
+            if message.reply is not None and message.reply[0] == above:
+                message.taken["reply_to"] = "reply_to" + message.reply[1]
             replies = self._replies(message)
             waiting += [(reply, place, index) for reply, place in reversed(replies)]
             dialogue.turns.append(message.close())
         return messages
 
     def _replies(self, message: Message) -> list[tuple[Raw, str]]:
-        """Return the replies to a message, with their pointers."""
         path = self._messages.turn.replies
         raw = message.split.find(path)
         if path is None or raw is None:

@@ -1,7 +1,6 @@
 """Messages: objects that are a turn each, as ``[turn]`` maps them; read with all their fields, and written again."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from msgspec import Raw
 
@@ -38,14 +37,6 @@ from talkhouse.ingest.rows import Part, Speaker, Turn
 _LARGEST = 2**63 - 1
 
 
-@dataclass
-class Reply:
-    """What a message says that it replies to: the id, and what its placeholder's name ends with."""
-
-    to: str
-    suffix: str
-
-
 class Message:
     """A message on its way in: what was read of it, and what columns take."""
 
@@ -53,7 +44,8 @@ class Message:
         self.split = split
         self.turn = turn
         self.taken: dict[str, str | None] = {}
-        self.reply: Reply | None = None
+        self.reply: tuple[str, str] | None = None
+        """The id that it replies to, and the suffix of the placeholder."""
 
     def close(self) -> ParsedTurn:
         """Set shape and extra, now that it is known what columns take."""
@@ -79,7 +71,7 @@ def read_name(message: Message, placeholder: str, path: JsonPath | None) -> str 
 
 
 def read_said_at(message: Message, path: JsonPath, form: str, findings: list[ReaderFinding]) -> None:
-    """Read when a message was parsed; GF-09 where that has another form."""
+    """Read the time of a message; GF-09 where that has another form."""
     text = read_name(message, "said_at", path)
     if text is None:
         return
@@ -245,7 +237,6 @@ class MessageFormat:
         return word != FUNCTION_CALL and self.roles.is_known(word) and self.roles.gives_back(word)
 
     def _read_parts(self, message: Message) -> None:
-        """Read text and parts, in the order of the members."""
         split, parsed = message.split, message.turn
         pieces: list[ParsedPart] = []
         for name, raw in split.members.items():
@@ -274,11 +265,9 @@ class MessageFormat:
             case b"n":
                 message.taken["text"] = None
             case b"[":
-                at = parsed.pointer + pointer(*path)
-                content = read_content(_ITEMS.decode(raw), self._field, at)
-                parsed.text = content.text
+                parsed.text, pieces = read_content(_ITEMS.decode(raw), self._field, parsed.pointer + pointer(*path))
                 message.taken["text"] = "parts"
-                return content.pieces
+                return pieces
             case _:
                 detail = f"'{path[-1]}' is {kind_of(raw)}, neither a text nor a list of parts"
                 raise BadRecord("GF-01", detail, parsed.pointer + pointer(*path))
@@ -306,7 +295,7 @@ class MessageFormat:
             to = read_name(message, "reply_to", turn.reply_to)
             if to is not None:
                 placeholder = message.taken.pop("reply_to") or ""
-                message.reply = Reply(to, placeholder.removeprefix("reply_to"))
+                message.reply = (to, placeholder.removeprefix("reply_to"))
         if turn.start_ms is not None:
             parsed.start_ms = read_ms(message, "start_ms", turn.start_ms)
         if turn.end_ms is not None:
@@ -344,7 +333,6 @@ class MessageFormat:
         return join(shapes.shape("message", extra), extra, fill)
 
     def _text(self, column: str, turn: Turn, speaker: Speaker | None, turns: Sequence[Turn]) -> str:
-        """Return the text of a column."""
         match column:
             case "role":
                 return self.roles.theirs(turn.role)
@@ -360,18 +348,18 @@ def find_replies(messages: Mapping[int, Message], turn: TurnFields, dialogue: Pa
     """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message."""
     first = find_same_ids(turn, dialogue)
     asked = {index: message.reply for index, message in messages.items() if message.reply is not None}
-    targets = [first.get(asked[index].to) if index in asked else None for index in range(len(dialogue.turns))]
+    targets = [first.get(asked[index][0]) if index in asked else None for index in range(len(dialogue.turns))]
     is_in_loop = in_loops(targets)
     found: list[tuple[str, int, str]] = []
-    for index, reply in asked.items():
+    for index, (to, suffix) in asked.items():
         target = targets[index]
         if target is None:
-            found.append(("GF-07", index, f"a reply to {reply.to!r:.100}, which is no turn of the dialogue"))
+            found.append(("GF-07", index, f"a reply to {to!r:.100}, which is no turn of the dialogue"))
         elif is_in_loop[index]:
-            found.append(("GF-07", index, f"a reply to {reply.to!r:.100}, which replies to this turn in the end"))
+            found.append(("GF-07", index, f"a reply to {to!r:.100}, which replies to this turn in the end"))
         else:
             messages[index].turn.reply_to = target
-            messages[index].taken["reply_to"] = "reply_to" + reply.suffix
+            messages[index].taken["reply_to"] = "reply_to" + suffix
             if target > index:
                 found.append(("GF-19", index, f"a reply to the turn {target}"))
     for rule, index, problem in found:

@@ -110,52 +110,34 @@ _DATA = "data:"
 _STRING, _ITEMS, _ANY = decoder(str), decoder(list[Raw]), decoder(Raw)
 
 
-class MessageContent:
-    """The parts of a message's content, and its text: that of the text parts, joined by nothing."""
+def read_content(items: Sequence[Raw], field: str, at: str) -> tuple[str, list[ParsedPart]]:
+    """Read the list that a message has for a text: the text parts, joined by nothing, and all parts.
 
-    def __init__(self, field: str) -> None:
-        self._field = field
-        self._size = 0
-        self._texts: list[str] = []
-        self.pieces: list[ParsedPart] = []
-
-    @property
-    def text(self) -> str:
-        """The text of all parts so far."""
-        return "".join(self._texts)
-
-    def add(self, raw: Raw, at: str) -> None:
-        """Add a part; raises BadRecord GF-01 for one that is neither a text nor an object."""
+    ``at`` is the list's pointer. Raises BadRecord GF-01 for a part that is neither a text nor an object.
+    """
+    whole, pieces = "", list[ParsedPart]()
+    for position, raw in enumerate(items):
+        text: str | None = None
         match bytes(raw)[:1]:
             case b'"':
-                piece = ParsedPart(self._field, "text", shape=BARE)
-                self._add_text(piece, string_of(raw, at, "a part"))
+                piece = ParsedPart(field, "text", shape=BARE)
+                text = string_of(raw, at, "a part")
             case b"{":
                 members = members_of(raw)
-                piece = read_part(members, self._field, _kind_of_content(members))
+                piece = read_part(members, field, _kind_of_content(members))
                 if piece.kind == "text":
                     text, piece.text = piece.text or "", None
-                    self._add_text(piece, text)
             case _:
-                raise BadRecord("GF-01", f"a part is {kind_of(raw)}, neither a text nor an object", at)
-        self.pieces.append(piece)
-
-    def _add_text(self, piece: ParsedPart, text: str) -> None:
-        piece.start_index, piece.end_index = self._size, self._size + len(text)
-        self._size += len(text)
-        self._texts.append(text)
-
-
-def read_content(items: Sequence[Raw], field: str, at: str) -> MessageContent:
-    """Read the list that a message has for a text; ``at`` is the list's pointer."""
-    content = MessageContent(field)
-    for position, item in enumerate(items):
-        content.add(item, f"{at}/{position}")
-    return content
+                detail = f"a part is {kind_of(raw)}, neither a text nor an object"
+                raise BadRecord("GF-01", detail, f"{at}/{position}")
+        if text is not None:
+            piece.start_index, piece.end_index = len(whole), len(whole) + len(text)
+            whole += text
+        pieces.append(piece)
+    return whole, pieces
 
 
 def _kind_of_content(members: Members) -> str:
-    """Return the kind of a content part."""
     raw = members.get("type")
     kind = KIND_OF_TYPE.get(_STRING.decode(raw)) if raw is not None and bytes(raw)[:1] == b'"' else None
     if kind is not None:
@@ -186,7 +168,6 @@ def read_part(members: Members, field: str, kind: str) -> ParsedPart:
 
 
 def _wanted(members: Members, kind: str) -> Wanted:
-    """Return which members the columns take, each column one."""
     want: dict[str, Placeholder] = {}
     used: set[str] = set()
     for name, placeholder in COLUMNS[kind].items():
@@ -203,7 +184,6 @@ def _wanted(members: Members, kind: str) -> Wanted:
 
 
 def _take(piece: ParsedPart, column: str, raw: Raw, taken: dict[str, str | None]) -> None:
-    """Store a text or literal in a column, if that can hold it."""
     text, suffix = text_of(raw, "", column)
     match column:
         case "arguments":

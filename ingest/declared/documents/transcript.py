@@ -139,7 +139,7 @@ _ITEMS = decoder(list[Raw])
 
 @dataclass
 class ParsedAnswer:
-    """What is turn in a member."""
+    """The turns of a member."""
 
     form: AnswerForm
     turns: list[ParsedTurn]

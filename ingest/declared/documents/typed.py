@@ -219,7 +219,6 @@ class TypedRecords:
         )
 
     def _typed(self, layout: Layout, layouts: list[Layout], proven: Proven, left: Sequence[int]) -> Typed:
-        """Return the records of which the columns hold everything."""
         places = pl.Series(left, dtype=pl.UInt32)
         records, turns = (rows.with_columns(places.gather(rows["n"]).alias("n")) for rows in proven)
         records, is_bad = self._with_times(records, "started_at", [layout], pl.repeat(0, len(records), eager=True))
@@ -277,7 +276,6 @@ def placeholders_of_keys(declaration: Declaration) -> dict[str, str] | None:
 
 
 def _kind(value: object) -> str:
-    """Return what a value is to a column."""
     if type(value) is int:
         return _INTEGER if -(2**63) <= value < 2**63 else _ANY
     return _TEXT if type(value) is str else _NULL if value is None else _ANY
@@ -306,13 +304,11 @@ def _types(forms: Sequence[Form]) -> dict[str, str] | None:
 
 
 def _is_of(form: Form, types: Mapping[str, str]) -> str:
-    """Write the condition that a message ``m`` is of a form."""
     kinds = dict(form)
     return " and ".join(f"m.{quoted(key)} is {'not ' if kinds.get(key, _NULL) != _NULL else ''}null" for key in types)
 
 
 def _written(layout: Layout, list_key: str, layouts: Sequence[Layout], types: Mapping[str, str]) -> str:
-    """Write how records of messages of several forms are written."""
     cases = " ".join(f"when {_is_of(one.form, types)} then {_json(_members(one.form, 'm'))}" for one in layouts)
     record = _members(layout.form, "d")
     record[list_key] = f"list_transform({record[list_key]}, lambda m: case {cases} end)"
@@ -360,8 +356,6 @@ def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[L
 
 
 class _Read(NamedTuple):
-    """What is not in columns of one record."""
-
     extra: Members
     rest: Sequence[Members]
     """What goes to ``extra`` of each message."""

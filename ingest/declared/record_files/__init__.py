@@ -1,6 +1,7 @@
 """Files of records and of rows: opens one by its ending, and writes one back."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 
 from msgspec import Raw
@@ -16,7 +17,7 @@ from talkhouse.ingest.declared.record_files.content import (
     is_packed,
     packed,
 )
-from talkhouse.ingest.declared.record_files.csv_files import CsvRecords, CsvRows, write_csv_records, write_csv_rows
+from talkhouse.ingest.declared.record_files.csv_files import CsvRecords, write_csv_records, write_csv_rows
 from talkhouse.ingest.declared.record_files.json_files import (
     Form,
     JsonDocument,
@@ -58,24 +59,8 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
         from talkhouse.ingest.declared.record_files.parquet import ParquetRecords
 
         return ParquetRecords(content)
-    raise _unknown(ENDINGS)
-
-
-def open_rows(file: SourceFile, declaration: Declaration) -> CsvRows:
-    """Open a file of rows, .csv or .tsv: the columns are known, and the rows can be iterated once.
-
-    Every cell is a text, as it is. Raises, here or when it is iterated: BadRecord GF-14 for a file of another ending,
-    or a damaged .gz; GF-13 where cells can't be told apart, TH-02 where it is not UTF-8, both with the line and
-    possibly behind many rows; SourceError for one beyond the limits.
-    """
-    if ending(file.path) not in CSV:
-        raise _unknown(CSV)
-    return CsvRows(FileContent(file), declaration.dialect)
-
-
-def _unknown(endings: tuple[str, ...]) -> BadRecord:
-    known = ", ".join(endings)
-    return BadRecord("GF-14", f"nothing says what is in it: its name ends in none of {known}, with or without .gz")
+    known = ", ".join(ENDINGS)
+    raise BadRecord("GF-14", f"nothing says what is in it: its name ends in none of {known}, with or without .gz")
 
 
 def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: PurePosixPath) -> Iterator[bytes]:
@@ -118,10 +103,5 @@ def _layout(envelope: Envelope) -> dict[str, Raw]:
 
 def _file(layout: dict[str, Raw], pieces: Iterator[bytes], path: PurePosixPath) -> Iterator[bytes]:
     if "bom" in layout:
-        pieces = _after_bom(pieces)
+        pieces = chain([BOM], pieces)
     return packed(pieces) if is_packed(path) else pieces
-
-
-def _after_bom(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    yield BOM
-    yield from pieces

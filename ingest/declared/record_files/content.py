@@ -1,10 +1,11 @@
 """What all files of records share: content that may be packed, the records read from it and written back, and gaps."""
 
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -164,15 +165,18 @@ class BadRawRecord(Struct, gc=False):
     problem: BadRecord
 
 
-class RecordFile(Protocol):
+class RecordFile(ABC):
     """A file on its way in: iterate it once, or take its texts and check them one by one."""
 
     def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
         """Yield the records in order, each checked."""
+        return map(self.check, self.texts())
 
+    @abstractmethod
     def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check one of ``texts``; BadRecord where the first says that the file is not what its ending says."""
 
+    @abstractmethod
     def texts(self) -> Iterator[RawRecord]:
         """Yield the records in order, unchecked; BadRecord where the file as a whole is not what it has to be.
 
@@ -181,6 +185,7 @@ class RecordFile(Protocol):
         """
 
     @property
+    @abstractmethod
     def envelope(self) -> dict[str, Any]:
         """What the file is beside its records, once they were read; empty where there is nothing to say.
 

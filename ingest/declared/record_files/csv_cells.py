@@ -191,7 +191,6 @@ def table_of(text: str, columns: int, cells: CsvCells, line_end: str) -> CellTab
 
 
 def _texts(table: pl.DataFrame, cells: CsvCells, line_end: str) -> pl.Series:
-    """Write the rows of a table as ``CsvCells.row`` does."""
     written = [_column_text(table[name], column, cells, table.width) for column, name in enumerate(table.columns)]
     rows = table.with_columns(written).select(pl.concat_str(pl.all(), separator=cells.delimiter) + line_end)
     return rows.to_series()

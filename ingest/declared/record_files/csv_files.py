@@ -16,6 +16,7 @@ from talkhouse.ingest.declared.record_files.content import (
     FileContent,
     Gaps,
     RawRecord,
+    RecordFile,
     RowTable,
     WrittenRecord,
     WrittenRow,
@@ -73,7 +74,6 @@ class Blocks:
             yield self._text(b"".join(parts))
 
     def _whole_lines(self, parts: list[bytes]) -> Iterator[str]:
-        """Yield the whole lines, and keep the rest; SourceError for an endless one."""
         raw = b"".join(parts)
         cut = raw.rfind(b"\n") + 1
         if cut:
@@ -84,7 +84,6 @@ class Blocks:
             self._content.file.refuse_record(size, f"/{self._line}", f"{size:,} bytes or more in one line")
 
     def _text(self, raw: bytes) -> str:
-        """Decode whole lines; raises BadRecord TH-02."""
         try:
             text = raw.decode()
         except UnicodeDecodeError as error:
@@ -184,7 +183,6 @@ class CsvRows:
         return end
 
     def _as_written(self, row: ParsedRow) -> dict[str, str]:
-        """Return the cells that the dialect would write otherwise, by column."""
         return {self._names[column]: raw for column, raw in self._cells.written_otherwise(row).items()}
 
     def _read_header(self) -> None:
@@ -264,7 +262,6 @@ class CsvRows:
         return RowTable(cells, pl.Series("line", lines, pl.Int64), as_written, pl.Series("text", texts, pl.String))
 
     def _check_row(self, row: ParsedRow) -> None:
-        """Raise BadRecord GF-13 for another number of cells than columns, or text behind a quote."""
         if len(row.values) != len(self.columns):
             detail = f"{len(row.values):,} cells, and {len(self.columns):,} columns"
             raise BadRecord("GF-13", f"line {self._line + 1:,}: {detail}", f"/{self._line}")
@@ -297,8 +294,8 @@ def layout_cells(layout: Mapping[str, Raw], path: PurePosixPath) -> CsvCells:
 _PIECE = 1_000_000
 
 
-class CsvRecords:
-    """A file of rows on its way in, each as a JSON object of texts; a ``RecordFile``.
+class CsvRecords(RecordFile):
+    """A file of rows on its way in, each as a JSON object of texts.
 
     It is read twice: one that can't be told apart to its end is refused before a record of it is loaded.
     """
@@ -315,10 +312,6 @@ class CsvRecords:
     def envelope(self) -> dict[str, Any]:
         """That of the rows."""
         return self._rows.envelope
-
-    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
-        """Yield the rows."""
-        return self.texts()
 
     def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Return a row as it is: cells are told apart and written by us."""
@@ -363,7 +356,6 @@ def write_csv_rows(
 
 
 def _columns(layout: Mapping[str, Raw], path: PurePosixPath) -> list[str]:
-    """Return the columns of a file on its way back."""
     if "header" not in layout:
         return []
     row = layout_cells(layout, path).row_at(msgspec.json.decode(layout["header"]), 0)

@@ -22,6 +22,7 @@ from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     FileContent,
     RawRecord,
+    RecordFile,
     WrittenRecord,
     check_amount,
 )
@@ -208,8 +209,8 @@ _WRITTEN = 10_000
 """Rows that are written at a time."""
 
 
-class ParquetRecords:
-    """A Parquet file on its way in; a ``RecordFile``. Memory: some rows, and of a packed file its content.
+class ParquetRecords(RecordFile):
+    """A Parquet file on its way in. Memory: some rows, and of a packed file its content.
 
     It is read twice: one that is damaged is refused before a record of it is loaded.
     """
@@ -224,10 +225,6 @@ class ParquetRecords:
         if self._schema is None:
             return {}
         return {"layout": {"schema": b64encode(self._schema.serialize()).decode()}}
-
-    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
-        """Yield the rows, each checked."""
-        return map(self.check, self.texts())
 
     def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check a row, which may be deeper than a record may be."""
@@ -288,7 +285,6 @@ def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType, Any]]:
 
 
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
-    """Make an array of a type from values of its plain type."""
     array = pa.array(values, plain(kind))
     if types.is_dictionary(kind):
         encoded = array.cast(kind.value_type).dictionary_encode()

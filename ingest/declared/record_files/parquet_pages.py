@@ -181,24 +181,16 @@ def prefix_bytes(page: bytes, codec: int, size: int, levels: int, most: int) -> 
     ``size``: its bytes when it is unpacked; ``levels``: how many lists of levels it begins with, each behind its
     length. Raises ValueError or IndexError for a page that can't be read.
     """
-    raw = unpacked(page, codec, size)
+    raw = page
+    if codec:
+        try:
+            raw = pa.decompress(page, decompressed_size=size, codec=_CODECS[codec], asbytes=True)
+        except (KeyError, pa.ArrowException, OSError) as error:
+            raise ValueError(str(error)) from error
     at = 0
     for _ in range(levels):
         at += 4 + int.from_bytes(raw[at : at + 4], "little")
     return _sum(raw, at, most)
-
-
-def unpacked(page: bytes, codec: int, size: int) -> bytes:
-    """Unpack a page; ValueError for one that can't be."""
-    if codec == 0:
-        return page
-    if codec not in _CODECS:
-        raise ValueError(f"the codec {codec} is not known")
-    try:
-        raw: bytes = pa.decompress(page, decompressed_size=size, codec=_CODECS[codec], asbytes=True)
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(str(error)) from error
-    return raw
 
 
 def _sum(raw: bytes, at: int, most: int) -> int:
@@ -264,8 +256,6 @@ class ParquetColumn(NamedTuple):
 
 
 class _Chunk(NamedTuple):
-    """The pages of a column in a group of rows."""
-
     start: int
     size: int
     values: int
@@ -273,8 +263,6 @@ class _Chunk(NamedTuple):
 
 
 class _ParquetPage(NamedTuple):
-    """What the header of a page says, and where the page is."""
-
     kind: int
     size: int
     values: int
@@ -363,7 +351,10 @@ class ParquetPages:
             limits.check("file", size, where, what)
             if column.kind in (_BYTE_ARRAY, _FIXED):
                 limits.check("record", size // max(1, values), where, f"{what}, which has {values:,} values")
-            if self._may_have_prefixes(column, page):
+            # Texts that begin alike are written once, and may take far more than the page.
+            encoding = page.header.struct(5).number(2) or page.header.struct(8).number(4)
+            times = values if column.is_repeated else ROWS_AT_ONCE
+            if encoding == ENCODING and column.kind == _BYTE_ARRAY and times * size > limits.record:
                 pages.size += self._prefixes(column, chunk, page)
                 check_amount(self._file, self._total + pages.size)
             if kind == _DICTIONARY_PAGE:
@@ -375,12 +366,6 @@ class ParquetPages:
         self._total += pages.size
         check_amount(self._file, self._total)
         return pages
-
-    def _may_have_prefixes(self, column: ParquetColumn, page: _ParquetPage) -> bool:
-        """Whether texts that begin alike are written once, and may take far more than the page."""
-        encoding = page.header.struct(5).number(2) or page.header.struct(8).number(4)
-        times = page.values if column.is_repeated else ROWS_AT_ONCE
-        return encoding == ENCODING and column.kind == _BYTE_ARRAY and times * page.size > self._file.limits.record
 
     def _prefixes(self, column: ParquetColumn, chunk: _Chunk, page: _ParquetPage) -> int:
         """Return how many bytes of texts are not in a page, since they are those of the text before."""
@@ -400,7 +385,6 @@ class ParquetPages:
             ) from error
 
     def _headers(self, chunk: _Chunk) -> Iterator[_ParquetPage]:
-        """Yield what the header of each page says."""
         at, end, left = chunk.start, min(chunk.start + chunk.size + _PADDING, self._size), chunk.values
         while at < end and left > 0:
             header = self._header(at, end)
@@ -416,7 +400,6 @@ class ParquetPages:
             at += length + packed
 
     def _header(self, at: int, end: int) -> tuple[Struct, int] | None:
-        """Read the header of a page and its length; None where there is none."""
         size = _HEADER
         while True:
             self._stream.seek(at)

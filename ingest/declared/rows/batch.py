@@ -209,7 +209,6 @@ class FileRows:
         return LoadedBatch(self._file, len(dialogues), size, rows_by_one, filled, findings.findings)
 
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Sort the turns of each dialogue, and number them."""
         if ORDER in rows.columns:
             return self._numbered(rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True))
         if self._build.declaration.format != "convokit":
@@ -219,14 +218,12 @@ class FileRows:
         return rows if places is None else self._numbered(rows.sort(NUMBER, places))
 
     def _numbered(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Number the turns of each dialogue, and the dialogues."""
         rows = rows.with_columns(pl.col(NUMBER).rle_id().cast(pl.Int64).alias(OWNER))
         starts = rows.select(pl.arg_where(pl.col(OWNER) != pl.col(OWNER).shift(1, fill_value=-1))).to_series()
         index = pl.int_range(len(rows), eager=True) - starts.gather(rows[OWNER])
         return rows.with_columns(index.cast(pl.Int32).alias(TURN_INDEX))
 
     def _roles(self, rows: pl.DataFrame) -> list[pl.Series]:
-        """Return the roles, and whether each gives the file's word back."""
         if ROLE not in rows.columns:
             return [pl.repeat(NO_ROLE, len(rows), eager=True).alias(OURS)]
         roles, words = self._build.roles, rows[ROLE].drop_nulls().unique().to_list()
@@ -237,7 +234,6 @@ class FileRows:
         return [given.alias(OURS), is_back.alias("role.back")]
 
     def _dialogues(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the dialogues of rows with their keys and first lines, one after the other."""
         native = pl.col(ID).first() if ID in rows.columns else pl.lit(None, pl.String).first()
         line, position = pl.col("line"), pl.col(POSITION)
         is_together = (position.diff().fill_null(1) == 1).all()
@@ -272,7 +268,6 @@ class FileRows:
         )
 
     def _spoken(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return who speaks in each row, as ``Speakers`` takes it."""
         there, bot = set(rows.columns), READ + IS_BOT
         spoken = rows.select(
             "dialogue_id",
@@ -286,7 +281,6 @@ class FileRows:
         return spoken.with_columns(speaker_id=self._build.speakers.id("speaker")).select(SPOKEN)
 
     def _turns(self, rows: pl.DataFrame, extras: RowExtras, findings: RowFindings) -> pl.DataFrame:
-        """Return the turns but for speakers and ``extra``."""
         replied = replies(rows)
         findings.of_replies(replied)
         there = set(rows.columns)
@@ -357,7 +351,6 @@ class FileRows:
 
 
 def _all(rows: pl.DataFrame) -> pl.Series:
-    """Write all that the file says in each row."""
     ours = {NUMBER, POSITION, OWNER, TURN_INDEX, "line"}
     said = rows.select(pl.struct(pl.exclude(*ours)).struct.json_encode())
     return said.to_series()

@@ -1,6 +1,6 @@
 """Which columns of a file hold what: a *placeholder* is a field of the tables that a cell fills and restores."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -107,39 +107,30 @@ def columns_of(declaration: Declaration) -> RowColumns:
         READ + IS_BOT: speaker.is_bot,
     }
     specs = [spec for spec in declaration.annotations if spec.from_file is None]
-    labels = [label for spec in specs for label in _label_columns(spec, declaration)]
-    for spec in specs:
-        paths |= _label_paths(spec)
+    labels = [label for spec in specs for label in _label_columns(spec, declaration, paths)]
     placeholders = {placeholder: names for placeholder, path in paths.items() if (names := _names(path))}
     inside = {placeholder: path[1:] for placeholder, path in paths.items() if path and len(path) > 1}
     return RowColumns(placeholders, tuple(labels), inside)
 
 
 def _names(path: JsonPath | None) -> tuple[str, ...]:
-    """Return the name of a column."""
     return (path[0],) if path and path[0] is not None else ()
 
 
-def _label_columns(spec: Annotations, declaration: Declaration) -> Iterable[LabelColumn]:
+def _label_columns(
+    spec: Annotations, declaration: Declaration, paths: dict[Placeholder, JsonPath | None]
+) -> Iterator[LabelColumn]:
+    """Yield the columns of labels of a scheme, and add their paths."""
     is_of_turn = spec.on in ("turn", "response")
-    scheme = declaration.scheme(spec.scheme)
-    missing = spec.missing_values or ("",)
+    scheme, missing = declaration.scheme(spec.scheme), spec.missing_values or ("",)
     begin = (LABEL if is_of_turn else OF_DIALOGUE) + spec.scheme
     for place, column in enumerate(spec.columns):
+        paths[f"{begin}:{place}"] = (column,)
         yield LabelColumn(f"{begin}:{place}", scheme, place, column, missing, is_of_turn)
-    if not spec.columns and (spec.label or spec.value):
-        read = {
-            field: f"{READ}{spec.scheme}:{field}"
-            for field in ("value", "annotator", "start", "end")
-            if _names(getattr(spec, field))
-        }
-        is_utf16 = spec.offsets == "utf-16"
-        yield LabelColumn(f"{begin}:0", scheme, 0, None, missing, is_of_turn, is_utf16=is_utf16, **read)
-
-
-def _label_paths(spec: Annotations) -> dict[Placeholder, JsonPath | None]:
-    begin = (LABEL if spec.on in ("turn", "response") else OF_DIALOGUE) + spec.scheme
-    if spec.columns:
-        return {f"{begin}:{place}": (column,) for place, column in enumerate(spec.columns)}
-    read = {f"{READ}{spec.scheme}:{field}": getattr(spec, field) for field in ("value", "annotator", "start", "end")}
-    return {f"{begin}:0": spec.label, **read}
+    if not spec.columns:
+        read = {key: f"{READ}{spec.scheme}:{key}" for key in ("value", "annotator", "start", "end")}
+        paths |= {f"{begin}:0": spec.label} | {read[key]: getattr(spec, key) for key in read}
+        if spec.label or spec.value:
+            there = {key: placeholder for key, placeholder in read.items() if _names(paths[placeholder])}
+            is_utf16 = spec.offsets == "utf-16"
+            yield LabelColumn(f"{begin}:0", scheme, 0, None, missing, is_of_turn, is_utf16=is_utf16, **there)

@@ -229,8 +229,6 @@ def read_convokit(declaration: Declaration, files: Iterable[tuple[SourceFile, Fi
 
 
 class _Conversations:
-    """The keys of the conversations that were read, by their ids."""
-
     def __init__(self) -> None:
         self._keys: dict[str, str] = {}
 
@@ -245,8 +243,6 @@ class _Conversations:
 
 
 class _MemberFiles:
-    """The files about speakers, conversations, and the corpus as a whole."""
-
     def __init__(self, build: RowsBuild, known: _Conversations, facts: ConversationFacts) -> None:
         self._build, self._known, self._facts = build, known, facts
         self._declaration = build.declaration
@@ -283,7 +279,6 @@ class _MemberFiles:
     def _member(
         self, kind: Kind, path: str, location: SourceLocation, member: RawRecord | BadRawRecord, shapes: Shapes
     ) -> Outcome:
-        """Make the record of a member."""
         if isinstance(member, BadRawRecord):
             return reject(location, member.problem, member.raw)
         if member.raw[:1] != b"{":
@@ -319,7 +314,6 @@ class _MemberFiles:
         return row.speaker_id
 
     def _labels_of(self, kind: Kind, member: RawRecord, record: Record, findings: list[ReaderFinding]) -> Iterator[Row]:
-        """Make the labels that a member has."""
         said = with_meta(member.raw)
         for labels in self._labels.get(kind, ()):
             for label in labels.read(said, ParsedDialogue([]), findings):

@@ -5,9 +5,10 @@ Columns of a frame: ``line`` (of the file, from 0), the placeholders as texts (n
 cell is a literal, not a string.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 import polars as pl
@@ -16,9 +17,10 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
-from talkhouse.ingest.declared.record_files import CSV, open_records, open_rows
+from talkhouse.ingest.declared.record_files import CSV, open_records
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
+    FileContent,
     RawRecord,
     RecordFile,
     RowTable,
@@ -60,19 +62,28 @@ GIVEN = "found"
 """Labels inside a row, as JSON."""
 
 
-class RowFrames(Protocol):
+class RowFrames(ABC):
     """A file as frames: iterate it once; BadRecord where the file is to be refused."""
 
     is_csv: bool
-    findings: list[ReaderFinding]
-    """What was found in labels inside of rows; known when they were read."""
 
+    _file: CsvRows | RecordFile
+
+    def __init__(self, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
+        self._columns, self._shapes, self._with_raw = columns, shapes, with_raw
+        self._keepers = columns.keepers
+        self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
+        self.findings: list[ReaderFinding] = []
+        """What was found in labels inside of rows; known when they were read."""
+
+    @abstractmethod
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in order."""
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """What the file is beside its rows, once they were read."""
+        """What the file is beside its rows, with their shapes, once they were read."""
+        return self._file.envelope | self._shapes.envelope()
 
 
 def times(texts: pl.Series, form: str) -> list[pl.Series]:
@@ -121,7 +132,7 @@ _SHOWN = 50
 """Columns that a message names."""
 
 
-class CsvFrames:
+class CsvFrames(RowFrames):
     """A CSV file as frames."""
 
     is_csv = True
@@ -130,13 +141,11 @@ class CsvFrames:
         self, file: CsvRows, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
     ) -> None:
         """Raises BadRecord GF-12 where a declared column is not there, or twice."""
-        self._file, self._columns, self._shapes, self._with_raw = file, columns, shapes, with_raw
-        self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
+        super().__init__(columns, declaration, shapes, with_raw=with_raw)
+        self._file: CsvRows = file
         check_header(file.columns, columns.declared)
         self._names = names(file.columns)
-        keepers = columns.keepers
-        self._keepers = {name: keepers.get(name) for name in self._names}
-        self.findings: list[ReaderFinding] = []
+        self._holders = {name: self._keepers.get(name) for name in self._names}
         self._usual: dict[str, str] = {}
         """How the first time of a column is written."""
 
@@ -147,11 +156,6 @@ class CsvFrames:
             return
         for table in self._file.tables():
             yield self._frame(table).with_columns(table.texts.alias(RAW))
-
-    @property
-    def envelope(self) -> dict[str, Any]:
-        """What the file is beside its rows, with their shapes."""
-        return self._file.envelope | self._shapes.envelope()
 
     def _frame(self, rows: RowTable) -> pl.DataFrame:
         # Not by ``pl.col``, which takes a column's name for a pattern if it looks like one.
@@ -165,16 +169,16 @@ class CsvFrames:
         for placeholder in TIMES:
             if placeholder in self._columns.placeholders:
                 frame = frame.with_columns(times(frame[placeholder], self._forms[placeholder]))
-                hows += [placeholder] if placeholder in self._keepers.values() else []
+                hows += [placeholder] if placeholder in self._holders.values() else []
         rest = [self._shape_numbers(frame, hows), _as_written(rows)]
-        free = [name for name, placeholder in self._keepers.items() if placeholder is None]
+        free = [name for name, placeholder in self._holders.items() if placeholder is None]
         rest += [members({alias(name): table[name] for name in free})] if free else []
         rest += [
             # A time that the column does not give back stays as it is.
             member(
                 alias(name), frame[placeholder], frame[placeholder].is_not_null() & frame[placeholder + HOW].is_null()
             )
-            for name, placeholder in self._keepers.items()
+            for name, placeholder in self._holders.items()
             if placeholder in hows
         ]
         return frame.with_columns(rest=joined([piece for piece in rest if piece is not None], len(frame)))
@@ -182,7 +186,7 @@ class CsvFrames:
     def _shape_numbers(self, frame: pl.DataFrame, hows: list[str]) -> pl.Series | None:
         """Return the number of each row's shape where it is not 0; shapes differ in how times are written."""
         if not hows:
-            number = shape_member(self._shapes.number(LEVEL, dict(self._keepers)))
+            number = shape_member(self._shapes.number(LEVEL, dict(self._holders)))
             return None if number is None else pl.repeat(number, len(frame), eager=True)
         for placeholder in hows:  # an empty cell, and one that stays in extra, may have any shape
             known = frame[placeholder + HOW].drop_nulls()
@@ -197,14 +201,13 @@ class CsvFrames:
         numbers = []
         for way in ways.iter_rows(named=True):
             names_of = {placeholder: f"{placeholder}@{how}" if how else placeholder for placeholder, how in way.items()}
-            shape = {name: names_of.get(placeholder or "", placeholder) for name, placeholder in self._keepers.items()}
+            shape = {name: names_of.get(placeholder or "", placeholder) for name, placeholder in self._holders.items()}
             numbers.append(shape_member(self._shapes.number(LEVEL, shape)))
         ways = ways.with_columns(pl.Series("number", numbers, pl.String))
         return keys.join(ways, on=hows, how="left", maintain_order="left")["number"]
 
 
 def _as_written(rows: RowTable) -> pl.Series | None:
-    """Return the cells that the dialect would write otherwise."""
     if not rows.as_written:
         return None
     written: list[str | None] = [None] * len(rows.lines)
@@ -229,8 +232,6 @@ _ROWS = 20_000
 
 
 class _Cell(NamedTuple):
-    """Where a placeholder's cell is in a row."""
-
     placeholder: Placeholder
     path: JsonPath
     below: str
@@ -244,7 +245,7 @@ class _Cell(NamedTuple):
         return cls(placeholder, path, pointer(*path), f"'{'.'.join(filter(None, path))}'")
 
 
-class JsonFrames:
+class JsonFrames(RowFrames):
     """A file of JSON objects, a row each, as frames."""
 
     is_csv = False
@@ -259,11 +260,9 @@ class JsonFrames:
         with_raw: bool = False,
         labels: Sequence[Labels] = (),
     ) -> None:
-        self._file, self._columns, self._shapes = file, columns, shapes
-        self._with_raw, self._labels = with_raw, labels
-        self.findings: list[ReaderFinding] = []
-        self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
-        self._keepers = columns.keepers
+        super().__init__(columns, declaration, shapes, with_raw=with_raw)
+        self._file: RecordFile = file
+        self._labels = labels
         self._readers = {
             key: [_Cell.at(placeholder, columns.path(placeholder, key)) for placeholder in placeholders]
             for key, placeholders in columns.readers().items()
@@ -284,11 +283,6 @@ class JsonFrames:
         if batch:
             yield self._frame(batch)
 
-    @property
-    def envelope(self) -> dict[str, Any]:
-        """What the file is beside its rows, with their shapes."""
-        return self._file.envelope | self._shapes.envelope()
-
     def _frame(self, batch: list[dict[str, Any]]) -> pl.DataFrame:
         schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(self._columns.placeholders, pl.String)
         for placeholder in TIMES:
@@ -307,7 +301,6 @@ class JsonFrames:
         return pl.DataFrame([pl.Series(name, [row.get(name) for row in batch], kind) for name, kind in schema.items()])
 
     def _row(self, record: RawRecord) -> dict[str, Any]:
-        """Read the cells of a row; BadRecord with the pointer in the file."""
         at = record.pointer
         row: dict[str, Any] = {"line": int(at.rpartition("/")[2])}
         shape: dict[str, str | None] = {}
@@ -322,7 +315,9 @@ class JsonFrames:
             if name is None:
                 rest.append(f"{_key(key)}{bytes(raw).decode()}")
         for placeholder in self._required:
-            if row.get(placeholder) is None and not self._has_default(placeholder, row):
+            # A turn with an id of its own may lack the dialogue's.
+            has_default = placeholder == ID and self._columns.has_default_ids and row.get(TURN_ID) is not None
+            if row.get(placeholder) is None and not has_default:
                 cells = (
                     _Cell.at(placeholder, self._columns.path(placeholder, name))
                     for name in self._columns.placeholders[placeholder]
@@ -335,10 +330,6 @@ class JsonFrames:
         row[RAW] = record.raw.decode() if self._with_raw else None
         row["numbers"] = " ".join(numbers) or None
         return row
-
-    def _has_default(self, placeholder: Placeholder, row: dict[str, Any]) -> bool:
-        """Whether a turn may lack what others need: the dialogue's id, if it has an id of its own."""
-        return placeholder == ID and self._columns.has_default_ids and row.get(TURN_ID) is not None
 
     def _take(self, key: str, member: Raw, row: dict[str, Any], numbers: list[str], at: str) -> str | None:
         """Read a cell for all that want it; returns how its keeper writes it, None where none gives it back."""
@@ -367,7 +358,6 @@ class JsonFrames:
         return written
 
     def _given(self, members: Members, row: dict[str, Any], at: str) -> str | None:
-        """Read the labels inside a row; BadRecord for one of another type."""
         dialogue = ParsedDialogue([ParsedTurn("", row[TEXT], at)], messages={0: members})
         found = [label for labels in self._labels for label in labels.read(members, dialogue, self.findings)]
         return msgspec.json.encode(found).decode() if found else None
@@ -377,7 +367,6 @@ _KEYS: dict[str, str] = {}
 
 
 def _key(key: str) -> str:
-    """Write the key of a member in ``extra``, with the colon."""
     if key not in _KEYS:
         if len(_KEYS) > 10_000:
             _KEYS.clear()
@@ -404,6 +393,8 @@ def open_frames(
     Raises BadRecord where the file is to be refused, here or when it is iterated.
     """
     if is_csv(file.path):
-        return CsvFrames(open_rows(file, declaration), columns, declaration, shapes, with_raw=with_raw)
+        return CsvFrames(
+            CsvRows(FileContent(file), declaration.dialect), columns, declaration, shapes, with_raw=with_raw
+        )
     records = open_records(file, declaration, "item")
     return JsonFrames(records, columns, declaration, shapes, with_raw=with_raw, labels=labels)

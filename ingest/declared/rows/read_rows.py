@@ -57,39 +57,28 @@ def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outc
         yield FileEnvelope(file, frames.envelope | scattered, records)
 
 
-class LabelFiles:
-    """The files of labels of one corpus."""
-
-    def __init__(self, declaration: Declaration, identity: Identity, known: DialogueStore) -> None:
-        self._declaration, self._identity, self._known = declaration, identity, known
-
-    def read(self, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
-        """Read the files in their order."""
-        for file, entry in files:
-            yield from self._read_file(file, entry)
-
-    def _read_file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
-        named = label_file_columns(self._declaration, str(file.path).partition("/")[2], entry.path)
-        with Spool() as spool:
-            try:
-                frames = open_frames(file, named.columns, self._declaration, Shapes(), with_raw=True)
-                for frame in frames:
-                    spool.add(frame)
-            except BadRecord as bad:
-                location = SourceLocation(file, "", entry.subset, entry.release, size=file.size)
-                yield reject(location, bad, file.read())
-                return
-            reader = _LabelFile(self._declaration, named, file, entry, self._identity.file(file), self._known)
-            for piece in spool.dialogues():
-                yield from reader.read(piece, file.size / spool.height, is_csv=frames.is_csv)
-            refused = {REFUSED: reader.refused} if reader.refused else {}
-            scattered = {SCATTERED: True} if reader.is_scattered else {}
-            yield FileEnvelope(file, frames.envelope | scattered | refused, reader.records)
+def read_label_file(build: RowsBuild, known: DialogueStore, file: SourceFile, entry: Files) -> Iterator[Outcome]:
+    """Read one file of labels of the dialogues that were read before."""
+    declaration, identity = build.declaration, build.identity
+    named = label_file_columns(declaration, str(file.path).partition("/")[2], entry.path)
+    with Spool() as spool:
+        try:
+            frames = open_frames(file, named.columns, declaration, Shapes(), with_raw=True)
+            for frame in frames:
+                spool.add(frame)
+        except BadRecord as bad:
+            location = SourceLocation(file, "", entry.subset, entry.release, size=file.size)
+            yield reject(location, bad, file.read())
+            return
+        reader = _LabelFile(declaration, named, file, entry, identity.file(file), known)
+        for piece in spool.dialogues():
+            yield from reader.read(piece, file.size / spool.height, is_csv=frames.is_csv)
+        refused = {REFUSED: reader.refused} if reader.refused else {}
+        scattered = {SCATTERED: True} if reader.is_scattered else {}
+        yield FileEnvelope(file, frames.envelope | scattered | refused, reader.records)
 
 
 class _LabelFile:
-    """One file of labels on its way to the tables."""
-
     def __init__(
         self,
         declaration: Declaration,
@@ -170,4 +159,5 @@ def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files
         )
         for file, entry in talks:
             yield from read_file(build, file, entry)
-        yield from LabelFiles(declaration, build.identity, known).read(labels)
+        for file, entry in labels:
+            yield from read_label_file(build, known, file, entry)

@@ -4,20 +4,19 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
-from tempfile import SpooledTemporaryFile
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import msgspec
 import polars as pl
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, matches
-from talkhouse.ingest.declared.documents.labels import Offsets, ParsedLabel
+from talkhouse.ingest.declared.documents.labels import ParsedLabel, span_of
 from talkhouse.ingest.declared.rows.columns import ID, TEXT, TURN_ID, LabelColumn, Placeholder, RowColumns
 from talkhouse.ingest.declared.rows.facts import OWNER, RowExtras
 from talkhouse.ingest.declared.rows.frames import GIVEN
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
-from talkhouse.ingest.declared.rows.spool import POSITION
+from talkhouse.ingest.declared.rows.spool import POSITION, SetAside
 from talkhouse.ingest.declared.shapes import alias, rounded
 from talkhouse.ingest.decode import BadRecord, dump, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -107,10 +106,9 @@ def _batch(
 def _spans(
     rows: pl.DataFrame, numbers: pl.Series, label: LabelColumn, outside: list[tuple[int, LabelColumn]]
 ) -> dict[str, pl.Series]:
-    offsets = Offsets("utf-16" if label.is_utf16 else "code points")
     spans: list[tuple[int | None, int | None]] = []
     for number, (start, end, text) in zip(numbers, rows.iter_rows(), strict=True):
-        span = offsets.span(start, end, text) if start is not None and end is not None else None
+        span = span_of(start, end, text, is_utf16=label.is_utf16) if start is not None and end is not None else None
         if span is None and not (start is None and end is None):
             outside.append((number, label))
         spans.append(span or (None, None))
@@ -119,9 +117,6 @@ def _spans(
         "start_index": pl.Series("start_index", starts, pl.Int32),
         "end_index": pl.Series("end_index", ends, pl.Int32),
     }
-
-
-_IN_MEMORY = 16_000_000
 
 
 class KnownRows(Protocol):
@@ -147,31 +142,12 @@ class StoredDialogue(Struct, array_like=True, gc=False):
         return int(name) if is_index and int(name) < len(self.texts) else None
 
 
-class DialogueStore:
-    """The dialogues of one build by the ids that their files have; use it in a ``with``."""
+class DialogueStore(SetAside):
+    """The dialogues of one build by the ids that their files have; of those with one id, the first."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._places: dict[str, int] = {}
-        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed by __exit__
-        self._end = 0
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the temporary file."""
-        self._file.close()
-
-    def add(self, native_id: str, dialogue: StoredDialogue) -> None:
-        """Remember a dialogue; of those with one id, the first."""
-        if native_id in self._places:
-            return
-        raw = msgspec.msgpack.encode(dialogue)
-        self._places[native_id] = self._end
-        self._file.seek(self._end)
-        self._file.write(len(raw).to_bytes(8) + raw)
-        self._end += 8 + len(raw)
 
     def add_rows(self, dialogues: pl.DataFrame, rows: pl.DataFrame) -> None:
         """Remember the dialogues of a batch of rows, by their ids, or by their keys where they have none."""
@@ -181,16 +157,14 @@ class DialogueStore:
         names = dialogues["native_id"] if ID in rows.columns else dialogues["dialogue_id"]
         for name, dialogue_id, texts, own in zip(names, dialogues["dialogue_id"], said[TEXT], turn_ids, strict=True):
             own_ids = None if own is None else own.to_list()
-            self.add(name, StoredDialogue(dialogue_id, texts.to_list(), own_ids))
+            if name not in self._places:
+                dialogue = StoredDialogue(dialogue_id, texts.to_list(), own_ids)
+                self._places[name] = self.add(msgspec.msgpack.encode(dialogue))
 
     def find(self, native_id: str) -> StoredDialogue | None:
         """Return a dialogue by its id."""
         place = self._places.get(native_id)
-        if place is None:
-            return None
-        self._file.seek(place)
-        size = int.from_bytes(self._file.read(8))
-        return msgspec.msgpack.decode(self._file.read(size), type=StoredDialogue)
+        return None if place is None else msgspec.msgpack.decode(self.read(place), type=StoredDialogue)
 
 
 FIELDS = ("turn", "label", "value", "annotator", "start", "end")
@@ -343,7 +317,7 @@ class LabelRows:
         start, end = row.get(placeholder_of(spec, "start")), row.get(placeholder_of(spec, "end"))
         if turn is None or (start is None and end is None):
             return None, None
-        span = Offsets(spec.offsets).span(start or "", end or "", dialogue.texts[turn])
+        span = span_of(start or "", end or "", dialogue.texts[turn], is_utf16=spec.offsets == "utf-16")
         if span is None:
             self._find(
                 "GF-08", spec, "start", row, f"the span {start or '':.20} to {end or '':.20} is not inside its text"

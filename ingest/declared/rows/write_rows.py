@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import PurePosixPath
-from tempfile import SpooledTemporaryFile
-from typing import Protocol, Self
+from typing import Self
 
 import msgspec
 from msgspec import Raw
@@ -25,13 +24,13 @@ from talkhouse.ingest.declared.rows.row_labels import (
     order_of,
     placeholder_of,
 )
-from talkhouse.ingest.declared.rows.spool import REFUSED, SCATTERED
+from talkhouse.ingest.declared.rows.spool import REFUSED, SCATTERED, SetAside
 from talkhouse.ingest.declared.shapes import LITERAL, NULL, KnownShapes, alias
 from talkhouse.ingest.declared.speakers import Roles
 from talkhouse.ingest.declared.times import write_time
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Annotation, Turn
-from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
+from talkhouse.ingest.stored_record import StoredRecord
 
 
 class StoredRow(msgspec.Struct, gc=False):
@@ -98,7 +97,6 @@ class RowsBack:
     def _cell(
         self, placeholder: str, text_of: Callable[[str], str | None], turn: Turn, stored: StoredRecord, *, is_csv: bool
     ) -> bytes:
-        """Write the cell that a placeholder gives back."""
         name, is_time, how = placeholder.partition("@")
         if not is_time:
             return cell(placeholder, text_of, is_csv=is_csv)
@@ -109,44 +107,37 @@ class RowsBack:
         return text.encode() if how in UNIX else msgspec.json.encode(text)
 
     def _text(self, turn: Turn, stored: StoredRecord, placeholder: str) -> str | None:
-        """Return the text of a cell."""
         match placeholder:
-            case "text":
-                return turn.text
+            case "text" | "kind":
+                text: str | None = getattr(turn, placeholder)
+                return text
+            case "title" | "domain" | "language":
+                fact: str | None = getattr(stored.dialogue, placeholder)
+                return fact
             case "dialogue.id":
                 return stored.loaded.native_id
+            case "split":
+                return stored.loaded.split
             case "id":
                 return turn.native_id
             case "role":
                 return self._roles.theirs(turn.role)
             case "speaker":
                 return self._speaker(turn)
-            case "kind":
-                return turn.kind
+            case "name":
+                return stored.speakers[turn.speaker_id].name if turn.speaker_id else None
             case "order":
                 return str(turn.turn_index)
-            case "reply_to":
-                return self._reply(turn, stored)
             case "start_ms" | "end_ms":
                 number = getattr(turn, placeholder)
                 return None if number is None else str(number)
-            case "name":
-                return stored.speakers[turn.speaker_id].name if turn.speaker_id else None
-            case "split":
-                return stored.loaded.split
-            case "title" | "domain" | "language":
-                fact: str | None = getattr(stored.dialogue, placeholder)
-                return fact
+            case "reply_to" if turn.reply_to is not None:
+                return stored.turns[turn.reply_to].native_id if self._declaration.turn.id else str(turn.reply_to)
         return self._label(placeholder, turn, stored)
 
     def _speaker(self, turn: Turn) -> str | None:
         begin = f"{turn.dialogue_id}/" if self._within else f"{self._declaration.corpus_id}:"
         return None if turn.speaker_id is None else turn.speaker_id.removeprefix(begin)
-
-    def _reply(self, turn: Turn, stored: StoredRecord) -> str | None:
-        if turn.reply_to is None:
-            return None
-        return stored.turns[turn.reply_to].native_id if self._declaration.turn.id else str(turn.reply_to)
 
     def _label(self, placeholder: str, turn: Turn, stored: StoredRecord) -> str | None:
         """Return the label that a column has; a cell without one has the first value that is none."""
@@ -208,44 +199,18 @@ class LabelsBack:
         return StoredRow.from_cells(line, cells, extra)
 
 
-_IN_MEMORY = 16_000_000
-
-
 def in_order_of_lines(rows: Iterable[StoredRow]) -> Iterator[StoredRow]:
     """Yield rows by their lines, those of one line as they come; memory: 100 bytes for each row."""
-    lines, places = array("q"), array("q")
-    with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
-        end = 0
+    lines = array("q")
+    with SetAside() as aside:
         for row in rows:
             lines.append(row.line)
-            places.append(end)
-            raw = msgspec.msgpack.encode(row)
-            file.write(len(raw).to_bytes(8) + raw)
-            end += 8 + len(raw)
+            aside.add(msgspec.msgpack.encode(row))
         for number in sorted(range(len(lines)), key=lines.__getitem__):
-            file.seek(places[number])
-            size = int.from_bytes(file.read(8))
-            yield msgspec.msgpack.decode(file.read(size), type=StoredRow)
+            yield msgspec.msgpack.decode(aside.read(number), type=StoredRow)
 
 
-class _Back(Protocol):
-    """Writes the rows of records of one kind of file."""
-
-    def rows(self, stored: StoredRecord, shapes: KnownShapes, *, is_csv: bool) -> Iterator[StoredRow]:
-        """Yield the rows of a record."""
-
-
-def write_rows_format(declaration: Declaration) -> Writer:
-    """Return what writes the files of a corpus of rows."""
-    return file_by_file(_Files(declaration).write_file)
-
-
-def write_row_group(declaration: Declaration) -> RecordWriter:
-    """Return what writes the rows of one record, as JSON objects one below the other."""
-    return _Files(declaration).write_record
-
-
-class _Files:
+class RowFilesWriter:
     """Writes the files of one corpus."""
 
     def __init__(self, declaration: Declaration) -> None:
@@ -254,8 +219,7 @@ class _Files:
         columns = utterance_columns(declaration) if self._is_convokit else columns_of(declaration)
         self._turns = RowsBack(declaration, columns)
 
-    def _back(self, path: str) -> _Back:
-        """Return what writes the rows of a file: of turns, or of labels."""
+    def _back(self, path: str) -> RowsBack | LabelsBack:
         entry = which(self._declaration, path)
         if entry is None or entry.holds == "dialogues":
             return self._turns
@@ -271,7 +235,6 @@ class _Files:
         yield from write_rows_of(envelope, in_order_of_lines(rows) if SCATTERED in envelope else rows, path)
 
     def _has_members(self, path: PurePosixPath) -> bool:
-        """Whether a file is one of ConvoKit's that has no rows."""
         return self._is_convokit and file_kind(path) != "utterances"
 
     def _rows(self, first: StoredRecord, others: Iterator[StoredRecord], envelope: Envelope) -> Iterator[StoredRow]:
@@ -318,7 +281,6 @@ def write_rows_of(envelope: Envelope, rows: Iterable[StoredRow], path: PurePosix
 
 
 def _columns(envelope: Envelope) -> list[str]:
-    """Return the columns of a file, which every shape of its rows has; none where it has no rows."""
     shapes = literals(bytes(envelope["shapes"]).decode()) if "shapes" in envelope else {}
     known: dict[str, dict[str, Raw]] = msgspec.json.decode(shapes.get(LEVEL, b"{}"), type=dict[str, dict[str, Raw]])
     return [*next(iter(known.values()), {})]

@@ -164,7 +164,7 @@ def test_names_that_no_pattern_tells_apart_are_listed(tmp_path: Path) -> None:
 def test_of_two_formats_the_other_is_left(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"chat.jsonl": lines(*CHAT), "pairs.jsonl": lines(PREFERENCE[0])})
     seen = new_declaration(folder)
-    assert [file.path for file in seen.files] == ["chat.jsonl"]
+    assert seen.files == [("chat.jsonl", None)]
     assert seen.left == {"pairs.jsonl": "looks like preference, with other fields"}
 
 
