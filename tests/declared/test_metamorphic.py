@@ -14,8 +14,7 @@ import pytest
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from tests.declared.invented_corpora import HEAD, Invented
-from tests.declared.whole_build import laid_out, not_restored, problems_of
+from tests.declared.invented_corpora import HEAD, Invented, laid_out, not_restored, problems_of
 
 pytestmark = pytest.mark.slow
 

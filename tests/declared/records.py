@@ -1,14 +1,17 @@
-"""What stands for the engine of documents in tests of one format: a record to a talk, and a talk to JSON again."""
+"""Records as JSON texts and as values, invented or given: read by a format, and written again without an engine."""
 
+import dataclasses
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from hypothesis import strategies as st
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import Declaration, Format
 from talkhouse.ingest.declared.documents.parsed_record import (
     DocumentFormat,
     ParsedCandidate,
@@ -18,15 +21,54 @@ from talkhouse.ingest.declared.documents.parsed_record import (
 )
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, members_of
 from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
-from talkhouse.ingest.decode import dump, literals
+from talkhouse.ingest.decode import BadRecord, dump, literals
 from talkhouse.ingest.rows import Candidate, FileRow, Part, Record, Speaker, Turn
 from talkhouse.ingest.stored_record import StoredRecord
+
+LETTERS = st.text(st.sampled_from('ab "\\/\n\x00é\u2028😀'), max_size=6)
+TEXTS = st.builds(lambda text, is_ascii: json.dumps(text, ensure_ascii=is_ascii), LETTERS, st.booleans())
+NUMBERS = st.sampled_from(["0", "-0", "7", "1.50", "1e3", "-2.0E-5", "9007199254740993", "1" + "0" * 30, "1e999"])
+SCALARS = TEXTS | NUMBERS | st.sampled_from(["null", "true", "false"])
+NAMES = st.sampled_from(
+    ["shape", "fields", "mark_", "cells", "a", "b", "", "😀", "id", "type", "value", "text", "weight"]
+)
+
+
+def objects(members: st.SearchStrategy[dict[str, str]]) -> st.SearchStrategy[str]:
+    """Write objects: members as JSON texts, in any order."""
+
+    def write(pairs: dict[str, str], order: list[int]) -> str:
+        names = sorted(pairs, key=lambda name: order[list(pairs).index(name) % len(order)])
+        return "{" + ", ".join(f"{json.dumps(name)}: {pairs[name]}" for name in names) + "}"
+
+    return st.builds(write, members, st.permutations(range(12)))
+
+
+def lists(items: st.SearchStrategy[str], *, most: int = 3) -> st.SearchStrategy[str]:
+    """Write lists of JSON texts."""
+    return st.lists(items, max_size=most).map(lambda texts: "[" + ",".join(texts) + "]")
+
+
+ANY = st.recursive(
+    SCALARS, lambda inner: lists(inner) | objects(st.dictionaries(NAMES, inner, max_size=3)), max_leaves=5
+)
+
+
+def with_others(
+    required: dict[str, st.SearchStrategy[str]], optional: dict[str, st.SearchStrategy[str]]
+) -> st.SearchStrategy[str]:
+    """Write objects with members that have to be there, others that may, and some that nobody knows."""
+    known = st.fixed_dictionaries(required, optional=optional)
+    extra = st.dictionaries(NAMES, ANY, max_size=2)
+    nobody = extra.map(lambda more: {name: text for name, text in more.items() if name not in required | optional})
+    return objects(st.builds(lambda own, more: {**more, **own}, known, nobody))
+
 
 DIALOGUE = "corpus:0"
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def read(form: DocumentFormat, record: str) -> ParsedDialogue:
+def read_text(form: DocumentFormat, record: str) -> ParsedDialogue:
     """Read one record."""
     return form.read(SplitObject(members_of(record.encode()), form.wanted))
 
@@ -138,3 +180,47 @@ def _part(turn: int, index: int, piece: ParsedPart, shapes: Shapes) -> Part:
 def _extra(shape: Any, extra: dict[str, Raw] | None, level: str, shapes: Shapes) -> str | None:
     number = 0 if shape is None else shapes.number(level, shape)
     return dump({**({"shape": number} if number else {}), **(extra or {})})
+
+
+def declared(of: Format, **parts: Any) -> Declaration:
+    """Declare a corpus of a format; ``parts`` are fields of the declaration."""
+    return dataclasses.replace(Declaration("teas", "", "teas/corpus.toml", "Teas", of, ()), **parts)
+
+
+def read(of: DocumentFormat, record: object) -> ParsedDialogue:
+    """Read a record."""
+    return read_text(of, json.dumps(record))
+
+
+def stored(of: DocumentFormat, record: object) -> StoredRecord:
+    """Return the rows of a record, which has to come back from them."""
+    text = json.dumps(record)
+    rows, back = rows_and_text(of, declared("pairs"), text)
+    assert same(back, text), back
+    return rows
+
+
+def comes_back(of: DocumentFormat, text: str) -> bool:
+    """Tell whether a record is equal when it is written again."""
+    return same(written(of, declared("pairs"), text), text)
+
+
+def is_named_or_comes_back(of: DocumentFormat, text: str) -> bool:
+    """Tell whether a record is refused by a rule of the formats, or equal when it is written again."""
+    try:
+        return comes_back(of, text)
+    except BadRecord as problem:
+        return problem.rule in {"GF-01", "GF-10"}
+
+
+_ODD = ("null", "1", "true", '""', "[]", "{}", "[[]]", '[["a"]]', '[["a", "b"]]', "[{}]", "[null]", '{"a": "b"}')
+
+
+def with_mutation(members: Mapping[str, st.SearchStrategy[str]]) -> st.SearchStrategy[str]:
+    """Write objects that have these members, but one of them otherwise or not at all."""
+
+    def mutate(name: str) -> st.SearchStrategy[str]:
+        others = {other: texts for other, texts in members.items() if other != name}
+        return with_others(others, {name: st.sampled_from(_ODD)})
+
+    return st.sampled_from(list(members)).flatmap(mutate)
