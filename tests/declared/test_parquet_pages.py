@@ -17,6 +17,8 @@ from talkhouse.schema.errors import SourceError
 from tests.declared.record_file_pieces import records_of, source
 
 MB = 1_000_000
+Fields = list[list[Any]]
+"""Number, type and value of each field of a struct; of a list the type of its items, and these."""
 
 
 def parquet(table: pa.Table, **options: Any) -> bytes:
@@ -162,10 +164,6 @@ def test_no_changed_byte_of_a_footer_ends_otherwise_than_with_an_error() -> None
                 records_of("a.parquet", raw)
             except (BadRecord, SourceError):
                 continue
-
-
-Fields = list[list[Any]]
-"""Number, type and value of each field of a struct; of a list the type of its items, and these."""
 
 
 def changed(raw: bytes, change: Callable[[Fields], None]) -> bytes:
