@@ -1,16 +1,15 @@
 """Makes a corpus of a declaration: what it says of itself, its schemes, and a reader and writer of its format."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from talkhouse.ingest.common_rules import FORMAT_RULES
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files
-from talkhouse.ingest.declared.declaration.patterns import which
-from talkhouse.ingest.declared.formats import reader_of, record_writer_of, writer_of
-from talkhouse.ingest.declared.splits import Splits
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Splits, which
+from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import RecordWriter, Writer, file_by_file
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import RegistryError
 
@@ -103,3 +102,67 @@ def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) ->
         found=", ".join(near[:5]) or "no file",
         next_step="correct the path, put the file there, or remove the [[files]]",
     )
+
+
+_ROWS = ("turns", "convokit")
+
+
+def reader_of(declaration: Declaration) -> Callable[[Iterable[tuple[SourceFile, Files]]], Iterator[Outcome]]:
+    """Return what reads the files of a declared corpus, each with the ``[[files]]`` that it belongs to."""
+    match declaration.format:
+        case "turns":
+            from talkhouse.ingest.declared.rows.read_rows import read_turns
+
+            return partial(read_turns, declaration)
+        case "convokit":
+            from talkhouse.ingest.declared.rows.convokit import read_convokit
+
+            return partial(read_convokit, declaration)
+    from talkhouse.ingest.declared.documents.document_files import read_documents
+
+    return lambda files: read_documents(declaration, _document_format(declaration), files)
+
+
+def writer_of(declaration: Declaration) -> Writer:
+    """Return what writes its files."""
+    if declaration.format in _ROWS:
+        from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
+
+        return file_by_file(RowFilesWriter(declaration).write_file)
+    from talkhouse.ingest.declared.documents.document_files import documents_writer
+
+    return documents_writer(_document_format(declaration))
+
+
+def record_writer_of(declaration: Declaration) -> RecordWriter:
+    """Return what writes one of its records."""
+    if declaration.format in _ROWS:
+        from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
+
+        return RowFilesWriter(declaration).write_record
+    from talkhouse.ingest.declared.documents.document_files import document_writer
+
+    return document_writer(_document_format(declaration))
+
+
+def _document_format(declaration: Declaration) -> DocumentFormat:
+    match declaration.format:
+        case "pairs":
+            from talkhouse.ingest.declared.documents.answer_formats import Pairs
+
+            return Pairs(declaration)
+        case "preference":
+            from talkhouse.ingest.declared.documents.answer_formats import Preference
+
+            return Preference(declaration)
+        case "transcript":
+            from talkhouse.ingest.declared.documents.transcript import Transcript
+
+            return Transcript(declaration)
+        case "tree":
+            from talkhouse.ingest.declared.documents.message_formats import TreeFormat
+
+            return TreeFormat(declaration)
+    from talkhouse.ingest.declared.documents.message_formats import DialogueFormat
+
+    return DialogueFormat(declaration)

@@ -4,7 +4,7 @@ An object is split into what columns take and a rest. The rest goes to ``extra``
 the file has; the shape goes to ``meta.source_files.extra -> 'shapes'``, and its number to ``extra -> 'shape'``, 0 left
 out. A shape is JSON: an object with the file's keys in the file's order, and for each
 
-- the name of what a column holds (``"text"``), a *hole* that the writer fills;
+- the name of what a column holds (``"text"``), a *placeholder* that the writer fills;
 - ``"text=null"``: the same, and the file has null there;
 - ``[text]``: a JSON text that all objects of this shape have there;
 - an object: the shape of the object there;
@@ -12,6 +12,7 @@ out. A shape is JSON: an object with the file's keys in the file's order, and fo
 """
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -19,7 +20,7 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import JsonPath
-from talkhouse.ingest.decode import decoder
+from talkhouse.ingest.decode import BadRecord, decoder
 
 Shape: TypeAlias = str
 """The JSON text of a shape."""
@@ -33,7 +34,7 @@ RESERVED = frozenset({"shape", "fields", "cells", "lines", "differs", "mark", "r
 NULL = "=null"
 
 Wanted: TypeAlias = "Mapping[str, str | Wanted]"
-"""What columns may take of an object: key -> name of the hole, or what they may take of the object there."""
+"""What columns may take of an object: key -> name of the placeholder, or what they may take of the object there."""
 
 Members: TypeAlias = Mapping[str, Raw]
 """The members of an object, in order, as the file has them."""
@@ -49,12 +50,12 @@ def members_of(raw: Raw | bytes) -> Members:
 
 
 def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
-    """Arrange paths by their first names: hole -> path becomes key -> hole or deeper.
+    """Arrange paths by their first names: placeholder -> path becomes key -> placeholder or deeper.
 
-    Of two holes with one path the first takes what is there; ``Split.find`` reads it for the other.
+    Of two placeholders with one path the first takes what is there; ``SplitObject.find`` reads it for the other.
     """
     arranged: dict[str, Any] = {}
-    for hole, path in paths.items():
+    for placeholder, path in paths.items():
         names = [name for name in path or () if name is not None]
         if not path or len(names) < len(path):
             continue
@@ -64,7 +65,7 @@ def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
             if isinstance(inner, str):
                 break
         else:
-            inner.setdefault(names[-1], hole)
+            inner.setdefault(names[-1], placeholder)
     return arranged
 
 
@@ -78,32 +79,31 @@ def merged(first: Wanted, second: Wanted) -> Wanted:
     return joined
 
 
-class Split:
+class SplitObject:
     """An object on its way in: find what columns want, decide what they take, and get the shape and the rest."""
 
     def __init__(self, members: Members, want: Wanted) -> None:
         self.members = members
         self._want = want
-        self._inner_read: dict[str, Split] = {}
+        self._inner_read: dict[str, SplitObject] = {}
 
     @cached_property
-    def holes(self) -> dict[str, Raw]:
-        """Hole -> its JSON text, of those that are there."""
-        holes: dict[str, Raw] = {}
-        for key, hole in self._want.items():
+    def placeholders(self) -> dict[str, Raw]:
+        """Placeholder -> its JSON text, of those that are there."""
+        placeholders: dict[str, Raw] = {}
+        for key, placeholder in self._want.items():
             if key in self._inner:
-                holes |= self._inner[key].holes
-            elif isinstance(hole, str) and key in self.members:
-                holes[hole] = self.members[key]
-        return holes
+                placeholders |= self._inner[key].placeholders
+            elif isinstance(placeholder, str) and key in self.members:
+                placeholders[placeholder] = self.members[key]
+        return placeholders
 
     @cached_property
-    def _inner(self) -> dict[str, "Split"]:
-        """The objects of which columns want a part."""
+    def _inner(self) -> dict[str, "SplitObject"]:
         inner = {}
-        for key, hole in self._want.items():
-            if not isinstance(hole, str) and key in self.members and bytes(self.members[key])[:1] == b"{":
-                inner[key] = Split(members_of(self.members[key]), hole)
+        for key, placeholder in self._want.items():
+            if not isinstance(placeholder, str) and key in self.members and bytes(self.members[key])[:1] == b"{":
+                inner[key] = SplitObject(members_of(self.members[key]), placeholder)
         return inner
 
     def find(self, path: JsonPath | None) -> Raw | None:
@@ -118,21 +118,21 @@ class Split:
         if inner is None:
             if bytes(raw)[:1] != b"{":
                 return None
-            inner = self._inner_read[name] = Split(members_of(raw), {})
+            inner = self._inner_read[name] = SplitObject(members_of(raw), {})
         return inner.find(path[1:])
 
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
         """Return the shape, and add the rest to ``extra``.
 
-        ``taken``: hole -> its name in the shape, which may say how it is written (``native_id#``: as a number), or None
-        for one that is null; a hole that is not in it stays in ``extra``.
+        ``taken``: placeholder -> its name in the shape, which may say how it is written (``native_id#``: as a number),
+        or None for one that is null; a placeholder that is not in it stays in ``extra``.
         """
         shape: dict[str, Any] = {}
         for key in self.members:
-            hole = self._want.get(key)
-            if isinstance(hole, str) and hole in taken:
-                name = taken[hole]
-                shape[key] = hole + NULL if name is None else name
+            placeholder = self._want.get(key)
+            if isinstance(placeholder, str) and placeholder in taken:
+                name = taken[placeholder]
+                shape[key] = placeholder + NULL if name is None else name
             elif key in self._inner:
                 rest: dict[str, Raw] = {}
                 shape[key] = self._inner[key].shape(taken, rest)
@@ -145,7 +145,7 @@ class Split:
 
 
 def join(shape: Mapping[str, Any], extra: Mapping[str, Raw], fill: Callable[[str], bytes]) -> bytes:
-    """Write an object again; ``fill`` returns the JSON text of a hole."""
+    """Write an object again; ``fill`` returns the JSON text of a placeholder."""
     pieces = []
     for key, item in shape.items():
         match item:
@@ -200,20 +200,72 @@ class KnownShapes:
         raw = envelope.get("shapes")
         self._shapes: dict[str, dict[str, dict[str, Any]]] = msgspec.json.decode(raw) if raw is not None else {}
 
-    def of(self, level: str, extra: Mapping[str, Raw]) -> dict[str, Any]:
+    def shape(self, level: str, extra: Mapping[str, Raw]) -> dict[str, Any]:
         """Return the shape of an object by its ``extra``."""
         raw = extra.get("shape")
         number: Any = 0 if raw is None else msgspec.json.decode(raw)
         return number if isinstance(number, dict) else self._shapes[level][str(number)]
 
 
-def holes_of(shape: Mapping[str, Any]) -> set[str]:
-    """List the holes of a shape, those of inner objects too."""
-    holes: set[str] = set()
-    for item in shape.values():
-        match item:
-            case str():
-                holes.add(item.removesuffix(NULL))
-            case dict():
-                holes |= holes_of(item)
-    return holes
+LITERAL = "#"
+"""Behind a placeholder's name in a shape: the file has the column's text as a literal, such as a number."""
+
+EMPTY = '=""'
+"""Behind a placeholder's name in a shape: the file has an empty text there, which no column has."""
+
+_STRING = decoder(str)
+
+
+def rounded(text: str, value: float) -> str | None:
+    """Return a message if a double can't hold a large number of a file exactly; else None."""
+    if abs(value) < 2**53 or Decimal(text) in (Decimal(value), Decimal(repr(value))):
+        return None
+    return f"{text:.100} is rounded to {value!r}"
+
+
+def is_null(raw: Raw) -> bool:
+    """Whether a JSON text is null."""
+    return bytes(raw) == b"null"
+
+
+def text_of(raw: Raw, pointer: str, what: str) -> tuple[str, str]:
+    """Return a JSON string, or the literal of a number or boolean, as a text; and the suffix of the placeholder.
+
+    Raises BadRecord GF-01 for null, a list or an object; ``what`` is called there, at ``pointer``.
+    """
+    text = bytes(raw)
+    match text[:1]:
+        case b'"':
+            return _STRING.decode(text), ""
+        case b"{" | b"[" | b"n":
+            raise BadRecord("GF-01", f"{what} is {_KINDS[text[:1]]}, not a text", pointer)
+    return text.decode(), LITERAL
+
+
+def string_of(raw: Raw, pointer: str, what: str) -> str:
+    """Return a JSON string; raises BadRecord GF-01 for any other value."""
+    text = bytes(raw)
+    if text[:1] != b'"':
+        raise BadRecord("GF-01", f"{what} is {kind_of(raw)}, not a text", pointer)
+    value: str = _STRING.decode(text)
+    return value
+
+
+def kind_of(raw: Raw) -> str:
+    """Return the kind of a JSON text, in words."""
+    return _KINDS.get(bytes(raw)[:1], "a number")
+
+
+def write_text(placeholder: str, text: str) -> bytes:
+    """Return the JSON text of a column's text, by the placeholder's name in the shape."""
+    return text.encode() if placeholder.endswith(LITERAL) else msgspec.json.encode(text)
+
+
+_KINDS = {
+    b"{": "an object",
+    b"[": "a list",
+    b"n": "null",
+    b'"': "a text",
+    b"t": "a boolean",
+    b"f": "a boolean",
+}

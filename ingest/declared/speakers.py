@@ -1,10 +1,12 @@
 """Speakers and roles: whom a name means, and the words that files and tables have for what a speaker is."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
+
+import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.rows import Speaker
+from talkhouse.ingest.rows import ColumnBatch, Participant, Row, Speaker
 
 NO_ROLE = "speaker"
 """The role where a file has none."""
@@ -12,9 +14,9 @@ NO_ROLE = "speaker"
 _SYSTEM = frozenset({"system", "developer", "tool", "function"})
 
 KNOWN: Mapping[str, frozenset[str]] = {
-    "chat": frozenset({"system", "developer", "user", "assistant", "tool", "function"}),
+    "chat": frozenset(["system", "developer", "user", "assistant", "tool", "function"]),
     "sharegpt": frozenset(
-        {
+        [
             "human",
             "gpt",
             "chatgpt",
@@ -26,7 +28,7 @@ KNOWN: Mapping[str, frozenset[str]] = {
             "user",
             "assistant",
             "tool",
-        }
+        ]
     ),
 }
 """The roles of formats that know a list (OpenAI's; ShareGPT's, as its readers have them)."""
@@ -66,11 +68,14 @@ def speaker_kind(role: str, *, is_bot: bool | None = None) -> str:
     return "system" if role in _SYSTEM else "human"
 
 
-class KnownSpeaker(NamedTuple):
-    """A speaker, and whether this is the first time."""
+@dataclass
+class SpeakerRows:
+    """Who takes part in some dialogues, and the speakers who are new."""
 
-    row: Speaker
-    is_new: bool
+    batches: list[ColumnBatch]
+    rows: list[Row]
+    names: Mapping[str, str | None]
+    """Speaker -> the name in the tables."""
 
 
 class Speakers:
@@ -78,25 +83,56 @@ class Speakers:
 
     def __init__(self, declaration: Declaration) -> None:
         self._corpus_id = declaration.corpus_id
-        self._within = declaration.speaker.scope == "dialogue"
+        self._is_within = declaration.speaker.scope == "dialogue"
         self._known: dict[str, Speaker] = {}
 
-    def of(
-        self, dialogue_id: str, name: str, role: str, *, is_bot: bool | None = None, shown_name: str | None = None
-    ) -> KnownSpeaker:
-        """Return the speaker whom a name means in a dialogue; ``shown_name``: what else the file calls them.
+    def id(self, speaker: str) -> pl.Expr:
+        """Return the key of the speaker whom the column ``speaker`` names in the dialogue ``dialogue_id``."""
+        begin = pl.col("dialogue_id") + "/" if self._is_within else pl.lit(f"{self._corpus_id}:")
+        return begin + pl.col(speaker)
 
-        Where names mean somebody only within a dialogue, each call says that it is the first.
-        """
-        kind = speaker_kind(role, is_bot=is_bot)
-        if self._within:
-            row = Speaker.within(dialogue_id, name, kind)
-            if shown_name is not None:
-                row.native_id, row.name = name, shown_name
-            return KnownSpeaker(row, is_new=True)
+    def of_turns(self, turns: pl.DataFrame) -> SpeakerRows:
+        """Return who takes part by turns, which have the columns of ``SPOKEN``, and who of them is new."""
+        named = turns.drop_nulls("speaker").unique(["owner", "speaker"], keep="first", maintain_order=True)
+        people = named.filter("is_new")
+        participants = ColumnBatch(Participant, {}, people.select("dialogue_id", "speaker_id", "role").to_dict())
+        if self._is_within:
+            return self._within(people, participants)
+        rows, names = list[Row](), dict[str, str | None]()
+        said = named.unique("speaker", keep="first", maintain_order=True)
+        for name, speaker_id, role, is_bot, shown in said.select(
+            "speaker", "speaker_id", "role", "is_bot", "shown"
+        ).iter_rows():
+            speaker, is_new = self.of_corpus(name, role, is_bot=is_bot, shown=shown)
+            rows += [speaker] if is_new else []
+            names[speaker_id] = speaker.name
+        return SpeakerRows([participants], rows, names)
+
+    def _within(self, people: pl.DataFrame, participants: ColumnBatch) -> SpeakerRows:
+        kinds = {role: speaker_kind(role) for role in people["role"].unique()}
+        by_role = pl.col("role").replace_strict(kinds, return_dtype=pl.String)
+        speakers = people.select(
+            "speaker_id",
+            native_id=pl.when(pl.col("shown").is_not_null()).then("speaker"),
+            name=pl.coalesce("shown", "speaker"),
+            kind=pl.when("is_bot").then(pl.lit("bot")).otherwise(by_role),
+        )
+        shared = {"corpus_id": self._corpus_id, "is_anonymous": True}
+        names = dict(speakers.select("speaker_id", "name").iter_rows())
+        return SpeakerRows([participants, ColumnBatch(Speaker, shared, speakers.to_dict())], [], names)
+
+    def of_corpus(
+        self, name: str, role: str, *, is_bot: bool | None = None, shown: str | None = None
+    ) -> tuple[Speaker, bool]:
+        """Return whom a name means in all of the corpus, and whether for the first time; ``shown``: another name."""
         known = self._known.get(name)
         if known is not None:
-            return KnownSpeaker(known, is_new=False)
-        row = Speaker(f"{self._corpus_id}:{name}", self._corpus_id, name, shown_name, kind, is_anonymous=False)
+            return known, False
+        kind = speaker_kind(role, is_bot=is_bot)
+        row = Speaker(f"{self._corpus_id}:{name}", self._corpus_id, name, shown, kind, is_anonymous=False)
         self._known[name] = row
-        return KnownSpeaker(row, is_new=True)
+        return row, True
+
+
+SPOKEN = ("owner", "dialogue_id", "is_new", "role", "speaker", "speaker_id", "shown", "is_bot")
+"""What is known of turns: their dialogue, whether it is new, and who speaks, as the file says it."""

@@ -20,7 +20,7 @@ class ReadTime(NamedTuple):
     value: datetime | None
     """The wall clock as published, without a zone; None where the text has another form."""
     how: str | None
-    """For ``write_time``, part of the hole's name in the shape; None where the column does not give the text back."""
+    """For ``write_time``, part of the placeholder's name in the shape; None where the column can't restore the text."""
 
 
 def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTime:
@@ -44,18 +44,13 @@ def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTim
 def write_time(value: datetime, how: str) -> str:
     """Write a time as the file did."""
     if how in UNIX:
-        return f"{Decimal(microseconds(value)) / UNIX[how]:f}"
+        return f"{Decimal((value - _EPOCH) // timedelta(microseconds=1)) / UNIX[how]:f}"
     if not how.startswith(ISO):
         return value.strftime(how)
     separator, precision, zone = how[len(ISO) + 1], *how[len(ISO) + 2 :].split("|")
     if precision == "day":
         return value.date().isoformat()
     return value.isoformat(separator, precision) + zone
-
-
-def microseconds(value: datetime) -> int:
-    """Return the microseconds since 1970 of a wall clock time."""
-    return (value - _EPOCH) // timedelta(microseconds=1)
 
 
 def _since_1970(text: str, unit: int) -> datetime:
@@ -107,7 +102,6 @@ def read_times(texts: pl.Series, form: str, *, is_number: bool = False) -> pl.Da
 
 
 def _usual(texts: pl.Series, form: str) -> tuple[str, str] | None:
-    """Return how the first time is written, and the pattern of such times, where Polars knows it."""
     if form in UNIX:
         return None
     if form != ISO:

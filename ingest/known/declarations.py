@@ -38,7 +38,7 @@ class DeclaredFolder:
     def load(self) -> Corpus:
         """Read the declaration."""
         from talkhouse.ingest.declared.corpus import declared_corpus
-        from talkhouse.ingest.declared.declaration.read import of_folder
+        from talkhouse.ingest.declared.declaration import of_folder
 
         return declared_corpus(of_folder(self.path))
 
@@ -61,7 +61,7 @@ class KeptDeclaration:
     @classmethod
     def of(cls, corpus_id: str, text: str, origin: str | None) -> "KeptDeclaration":
         """Take a declaration as ``main.corpora`` has it."""
-        from talkhouse.ingest.declared.declaration.read import read_declaration
+        from talkhouse.ingest.declared.declaration import read_declaration
 
         return cls(read_declaration(corpus_id, text, f"the declaration of {corpus_id}"), origin or "a declaration")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.declared.declaration.options import from_options
+from talkhouse.ingest.declared.declaration import from_options
 from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
 from talkhouse.ingest.files.limits import DEFAULT, Limits

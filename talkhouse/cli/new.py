@@ -85,7 +85,7 @@ def of_folder(folder: Path) -> None:
 
     look = new_declaration(folder)
     guess = look.guess
-    files = _shortened([f"{file.path} ({file.split})" if file.split else file.path for file in look.files])
+    files = _shortened([f"{path} ({split})" if split else path for path, split in look.files])
     head = f"{folder / DECLARATION}: "
     if guess is None:
         print_hanging(

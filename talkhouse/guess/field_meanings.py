@@ -1,9 +1,9 @@
-"""What the fields of turns and dialogues seem to mean, by their names and values."""
+"""What is guessed of a format, and of the fields of turns and dialogues by their names and values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
 from talkhouse.guess.record_values import (
     Record,
@@ -22,8 +22,64 @@ from talkhouse.guess.record_values import (
     walk,
     whole_numbers,
 )
-from talkhouse.ingest.declared.declaration.model import ISO, UNIX, DialogueFields, JsonPath, SpeakerFields, TurnFields
+from talkhouse.guess.sample import Sample
+from talkhouse.ingest.declared.declaration.model import (
+    ISO,
+    UNIX,
+    Dialect,
+    DialogueFields,
+    Format,
+    JsonPath,
+    PairFields,
+    PreferenceFields,
+    SpeakerFields,
+    TurnFields,
+)
 from talkhouse.ingest.declared.times import read_time
+
+
+@dataclass(frozen=True)
+class GuessedLabels:
+    """Labels that a corpus seems to have; they are only ever proposed."""
+
+    scheme: str
+    on: str
+    columns: tuple[str, ...]
+    """One for each annotator, or the only one."""
+    words: tuple[str, ...] = ()
+    """What occurs, where these are a few texts."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A format that files look like, and what their fields seem to mean."""
+
+    format: Format
+    reason: str
+    """Why, behind 'looks like: chat'."""
+    dialogue: DialogueFields = field(default_factory=DialogueFields)
+    turn: TurnFields = field(default_factory=TurnFields)
+    speaker: SpeakerFields = field(default_factory=SpeakerFields)
+    pair: PairFields = field(default_factory=PairFields)
+    preference: PreferenceFields = field(default_factory=PreferenceFields)
+    dialect: Dialect = field(default_factory=Dialect)
+    markers: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[GuessedLabels, ...] = ()
+    extra: tuple[str, ...] = ()
+    """Fields of the records that nothing takes."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """``dialogue.id`` -> why it is proposed, or why it is not."""
+
+
+Mapped: TypeAlias = DialogueFields | TurnFields | SpeakerFields | PairFields | PreferenceFields
+
+
+def paths_of(fields: Mapped) -> dict[str, JsonPath]:
+    """Return the paths of a table of ``corpus.toml``, by their names there; without those that are not given."""
+    return {name: value for name, value in vars(fields).items() if isinstance(value, tuple)}
+
 
 _IDS = (
     *("id", "dialogue_id", "dialog_id", "conversation_id", "conv_id", "message_tree_id", "thread_id", "chat_id"),
@@ -116,6 +172,27 @@ def meanings(
     turn = TurnFields(turn_id, text, role, speaker, said_at, reply_to, order=order)
     words = column(turns, role) if role else []
     return Meanings(turn, _speaker(turns, speaker), _role_words(words), times, remarks)
+
+
+def with_dialogue(samples: Sequence[Sample], form: Any, reason: str, but: Sequence[JsonPath | None]) -> Guess:
+    """Return a guess with what the records say of their dialogues; ``but``: fields that mean something else."""
+    first = samples[0]
+    id_path, why = id_of([sample.records for sample in samples])
+    if first.record == "member":
+        id_path, why = None, "no id: a member's name is one"
+    fields, times = about_dialogues(records_of(samples), [*but, id_path])
+    dialogue = replace(fields, id=id_path, record=first.record)
+    return Guess(form, reason, dialogue, dialect=first.dialect, times=times, remarks={"dialogue.id": why})
+
+
+def records_of(samples: Sequence[Sample]) -> list[Record]:
+    """Return the records of all samples."""
+    return [record for sample in samples for record in sample.records]
+
+
+def dotted(path: JsonPath | None) -> str:
+    """Write a path in words."""
+    return "".join("[*]" if name is None else f".{name}" for name in path or ()).removeprefix(".")
 
 
 def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -> tuple[DialogueFields, dict[str, str]]:
@@ -213,8 +290,6 @@ def _speaker(turns: Sequence[Record], speaker: JsonPath | None) -> SpeakerFields
 
 
 def _order(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | None]) -> JsonPath | None:
-    """Return the field that numbers the turns of each dialogue."""
-
     def numbers_turns(path: JsonPath) -> bool:
         places = [whole_numbers(column(dialogue, path)) for dialogue in dialogues]
         return all(place is not None and len(set(place)) == len(place) for place in places)
@@ -226,7 +301,6 @@ def _order(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | Non
 
 
 def _id_in(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | None]) -> JsonPath | None:
-    """Return the field that is an id of a turn in its dialogue."""
     turns = [turn for dialogue in dialogues for turn in dialogue]
     for path in named(turns, _TURN_IDS, taken):
         if all(are_ids(column(dialogue, path)) for dialogue in dialogues if dialogue):
@@ -294,7 +368,6 @@ def _time_of(
 
 
 def _forms(values: list[Any]) -> list[str]:
-    """Return the forms that all of these times have."""
     if not values or all(isinstance(value, date) for value in values):
         return [ISO] if values else []
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]

@@ -5,15 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from talkhouse.guess import nested_rules, row_rules, text_rules
-from talkhouse.guess.field_meanings import names_of, scheme_word
-from talkhouse.guess.guess import Guess, GuessedLabels, paths_of
-from talkhouse.guess.profile import MOST_WORDS, FieldProfile, fields_of
-from talkhouse.guess.record_values import at
-from talkhouse.guess.row_rules import CONVOKIT_FILES, looks_like_labels
+from talkhouse.guess import text_rules, turn_rules
+from talkhouse.guess.field_meanings import Guess, GuessedLabels, names_of, paths_of, scheme_word
+from talkhouse.guess.record_values import MOST_WORDS, FieldProfile, at, fields_of
 from talkhouse.guess.sample import MOST, Sample, is_read, sample
-from talkhouse.ingest.declared.declaration.model import JsonPath
-from talkhouse.ingest.declared.splits import standard_split
+from talkhouse.guess.turn_rules import CONVOKIT_FILES, looks_like_labels
+from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.sources import SourceFile, opened
 
@@ -23,21 +20,13 @@ _MOST_FILES = 12
 _ORDER = ("train", "validation", "test", None)
 
 
-@dataclass(frozen=True)
-class FolderFile:
-    """A file that holds dialogues."""
-
-    path: str
-    split: str | None
-
-
 @dataclass
 class Look:
     """What a folder looks like."""
 
     guess: Guess | None
-    files: list[FolderFile] = field(default_factory=list)
-    """By split, then in canonical order; none for ConvoKit, whose files are known by their names."""
+    files: list[tuple[str, str | None]] = field(default_factory=list)
+    """Paths with their splits, by split and then in order; none for ConvoKit, whose files are known by their names."""
     labels: list[Sample] = field(default_factory=list)
     """Files that seem to hold labels of the dialogues."""
     left: dict[str, str] = field(default_factory=dict)
@@ -122,16 +111,16 @@ def _sorted_out(
     strange = {_pattern(taken.path) for taken in others} - {_pattern(taken.path) for taken in alike}
     like_others = [path for path in paths if _pattern(path) in strange and path not in left]
     left |= {path: "like another that is left" for path in like_others if path not in {f.path for f in labels}}
-    files = [FolderFile(path, _split_of(path)) for path in paths if path not in left and _pattern(path) not in strange]
-    files.sort(key=lambda file: (_ORDER.index(standard_split(file.split or "", {})), file.path))
+    files = [(path, _split_of(path)) for path in paths if path not in left and _pattern(path) not in strange]
+    files.sort(key=lambda file: (_ORDER.index(standard_split(file[1] or "", {})), file[0]))
     problems = {taken.path: taken.remark for taken in alike if taken.remark}
     return Look(_with_one_split(guessed, files), files, labels, left, list(alike), problems)
 
 
-def _with_one_split(guessed: Guess, files: Sequence[FolderFile]) -> Guess:
-    """Leave the field that is a split in ``extra`` where the names of files have splits: only one of them can be."""
+def _with_one_split(guessed: Guess, files: Sequence[tuple[str, str | None]]) -> Guess:
+    """Return the guess without a field that is a split, if the names of files have splits: only one of them counts."""
     path = guessed.dialogue.split
-    if path is None or not any(file.split for file in files):
+    if path is None or not any(split for _, split in files):
         return guessed
     dialogue = replace(guessed.dialogue, split=None)
     return replace(guessed, dialogue=dialogue, extra=(*guessed.extra, str(path[0])))
@@ -153,7 +142,6 @@ def _has(taken: Sample, guessed: Guess) -> bool:
 
 
 def _needed(guessed: Guess) -> list[JsonPath]:
-    """Return the paths of the fields that a format can't do without."""
     pair, preferred = guessed.pair, guessed.preference
     needed = [guessed.dialogue.turns, guessed.dialogue.text, preferred.chosen, preferred.rejected]
     needed += [pair.prompt, pair.response] if pair.each is None else [pair.each]
@@ -181,20 +169,19 @@ def _pattern(path: str) -> str:
 
 
 def _inside(file: SourceFile) -> str:
-    """Return a file's path inside the corpus's folder, archives as folders."""
     return str(PurePosixPath(*file.path.parts[1:]))
 
 
 _RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
-    row_rules.convokit,
+    turn_rules.convokit,
     text_rules.preference,
-    nested_rules.chat,
-    nested_rules.sharegpt,
-    nested_rules.tree,
+    turn_rules.chat,
+    turn_rules.sharegpt,
+    turn_rules.tree,
     text_rules.pairs,
-    nested_rules.dialogue,
+    turn_rules.dialogue,
     text_rules.transcript,
-    row_rules.turns,
+    turn_rules.turns,
 )
 _MOST_LABELS = 4
 _LEAST_LABELS = 2
@@ -207,7 +194,6 @@ def guess(samples: Sequence[Sample]) -> Guess | None:
 
 
 def _fitting(samples: Sequence[Sample]) -> Guess | None:
-    """Return what the first rule that fits makes of files."""
     with_records = [sample for sample in samples if sample.records]
     guesses = (rule(with_records) for rule in _RULES) if with_records else ()
     return next((guessed for guessed in guesses if guessed is not None), None)
@@ -243,7 +229,6 @@ def _labels(guessed: Guess, rest: Iterable[FieldProfile]) -> list[GuessedLabels]
 
 
 def _words(fields: Iterable[FieldProfile]) -> tuple[str, ...]:
-    """Return what occurs as a label, true and false as they are written in JSON."""
     words = [word for field in fields for word in (("true", "false") if field.types["boolean"] else field.words)]
     return tuple(dict.fromkeys(word for word in words if word))
 

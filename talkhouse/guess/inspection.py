@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from talkhouse.guess.guess import Guess
+from talkhouse.guess.field_meanings import Guess
 from talkhouse.guess.guessed_folder import guess
-from talkhouse.guess.profile import FieldProfile, described, fields_of
-from talkhouse.guess.record_values import at
+from talkhouse.guess.record_values import FieldProfile, at, described, fields_of
 from talkhouse.guess.sample import Sample, is_read, sample
 from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.documents.transcript import Markers
@@ -178,7 +177,6 @@ def _rows(sample: Sample, record: dict[str, Any], guess: Guess) -> Iterator[tupl
 
 
 def _branch(node: Any, guess: Guess) -> Iterator[tuple[str, str]]:
-    """Follow the first reply to each message."""
     while isinstance(node, dict):
         yield _who(node, guess), _text(node, guess.turn.text)
         replies = at(node, guess.turn.replies or ())
@@ -186,7 +184,6 @@ def _branch(node: Any, guess: Guess) -> Iterator[tuple[str, str]]:
 
 
 def _message_turns(role: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the turns of a text, a message, or a list of messages."""
     for message in value if isinstance(value, list) else [value]:
         if isinstance(message, dict):
             yield str(message.get("role", role)), _plain(message.get("content"))
@@ -225,7 +222,6 @@ def _text(turn: Any, path: JsonPath | None) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Return a text; of a list the texts in it."""
     if isinstance(value, list):
         return "".join(_plain(item.get("text", "")) if isinstance(item, dict) else _plain(item) for item in value)
     return value if isinstance(value, str) else "" if value is None else str(value)

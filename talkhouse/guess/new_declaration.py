@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
-from talkhouse.guess.guess import Guess, GuessedLabels, paths_of
-from talkhouse.guess.guessed_folder import FolderFile, Look, look
+from talkhouse.guess.field_meanings import Guess, GuessedLabels, paths_of
+from talkhouse.guess.guessed_folder import Look, look
 from talkhouse.guess.sample import Sample
 from talkhouse.ingest.contract.declaration import id_problem
-from talkhouse.ingest.declared.declaration.forms import FORMS
-from talkhouse.ingest.declared.declaration.paths import path_text
-from talkhouse.ingest.declared.declaration.patterns import matches
+from talkhouse.ingest.declared.declaration.model import matches
+from talkhouse.ingest.declared.declaration.table import path_text
+from talkhouse.ingest.declared.declaration.tables import FORMS
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.registry import all_corpora
@@ -46,7 +46,7 @@ def new_declaration(folder: Path) -> Look:
         with private_folder(target) as private:
             whole = private / DECLARATION
             whole.write_text(text, encoding="utf-8", newline="\n")
-            _put(whole, target)
+            _publish(whole, target)
     except FileExistsError as error:
         raise UsageError("it is there already; nothing is overwritten", where=target) from error
     except OSError as error:
@@ -55,7 +55,7 @@ def new_declaration(folder: Path) -> Look:
     return seen
 
 
-def _put(whole: Path, target: Path) -> None:
+def _publish(whole: Path, target: Path) -> None:
     """Link a whole file to its final name; a rename would replace what came meanwhile."""
     try:
         os.link(whole, target)
@@ -94,7 +94,6 @@ _MOST_NAMED = 20
 
 
 def _declaration_text(corpus_id: str, look: Look) -> str:
-    """Write the text of a ``corpus.toml``."""
     title = corpus_id.replace("_", " ").capitalize()
     lines = [
         f"title = {toml_string(title)}",
@@ -134,18 +133,18 @@ def _files(look: Look) -> Iterator[str]:
             yield f"split = {toml_string(split)}"
 
 
-def _patterns(files: Sequence[FolderFile], others: Iterable[str]) -> list[tuple[str, str | None]]:
+def _patterns(files: Sequence[tuple[str, str | None]], others: Iterable[str]) -> list[tuple[str, str | None]]:
     """Return the ``path`` and split of each ``[[files]]``: the files themselves, or patterns where they are many.
 
     A pattern fits all files of its split and ending and no other, ``others`` included; else they are named.
     """
-    named = [(_literal(file.path), file.split) for file in files]
+    named = [(_literal(path), split) for path, split in files]
     if len(files) <= _MOST_LISTED:
         return named
     groups: dict[tuple[str | None, str], list[str]] = {}
-    for file in files:
-        groups.setdefault((file.split, "".join(PurePosixPath(file.path).suffixes[-2:])), []).append(file.path)
-    everything = {*others, *(file.path for file in files)}
+    for path, split in files:
+        groups.setdefault((split, "".join(PurePosixPath(path).suffixes[-2:])), []).append(path)
+    everything = {*others, *(path for path, _ in files)}
     patterns = []
     for (split, ending), paths in groups.items():
         fitting = [pattern for pattern in _candidates(paths, ending) if _fits(pattern, set(paths), everything)]
@@ -181,7 +180,6 @@ def _literal(path: str) -> str:
 
 
 def _tables(guess: Guess) -> Iterator[str]:
-    """Write the tables that the format needs, the format's own names too, so that they can be seen and changed."""
     record = {"file": "$", "member": "*"}.get(guess.dialogue.record)
     settings: dict[str, dict[str, str]] = {
         "dialogue": {} if record is None else {"record": record},
@@ -259,5 +257,4 @@ def _label_file(taken: Sample) -> Iterator[str]:
 
 
 def _comment(text: str) -> str:
-    """Write a text so that it can stand in a comment."""
     return toml_string(text)[1:-1].replace('\\"', '"')

@@ -2,20 +2,185 @@
 
 import codecs
 import gzip
+import json
+import re
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import IO, Any, Literal, NamedTuple
 
 import msgspec
 
-from talkhouse.guess.beginnings import DelimitedRows, rows_of, start_of
 from talkhouse.ingest.declared.declaration.model import Dialect
-from talkhouse.ingest.declared.record_files.by_ending import ENDINGS, JSON
-from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
+from talkhouse.ingest.declared.record_files import ENDINGS, JSON
+from talkhouse.ingest.declared.record_files.content import FileContent, ending, is_packed
+from talkhouse.ingest.declared.record_files.csv_cells import CsvCells
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import BeyondLimit
 from talkhouse.ingest.sources import BOM, SourceFile
+
+_DECODER = json.JSONDecoder()
+_BLANK = re.compile(r"[ \t\r\n]*")
+_MOST_LEVELS = 4
+"""Levels at which a value that is cut off is looked into; each costs a pass over the text."""
+
+
+def start_of(text: str, most: int) -> tuple[Any, bool]:
+    """Decode the beginning of a text: the value, at most so many of its members, and whether that is all of it.
+
+    None where not even a beginning can be read.
+    """
+    value, end = _start(text, _after_blank(text, 0), most, _MOST_LEVELS)
+    return value, end is not None and _after_blank(text, end) == len(text)
+
+
+def _start(text: str, at: int, most: int, levels: int) -> tuple[Any, int | None]:
+    """Decode the value that begins here; its end is None where it is cut off, malformed, or has more members."""
+    match text[at : at + 1]:
+        case "[":
+            return _items(text, at + 1, most, levels)
+        case "{":
+            return _members(text, at + 1, most, levels)
+        case _:
+            return _whole(text, at)
+
+
+def _whole(text: str, at: int) -> tuple[Any, int | None]:
+    try:
+        return _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None, None
+
+
+def _items(text: str, at: int, most: int, levels: int) -> tuple[list[Any], int | None]:
+    items: list[Any] = []
+    at = _after_blank(text, at)
+    if text[at : at + 1] == "]":
+        return items, at + 1
+    while len(items) < most:
+        value, end = _whole(text, at)
+        if end is None:
+            if not items and levels:
+                value, _ = _start(text, at, most, levels - 1)
+            return [*items, value] if value is not None else items, None
+        items.append(value)
+        at = _after_blank(text, end)
+        if text[at : at + 1] == "]":
+            return items, at + 1
+        if text[at : at + 1] != ",":
+            return items, None
+        at = _after_blank(text, at + 1)
+    return items, None
+
+
+def _members(text: str, at: int, most: int, levels: int) -> tuple[dict[str, Any], int | None]:
+    members: dict[str, Any] = {}
+    at = _after_blank(text, at)
+    if text[at : at + 1] == "}":
+        return members, at + 1
+    while len(members) < most:
+        key, end = _whole(text, at)
+        if end is None or not isinstance(key, str):
+            return members, None
+        at = _after_blank(text, end)
+        if text[at : at + 1] != ":":
+            return members, None
+        at = _after_blank(text, at + 1)
+        value, end = _whole(text, at)
+        if end is None:
+            value, _ = _start(text, at, most, levels - 1) if levels else (None, None)
+            return members if value is None else {**members, key: value}, None
+        members[key] = value
+        at = _after_blank(text, end)
+        if text[at : at + 1] == "}":
+            return members, at + 1
+        if text[at : at + 1] != ",":
+            return members, None
+        at = _after_blank(text, at + 1)
+    return members, None
+
+
+def _after_blank(text: str, at: int) -> int:
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+_DELIMITERS = (",", "\t", ";", "|")
+_QUOTE = '"'
+_ESCAPE = "\\"
+
+
+@dataclass
+class DelimitedRows:
+    """The first rows; each has as many cells as there are columns."""
+
+    columns: tuple[str, ...]
+    rows: list[list[str]] = field(default_factory=list)
+    is_whole: bool = True
+    dialect: Dialect = field(default_factory=Dialect)
+    """What is said only where it is not the default of the file's ending."""
+    problem: str | None = None
+
+
+def rows_of(text: str, is_whole: bool, usual: str, most: int) -> DelimitedRows:
+    """Read the first rows by the dialect that fits best.
+
+    ``usual`` is the delimiter of the file's ending. A dialect fits where all rows have as many cells as the header;
+    of those that fit, the usual delimiter wins, then the most columns, and quotes quote unless that does not fit,
+    doubled inside of cells, or else with a backslash before them.
+    """
+    if "\r" in text and "\n" not in text:
+        return DelimitedRows((), problem="its lines end with a carriage return alone: write it with line feeds")
+    delimiters = (usual, *(delimiter for delimiter in _DELIMITERS if delimiter != usual))
+    quotes = [(_QUOTE, ""), *([(_QUOTE, _ESCAPE)] if _ESCAPE + _QUOTE in text else []), ("", "")]
+    tried = [_read_rows(text, is_whole, Dialect(delimiter, *one), most) for delimiter in delimiters for one in quotes]
+    # A quote that is a letter would swallow lines up to the next one that has no backslash before it.
+    lines = {
+        rows.dialect.delimiter: len(rows.rows) for rows in tried if not rows.dialect.quote_char and not rows.problem
+    }
+    tried = [
+        one for one in tried if not one.dialect.escape_char or len(one.rows) >= lines.get(one.dialect.delimiter, 0)
+    ]
+    fitting = [rows for rows in tried if rows.problem is None]
+    chosen = next((rows for rows in fitting if len(rows.columns) > 1 and rows.dialect.delimiter == usual), None)
+    chosen = chosen or max(fitting or tried[:1], key=lambda rows: len(rows.columns))
+    given = chosen.dialect.delimiter
+    chosen.dialect = replace(chosen.dialect, delimiter=None if given == usual else given)
+    return chosen
+
+
+def _read_rows(text: str, is_whole: bool, dialect: Dialect, most: int) -> DelimitedRows:
+    cells = CsvCells(dialect.delimiter or ",", dialect.quote_char, (), dialect.escape_char)
+    result = DelimitedRows((), dialect=dialect)
+    start, rows = 0, list[list[str]]()
+    while start < len(text) and len(rows) <= most + 1:
+        row = cells.row_at(text, start)
+        if row is None and not is_whole:
+            break
+        if row is None or row.behind:
+            problem = "text behind the closing quote of a cell" if row else "a quote is never closed"
+            result.problem = f"line {text.count(chr(10), 0, start) + 1:,}: {problem}"
+            break
+        rows += [] if row.is_blank else [row.values]
+        start = row.end
+    result.columns, result.rows = tuple(rows[0]) if rows else (), rows[1:]
+    return _checked(result, is_whole, most)
+
+
+def _checked(result: DelimitedRows, is_whole: bool, most: int) -> DelimitedRows:
+    """Return the rows without one that is cut off and those beyond ``most``, and where a row does not fit."""
+    if len(result.rows) > most:
+        result.rows, result.is_whole = result.rows[:most], False
+    elif not is_whole:
+        result.rows, result.is_whole = result.rows[:-1], False
+    width = len(result.columns)
+    uneven = [number for number, row in enumerate(result.rows, 2) if len(row) != width]
+    if uneven and result.problem is None:
+        result.problem = f"row {uneven[0]:,} has another number of cells than the header, which has {width:,}"
+    if len(set(result.columns)) < width:
+        result.problem = result.problem or "two columns have one name"
+    result.rows = [row for row in result.rows if len(row) == width]
+    return result
 
 
 class Most(NamedTuple):
@@ -142,11 +307,11 @@ def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
 
 
 def _parquet(file: SourceFile, most: Most) -> _Decoded:
-    from talkhouse.ingest.declared.record_files.parquet_batches import opened_parquet, rows_at_a_time
+    from talkhouse.ingest.declared.record_files.parquet import opened_parquet, rows_at_a_time
 
     decoded = _Decoded("Parquet")
     try:
-        content, size = Content(file), 0
+        content, size = FileContent(file), 0
         rows = min(_BATCH, rows_at_a_time(content, most.records))
         with opened_parquet(content) as parquet:
             decoded.columns = tuple(parquet.schema.names)

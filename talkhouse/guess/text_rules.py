@@ -5,47 +5,25 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
-from talkhouse.guess.field_meanings import BOTS, USERS, about_dialogues, id_of
-from talkhouse.guess.guess import Guess
-from talkhouse.guess.record_values import MOST, Record, are_texts, as_words, column, leaves, lists, named
+from talkhouse.guess.field_meanings import BOTS, USERS, Guess, dotted, records_of, with_dialogue
+from talkhouse.guess.record_values import MOST, Record, are_texts, column, leaves, lists, named, path_words
 from talkhouse.guess.sample import Sample
-from talkhouse.ingest.declared.declaration.model import DialogueFields, JsonPath, PairFields, PreferenceFields
+from talkhouse.ingest.declared.declaration.model import JsonPath, PairFields, PreferenceFields
 
 _PREFERENCES = (
-    ("chosen", "rejected"),
-    ("preferred_output", "non_preferred_output"),
-    ("preferred", "dispreferred"),
-    ("preferred", "rejected"),
-    ("accepted", "rejected"),
-    ("chosen_response", "rejected_response"),
+    *(("chosen", "rejected"), ("preferred_output", "non_preferred_output"), ("preferred", "dispreferred")),
+    *(("preferred", "rejected"), ("accepted", "rejected"), ("chosen_response", "rejected_response")),
     ("response_chosen", "response_rejected"),
 )
 _PROMPTS = (
-    "prompt",
-    "input.messages",
-    "instruction",
-    "question",
-    "query",
-    "input",
-    "context",
-    "messages",
+    *("prompt", "input.messages", "instruction", "question", "query", "input", "context", "messages"),
     "conversations",
 )
 _PAIRS = (
-    ("instruction", "output"),
-    ("instruction", "response"),
-    ("prompt", "completion"),
-    ("prompt", "response"),
-    ("question", "answer"),
-    ("question", "response"),
-    ("query", "response"),
-    ("input", "output"),
-    ("user_utterance", "system_response"),
-    ("user", "assistant"),
-    ("human", "assistant"),
-    ("context", "response"),
+    *(("instruction", "output"), ("instruction", "response"), ("prompt", "completion"), ("prompt", "response")),
+    *(("question", "answer"), ("question", "response"), ("query", "response"), ("input", "output")),
+    *(("user_utterance", "system_response"), ("user", "assistant"), ("human", "assistant"), ("context", "response")),
     ("prompt", "output"),
 )
 _MOST_ITEMS = 5_000
@@ -56,8 +34,8 @@ _TRANSCRIPTS = ("text", "transcript", "dialogue", "dialog", "conversation", "cha
 
 def preference(samples: Sequence[Sample]) -> Guess | None:
     """Each record has an answer that was chosen, and one that was rejected."""
-    records = _records(samples)
-    names = set(map(_words_of, leaves(records)))
+    records = records_of(samples)
+    names = set(map(path_words, leaves(records)))
     for chosen_name, rejected_name in _PREFERENCES:
         if {chosen_name, rejected_name} <= names:
             break
@@ -72,15 +50,15 @@ def preference(samples: Sequence[Sample]) -> Guess | None:
         texts = [text for text in (*column(records, chosen), *column(records, rejected)) if isinstance(text, str)]
         markers = markers_of(texts) if len(texts) > len(records) else {}
     kind = "two transcripts with speaker marks, " if markers else ""
-    reason = f"each record has {kind}{_last(chosen)} and {_last(rejected)}"
+    reason = f"each record has {kind}{dotted(chosen)} and {dotted(rejected)}"
     fields = PreferenceFields(prompt, chosen, rejected)
-    guess = _with_dialogue(samples, "preference", reason, [prompt, chosen, rejected])
+    guess = with_dialogue(samples, "preference", reason, [prompt, chosen, rejected])
     return replace(guess, preference=fields, markers=markers)
 
 
 def pairs(samples: Sequence[Sample]) -> Guess | None:
     """Each record has a prompt and its answer."""
-    records = _records(samples)
+    records = records_of(samples)
     for prompt_name, response_name in _PAIRS:
         paths = [*named(records, [prompt_name]), *named(records, [response_name])]
         if len(paths) == 2 and all(_are_mostly_texts(records, path) for path in paths):
@@ -94,8 +72,8 @@ def pairs(samples: Sequence[Sample]) -> Guess | None:
     )
     history = next((path for path in named(records, ["history"]) if path in lists(records)), None)
     fields = PairFields(system, history, prompt, query if prompt_name == "instruction" else None, response)
-    reason = f"each record has {_last(prompt)} and {_last(response)}"
-    return replace(_with_dialogue(samples, "pairs", reason, [*paths, query, system, history]), pair=fields)
+    reason = f"each record has {dotted(prompt)} and {dotted(response)}"
+    return replace(with_dialogue(samples, "pairs", reason, [*paths, query, system, history]), pair=fields)
 
 
 def _pairs_in_a_list(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
@@ -104,15 +82,17 @@ def _pairs_in_a_list(samples: Sequence[Sample], records: Sequence[Record]) -> Gu
         for names in _PAIRS:
             paths = [*named(items, names[:1]), *named(items, names[1:])]
             if len(paths) == 2 and all(_are_mostly_texts(items, member) for member in paths):
-                reason = f"each record has a list {_last(path)} of objects with {_last(paths[0])} and {_last(paths[1])}"
+                reason = (
+                    f"each record has a list {dotted(path)} of objects with {dotted(paths[0])} and {dotted(paths[1])}"
+                )
                 fields = PairFields(prompt=paths[0], response=paths[1], each=(*path, None))
-                return replace(_with_dialogue(samples, "pairs", reason, [path]), pair=fields)
+                return replace(with_dialogue(samples, "pairs", reason, [path]), pair=fields)
     return None
 
 
 def transcript(samples: Sequence[Sample]) -> Guess | None:
     """Each record has a text with marks of who speaks."""
-    records = _records(samples)
+    records = records_of(samples)
     known = named(records, _TRANSCRIPTS)
     for path in (*known, *(path for path in leaves(records) if path not in known)):
         values = column(records, path)
@@ -120,33 +100,10 @@ def transcript(samples: Sequence[Sample]) -> Guess | None:
             continue
         markers = markers_of([value for value in values if isinstance(value, str)])
         if markers:
-            reason = f"each record has a text {_last(path)} with speaker marks"
-            guess = _with_dialogue(samples, "transcript", reason, [path])
+            reason = f"each record has a text {dotted(path)} with speaker marks"
+            guess = with_dialogue(samples, "transcript", reason, [path])
             return replace(guess, dialogue=replace(guess.dialogue, text=path), markers=markers)
     return None
-
-
-def _with_dialogue(samples: Sequence[Sample], form: Any, reason: str, but: Sequence[JsonPath | None]) -> Guess:
-    """Return what the records say of their dialogues."""
-    id_path, why = id_of([sample.records for sample in samples])
-    fields, times = about_dialogues(_records(samples), [*but, id_path])
-    if samples[0].record == "member":
-        id_path, why = None, "no id: a member's name is one"
-    dialogue = replace(fields or DialogueFields(), id=id_path, record=samples[0].record)
-    dialect = samples[0].dialect
-    return Guess(form, reason, dialogue, dialect=dialect, times=times, remarks={"dialogue.id": why})
-
-
-def _records(samples: Sequence[Sample]) -> list[Record]:
-    return [record for sample in samples for record in sample.records]
-
-
-def _words_of(path: JsonPath) -> str:
-    return ".".join(as_words(name or "*") for name in path)
-
-
-def _last(path: JsonPath) -> str:
-    return ".".join(name for name in path if name)
 
 
 def _mostly_given(records: Sequence[Record], path: JsonPath, least: float = MOST) -> bool:
@@ -223,11 +180,9 @@ def _fit(texts: Sequence[str], marks: Sequence[str]) -> bool:
 
 
 def _word(mark: str) -> str:
-    """Return the speaker that a mark names."""
     return re.sub(r"im_start|[^\w ]", "", mark).strip()
 
 
 def _role(mark: str) -> str:
-    """Return the role that a mark means: its own word, but for those that mean user and assistant everywhere."""
     word = _word(mark).lower().replace(" ", "_")
     return "user" if word in USERS else "assistant" if word in BOTS else word

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from pyarrow import lib as pa
 
-from talkhouse.ingest.declared.record_files.content import Content, is_packed
-from talkhouse.ingest.declared.record_files.parquet_batches import Parquet, opened_parquet, parsed, rows_at_a_time
+from talkhouse.ingest.declared.record_files.content import FileContent, is_packed
+from talkhouse.ingest.declared.record_files.parquet import Parquet, opened_parquet, parsed, rows_at_a_time
 from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.sources import SourceFile
@@ -28,7 +28,7 @@ def parquet_difference(file: SourceFile, restored: Path) -> FileDifference | Non
     stream: Any = (
         pa.BufferReader(gzip.decompress(restored.read_bytes())) if is_packed(file.path) else restored.open("rb")
     )
-    content = Content(file)
+    content = FileContent(file)
     rows = rows_at_a_time(content)
     with stream, opened_parquet(content) as before, parsed(stream, file) as after:
         if difference := _of_schemas(before.schema, after.schema):

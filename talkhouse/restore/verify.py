@@ -14,7 +14,7 @@ from typing import IO, TypeAlias
 import duckdb
 
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.declared.record_files.content import Content, ending, is_packed
+from talkhouse.ingest.declared.record_files.content import FileContent, ending, is_packed
 from talkhouse.ingest.declared.record_files.json_files import lines
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.disk_files import DiskFile, check_unchanged
@@ -185,7 +185,7 @@ def _without_bom(view: memoryview) -> memoryview:
 
 def _packed_json(file: SourceFile, restored: Path) -> FileDifference | None:
     """Compare two packed JSON documents by value; memory: both."""
-    content = Content(file)
+    content = FileContent(file)
     published = content.whole()
     with gzip.open(restored) as stream:
         unpacked = stream.read()
@@ -194,7 +194,7 @@ def _packed_json(file: SourceFile, restored: Path) -> FileDifference | None:
 
 def _json_lines(file: SourceFile, restored: Path) -> FileDifference | None:
     """Compare two files of JSON Lines: the values, and to the byte what stands between; memory: a line of each."""
-    content = Content(file)
+    content = FileContent(file)
     with _opened(file, restored) as stream:
         pairs = zip_longest(lines(content.pieces()), lines(_pieces(stream)), fillvalue=b"")
         for number, (line, other) in zip(count(), pairs, strict=False):
@@ -222,7 +222,7 @@ def _end(line: bytes, text: bytes) -> bytes:
 
 def _packed_bytes(file: SourceFile, restored: Path) -> FileDifference | None:
     """Compare the content of two packed files byte for byte."""
-    content = Content(file)
+    content = FileContent(file)
     with _opened(file, restored) as stream:
         begin = stream.read(len(BOM))
         if begin != BOM:
@@ -238,7 +238,7 @@ def _parquet(file: SourceFile, restored: Path) -> FileDifference | None:
     return parquet_difference(file, restored)
 
 
-def _of_marks(content: Content, restored: bytes) -> FileDifference | None:
+def _of_marks(content: FileContent, restored: bytes) -> FileDifference | None:
     """Compare the byte order marks of packed contents, once the publisher's was read."""
     has_bom = restored.startswith(BOM)
     if not content.is_packed or content.has_bom == has_bom:

@@ -6,13 +6,13 @@ from pathlib import Path
 from string import Template
 from typing import Any, TypeAlias
 
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Task
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DeclaredTask
 from talkhouse.ingest.declared.declaration.toml_text import toml_text
 from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.schema.sql import literal
 
 
-def sentence(declaration: Declaration, task: Task) -> str:
+def sentence(declaration: Declaration, task: DeclaredTask) -> str:
     """Return the task's description as one line, or else what its kind says of it, with a full stop at the end."""
     said = one_line(task.description) or one_line(f"{declaration.title}, {_what(task)}")
     return said if said.endswith(".") else f"{said}."
@@ -23,7 +23,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _what(task: Task) -> str:
+def _what(task: DeclaredTask) -> str:
     match task.kind:
         case "next_turn":
             who = "that has one before it" if task.role is None else f"of the role {task.role}"
@@ -209,7 +209,7 @@ def _texts(declaration: Declaration) -> Iterator[tuple[str, str]]:
             yield f"{subfolder}{task.name}.sql", _template(f"{kind}/{part}").substitute(values)
 
 
-def _values(declaration: Declaration, task: Task) -> dict[str, str]:
+def _values(declaration: Declaration, task: DeclaredTask) -> dict[str, str]:
     """Return what stands for each placeholder: SQL, but for the lines of the head."""
     corpus_id = declaration.corpus_id
     values = {

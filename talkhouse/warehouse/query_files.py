@@ -65,7 +65,7 @@ def brought_files(corpus: Corpus, origin: Origin) -> Files:
     """
     if corpus.declaration is None:
         return tuple(files_of(queries_of(corpus), corpus.id))
-    from talkhouse.ingest.declared.declaration.read import read_declaration
+    from talkhouse.ingest.declared.declaration import read_declaration
     from talkhouse.warehouse.declared_tasks import task_files
 
     made = task_files(read_declaration(corpus.id, corpus.declaration, f"{corpus.id}/corpus.toml"))

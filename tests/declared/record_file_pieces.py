@@ -10,17 +10,18 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Dialect
-from talkhouse.ingest.declared.record_files.by_ending import open_records, open_rows, write_records, write_rows
-from talkhouse.ingest.declared.record_files.json_files import Form
-from talkhouse.ingest.declared.record_files.record import (
+from talkhouse.ingest.declared.record_files import open_records, write_records, write_rows
+from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
+    FileContent,
     RawRecord,
     RecordFile,
-    RowChunk,
-    RowFile,
+    RowTable,
     WrittenRecord,
     WrittenRow,
 )
+from talkhouse.ingest.declared.record_files.csv_files import CsvRows
+from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.sources import SourceFile, opened
@@ -68,17 +69,19 @@ def back(name: str, raw: bytes, record: Form = "item", dialect: Dialect = ORDINA
 
 def rows_of(
     name: str, raw: bytes, dialect: Dialect = ORDINARY, limits: Limits = DEFAULT
-) -> tuple[RowFile, list[RowChunk]]:
+) -> tuple[CsvRows, list[RowTable]]:
     """Read bytes as a file of rows of this name."""
     with source(name, raw, limits) as file:
-        row_file = open_rows(file, dataclasses.replace(DECLARED, dialect=dialect))
-        return row_file, list(row_file)
+        row_file = CsvRows(FileContent(file), dialect)
+        return row_file, list(row_file.tables())
 
 
 def rows_back(name: str, raw: bytes, dialect: Dialect = ORDINARY) -> bytes:
     """Read bytes as a file of rows of this name, and write it back."""
-    row_file, chunks = rows_of(name, raw, dialect)
+    row_file, tables = rows_of(name, raw, dialect)
     rows = (
-        WrittenRow(row, chunk.cells.get(position, {})) for chunk in chunks for position, row in enumerate(chunk.rows)
+        WrittenRow(row, table.as_written.get(position, {}))
+        for table in tables
+        for position, row in enumerate(table.cells.rows())
     )
     return b"".join(write_rows(stored(row_file.envelope), row_file.columns, rows, PurePosixPath(name)))

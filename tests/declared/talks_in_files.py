@@ -7,7 +7,7 @@ from typing import Any
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Task
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DeclaredTask, Files
 from talkhouse.warehouse.declared_tasks import task_files
 
 SALON = r"""
@@ -80,7 +80,7 @@ PLACE = Annotations("place", 3, start=("from",), end=("to",), from_file="labels.
 SCORE = Annotations("score", 4, on="dialogue", value=("score",))
 
 
-def declared(*tasks: Task, **more: Any) -> Declaration:
+def declared(*tasks: DeclaredTask, **more: Any) -> Declaration:
     """Return a declaration of the corpus with these tasks."""
     given: dict[str, Any] = {
         "corpus_id": "salon",

@@ -13,9 +13,8 @@ from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
 from talkhouse.ingest.rows import Annotation, Dialogue, Record, Speaker, Turn
 from talkhouse.schema.errors import SourceError
 from tests.conftest import invented_examples
-from tests.declared.json_texts import ANY
+from tests.declared.records import ANY, same
 from tests.declared.rows_loaded import Read, declared, read, restored
-from tests.declared.talks import same
 
 SAID = TurnFields(id=("id",), text=("text",), speaker=("speaker",), said_at=("timestamp",), reply_to=("reply-to",))
 

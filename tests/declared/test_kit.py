@@ -1,17 +1,277 @@
 """Invented corpora of every format, and inputs with one defect each; a larger kit may lie beside TALKHOUSE_DATA."""
 
+import json
 import os
+import re
 import shutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 from filelock import FileLock
 
+from talkhouse.build.progress import Silent
+from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.run import build
 from talkhouse.guess.new_declaration import new_declaration
+from talkhouse.ingest.files.limits import DEFAULT
+from talkhouse.ingest.registry import all_corpora
+from talkhouse.restore.built_from import files_built_from
+from talkhouse.restore.verify import verify
 from talkhouse.schema import warehouse
-from tests.declared.kit import Case, build_cases, cases_in, check_broken, check_case, check_refused
+from talkhouse.schema.errors import TalkhouseError
+from talkhouse.warehouse.readers import kept_declarations, reader_of
+
+Json = dict[str, Any]
+
+_COUNTED = {
+    "records": "corpus_id = $corpus",
+    "dialogues": "corpus_id = $corpus",
+    "speakers": "corpus_id = $corpus",
+    "turns": "starts_with(dialogue_id, $corpus || ':')",
+    "participants": "starts_with(dialogue_id, $corpus || ':')",
+    "parts": "starts_with(dialogue_id, $corpus || ':')",
+    "annotations": "starts_with(record_id, $corpus || '/')",
+    "candidates": "starts_with(record_id, $corpus || '/')",
+}
+_LISTED = {
+    "records": ("main.records", ("record_id",)),
+    "annotations": (
+        "main.annotations",
+        ("record_id", "turn_index", "scheme", "annotator_index", "item_index"),
+    ),
+    "parts": ("main.parts", ("dialogue_id", "turn_index", "part_index")),
+    "candidates": (
+        "(select candidates.*, texts.text from main.candidates left join main.texts using (text_id))",
+        ("record_id", "turn_index", "position", "item_index"),
+    ),
+}
+_OWN = frozenset({"shape", "fields"})
+"""Members of ``extra`` that say how an object is written."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case of the kit."""
+
+    folder: Path
+
+    @property
+    def expected(self) -> Json:
+        """What must come of it."""
+        expected: Json = json.loads((self.folder / "expected.json").read_text(encoding="utf-8"))
+        return expected
+
+    @property
+    def corpus_id(self) -> str:
+        """The only corpus of the case."""
+        return str(self.expected["corpus_id"])
+
+
+def cases_in(folder: Path) -> list[Case]:
+    """List the cases of a kit, those of broken input apart."""
+    return [Case(path.parent) for path in sorted(folder.glob("*/expected.json"))]
+
+
+def build_cases(cases: Iterable[Case], folder: Path) -> Path:
+    """Build cases together, each a corpus of its own; return the warehouse."""
+    for case in cases:
+        shutil.copytree(case.folder / "data" / case.corpus_id, folder / "data" / case.corpus_id)
+    build(folder / "kit.duckdb", Silent(), data=folder / "data", limit=QuarantineLimit("100%"))
+    return folder / "kit.duckdb"
+
+
+def check_case(case: Case, path: Path) -> None:
+    """Compare what a warehouse has of a case with all that its ``expected.json`` names."""
+    expected = case.expected
+    with warehouse.connect(path) as con:
+        differences = list(_differences(con, expected))
+    assert not differences, "\n".join(differences)
+    _check_restored(path, case.corpus_id, expected)
+
+
+def check_refused(case: Case, folder: Path) -> None:
+    """Build a case whose declaration has a defect: what is said, and where."""
+    with pytest.raises(TalkhouseError) as caught:
+        build_cases([case], folder)
+    message = str(caught.value)
+    assert all(word in message for word in (case.expected["place"], *case.expected["says"])), message
+    assert not (folder / "kit.duckdb").exists()
+
+
+def check_broken(case: Case, path: Path) -> None:
+    """Look at a case with one defect: what is said, where, and how many records are loaded all the same."""
+    expected = case.expected
+    with warehouse.connect(path) as con:
+        findings = _findings(con, case.corpus_id)
+        hit = [detail for rule, place, detail in findings if (rule, place) == (expected["rule"], expected["place"])]
+        assert hit, findings
+        assert all(word in hit[0] for word in expected["says"]), hit
+        assert not [finding for finding in findings if finding[0] != expected["rule"]], findings
+        counts = con.execute(
+            "select sum(records_loaded), sum(records_quarantined) from meta.source_files where corpus_id = ?",
+            [case.corpus_id],
+        ).fetchone()
+    assert counts == (expected["records_loaded"], expected["records_quarantined"])
+    _check_restored(path, case.corpus_id, {})
+
+
+def _differences(con: duckdb.DuckDBPyConnection, expected: Json) -> Iterator[str]:
+    corpus_id = expected["corpus_id"]
+    for table, number in expected.get("counts", {}).items():
+        if table == "quarantined":
+            query = "select count(*) from meta.quarantine where corpus_id = $corpus"
+        else:
+            query = f"select count(*) from main.{table} where {_COUNTED[table]}"
+        ((count,),) = con.execute(query, {"corpus": corpus_id}).fetchall()
+        if count != number:
+            yield f"{table}: {count} rows in place of {number}"
+    for table, (relation, key) in _LISTED.items():
+        rows = expected.get(table)
+        if rows is not None:
+            yield from _listed(con, table, relation, key, rows, table not in expected.get("partial", []), corpus_id)
+    yield from _dialogues(con, corpus_id, expected.get("dialogues"))
+    for name, key in (("turn_columns", ("dialogue_id", "turn_index")), ("speakers", ("speaker_id",))):
+        relation = "main.turns" if name == "turn_columns" else "main.speakers"
+        yield from _listed(con, name, relation, key, expected.get(name, []), False, corpus_id)
+    yield from _spans(con, corpus_id, expected.get("spans"))
+    yield from _found(con, corpus_id, expected)
+    for view, wanted in expected.get("views", {}).items():
+        columns = ", ".join(wanted["columns"])
+        rows = con.execute(
+            f"select {columns} from {view} where {wanted['where']} order by split, example_index"
+        ).fetchall()
+        if (got := [[_plain(value) for value in row] for row in rows]) != wanted["rows"]:
+            yield f"{view}: {got}\n  in place of {wanted['rows']}"
+
+
+def _listed(
+    con: duckdb.DuckDBPyConnection,
+    name: str,
+    relation: str,
+    key: tuple[str, ...],
+    rows: list[Json],
+    is_whole: bool,
+    corpus_id: str,
+) -> Iterator[str]:
+    owner = key[0]
+    left = rows and [
+        dict(zip(names, row, strict=True))
+        for cursor in [con.execute(f"select * from {relation} as r where starts_with(r.{owner}, ?)", [corpus_id])]
+        for names in [[column[0] for column in cursor.description or ()]]
+        for row in cursor.fetchall()
+    ]
+    total = len(left)
+    for row in rows:
+        near = [other for other in left if _fits(other, {name: row[name] for name in key if name in row})]
+        if not any(_fits(other, row) for other in near):
+            yield f"{name}: no row {row}; near: {[{name: other[name] for name in row} for other in near][:3]}"
+    if is_whole and total != len(rows):
+        yield f"{name}: {total} rows in place of {len(rows)}"
+
+
+def _fits(row: Json, wanted: Json) -> bool:
+    return all(_same(name, row[name], value) for name, value in wanted.items())
+
+
+def _same(name: str, value: Any, wanted: Any) -> bool:
+    if name == "extra":
+        members = {} if value is None else {key: item for key, item in json.loads(value).items() if key not in _OWN}
+        return bool((members or None) == wanted)
+    if name == "arguments" and value is not None:
+        return bool(json.loads(value) == wanted)
+    if isinstance(wanted, str) and wanted.endswith("~?"):
+        return re.fullmatch(re.escape(wanted[:-1]) + r"[0-9a-f]{8}", str(value)) is not None
+    return bool(_plain(value) == wanted)
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if type(value).__name__ in {"datetime", "date"} else value
+
+
+def _dialogues(con: duckdb.DuckDBPyConnection, corpus_id: str, wanted: Json | None) -> Iterator[str]:
+    if wanted is None:
+        return
+    cursor = con.execute("select * from main.dialogues where corpus_id = ?", [corpus_id])
+    names = [column[0] for column in cursor.description or ()]
+    rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    if len(rows) != len(wanted):
+        yield f"dialogues: {[row['dialogue_id'] for row in rows]}"
+    for key, about in wanted.items():
+        near = [row for row in rows if _same("dialogue_id", row["dialogue_id"], key)]
+        if not near:
+            yield f"dialogues: no {key}; there are {[row['dialogue_id'] for row in rows]}"
+            continue
+        turns = con.execute(
+            "select role, text from main.turns where dialogue_id = ? order by turn_index", [near[0]["dialogue_id"]]
+        ).fetchall()
+        if [list(turn) for turn in turns] != about["turns"]:
+            yield f"{key}: {turns} in place of {about['turns']}"
+        columns = {name: value for name, value in about.items() if name != "turns"}
+        if not _fits(near[0], columns):
+            yield f"{key}: { ({name: near[0][name] for name in columns}) } in place of {columns}"
+
+
+def _spans(con: duckdb.DuckDBPyConnection, corpus_id: str, wanted: list[list[str]] | None) -> Iterator[str]:
+    if wanted is None:
+        return
+    rows = con.execute(
+        "select a.label, a.start_index, a.end_index, t.text from main.annotations as a join main.turns as t "
+        "using (dialogue_id, turn_index) where starts_with(a.record_id, ?) and a.start_index is not null "
+        "order by a.record_id, a.turn_index, a.scheme, a.annotator_index, a.item_index",
+        [corpus_id + "/"],
+    ).fetchall()
+    spans = [[label, text[start:end]] for label, start, end, text in rows]
+    if spans != wanted:
+        yield f"spans: {spans} in place of {wanted}"
+
+
+def _findings(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[tuple[str, str, str]]:
+    return con.execute(
+        "select rule, concat(source_file_id, '#' || pointer), detail from meta.findings "
+        "where corpus_id = ? and regexp_matches(rule, '^(TH|GF)-') order by finding_index",
+        [corpus_id],
+    ).fetchall()
+
+
+def _found(con: duckdb.DuckDBPyConnection, corpus_id: str, expected: Json) -> Iterator[str]:
+    left = _findings(con, corpus_id)
+    for wanted in expected.get("findings", ()):
+        fitting = [
+            finding
+            for finding in left
+            if finding[:2] == (wanted["rule"], wanted["place"]) and all(word in finding[2] for word in wanted["says"])
+        ]
+        if not fitting:
+            yield f"findings: no {wanted}; left: {left}"
+        else:
+            left.remove(fitting[0])
+    yield from (f"findings: more than expected: {finding}" for finding in left if "findings" in expected)
+    for check in expected.get("warnings_of_checks", ()):
+        rows = con.execute(
+            "select 1 from meta.findings where (rule, severity, corpus_id) = (?, 'warn', ?)", [check, corpus_id]
+        ).fetchall()
+        if not rows:
+            yield f"the check {check} does not warn"
+
+
+def _check_restored(path: Path, corpus_id: str, expected: Json) -> None:
+    with warehouse.connect(path) as con:
+        known = all_corpora().with_origins(kept_declarations(con))
+        files = files_built_from(con, known, corpus_id, DEFAULT)
+        verdicts = list(verify(con, reader_of(con, known, corpus_id), files))
+    for verdict in verdicts:
+        assert verdict.status in ("equal", "not data"), verdict
+    by = {verdict.file.partition("/")[2]: verdict.by for verdict in verdicts}
+    for file, how in expected.get("restored", {}).items():
+        assert by.get(file) in ({how, "bytes"} if how == "values" else {how}), (file, by)
+    for file in expected.get("not_data", ()):
+        assert by.get(file, "") is None, (file, by)
+
 
 OWN = Path(__file__).parent / "kit"
 OTHER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "own"

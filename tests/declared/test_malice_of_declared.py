@@ -16,12 +16,11 @@ import polars as pl
 import pytest
 
 import talkhouse
-from talkhouse.ingest.declared.declaration.read import LARGEST, read_declaration
+from talkhouse.ingest.declared.declaration import LARGEST, read_declaration
 from talkhouse.ingest.declared.rows import spool
 from talkhouse.schema.errors import RegistryError
 from tests.commands import run
-from tests.declared.invented_corpora import HEAD, Invented
-from tests.declared.whole_build import laid_out, problems_of
+from tests.declared.invented_corpora import HEAD, Invented, laid_out, problems_of
 
 CHAT = f'{HEAD}format = "chat"\n[[files]]\npath = "**"\n'
 TALK = b'{"id": "1", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}\n'

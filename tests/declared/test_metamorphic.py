@@ -14,8 +14,7 @@ import pytest
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from tests.declared.invented_corpora import HEAD, Invented
-from tests.declared.whole_build import laid_out, not_restored, problems_of
+from tests.declared.invented_corpora import HEAD, Invented, laid_out, not_restored, problems_of
 
 pytestmark = pytest.mark.slow
 
@@ -42,18 +41,6 @@ TALKS = [
     }
     for number in range(5)
 ]
-TURNS = f"""{HEAD}format = "turns"
-[[files]]
-path = "**"
-[dialogue]
-id = "d"
-[turn]
-id = "u"
-text = "text"
-role = "role"
-order = "n"
-"""
-
 Rows = dict[str, list[tuple[object, ...]]]
 
 
@@ -101,36 +88,6 @@ def test_lines_lists_packed_files_archives_and_parquet_give_the_same(tmp_path: P
     made = rows_of({name: Invented(CHAT, files, {}) for name, files in forms.items()}, tmp_path)
     assert [len(rows) for rows in made["a_jsonl"].values()] == [5, 10, 5]
     assert all(rows == made["a_jsonl"] for rows in made.values())
-
-
-def test_sharegpt_is_chat_with_other_names(tmp_path: Path) -> None:
-    names = {"user": "human", "assistant": "gpt"}
-    others = [
-        {
-            "id": talk["id"],
-            "topic": talk["topic"],
-            "conversations": [
-                {"value": turn["content"], "from": names[turn["role"]], "mood": turn["mood"]}
-                for turn in talk["messages"]  # type: ignore[attr-defined]
-            ],
-        }
-        for talk in TALKS
-    ]
-    renamed = CHAT.replace('"chat"', '"sharegpt"')
-    corpora = {
-        "a_chat": Invented(CHAT, {"a.json": json.dumps(TALKS).encode()}, {}),
-        "a_sharegpt": Invented(renamed, {"a.json": json.dumps(others).encode()}, {}),
-    }
-    made = rows_of(corpora, tmp_path)
-    assert made["a_chat"] == made["a_sharegpt"]
-
-
-def test_shuffled_rows_with_an_order_are_the_sorted_ones(tmp_path: Path) -> None:
-    lines = [f"{name},{turn},{name}{turn},user,text {turn}\n" for name in "abc" for turn in range(4)]
-    orders = {"ordered": lines, "shuffled": lines[::-1][5:] + lines[::-1][:5]}
-    files = {name: {"a.csv": ("d,n,u,role,text\n" + "".join(rows)).encode()} for name, rows in orders.items()}
-    made = rows_of({name: Invented(TURNS, raw, {}) for name, raw in files.items()}, tmp_path)
-    assert made["ordered"] == made["shuffled"]
 
 
 def test_a_changed_declaration_loads_again_and_one_that_is_gone_is_not_needed(tmp_path: Path) -> None:

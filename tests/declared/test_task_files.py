@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import talkhouse
 from talkhouse.charts.declarations import dashboards
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Task
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DeclaredTask
 from talkhouse.queries.catalogue import Catalogue, catalogue_of
 from talkhouse.queries.files import Files, own_files
 from talkhouse.warehouse.declared_tasks import task_files
@@ -20,7 +20,7 @@ from tests.declared.talks_in_files import build_talks, declared
 SQL = (
     '\'; drop table main.turns; -- from task_labels\n\u2028drop table main.turns; --\x00 $corpus ${given} {{x}} """ 🥶'
 )
-REPLY = Task("reply", "next_turn", 1, role=SQL, description=SQL)
+REPLY = DeclaredTask("reply", "next_turn", 1, role=SQL, description=SQL)
 TALKS = {"train.json": [{"id": "a", "turns": [["user", "Hi"], [SQL, SQL], ["bot", "Yes"]]}]}
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -33,8 +33,10 @@ def catalogue(declaration: Declaration) -> Catalogue:
 @invented_examples(20)
 @given(title=TEXTS, description=TEXTS, role=TEXTS)
 def test_only_a_role_is_in_the_sql_and_there_as_a_literal(title: str, description: str, role: str) -> None:
-    plain = declared(Task("reply", "next_turn", 1, role="bot"), Task("mood", "turn_label", 1, scheme="mood"))
-    tasks = (Task("reply", "next_turn", 1, role=role, description=description), plain.tasks[1])
+    plain = declared(
+        DeclaredTask("reply", "next_turn", 1, role="bot"), DeclaredTask("mood", "turn_label", 1, scheme="mood")
+    )
+    tasks = (DeclaredTask("reply", "next_turn", 1, role=role, description=description), plain.tasks[1])
     texts = {file.name: _below_head(file.text) for file in task_files(declared(*tasks, title=title)) if file.is_sql}
     expected = {file.name: _below_head(file.text) for file in task_files(plain) if file.is_sql}
     found = texts.pop("examples/reply.sql")
@@ -76,11 +78,14 @@ def test_a_task_without_a_description_says_what_it_is() -> None:
     assert view.comment == "Salon, the next turn: each turn of the role bot, with all turns before it."
 
 
-REPLY_OF_BOT = Task("reply", "next_turn", 1, role="bot")
+REPLY_OF_BOT = DeclaredTask("reply", "next_turn", 1, role="bot")
 
 
 def test_labels_that_nobody_declared_are_not_refused() -> None:
-    tasks = (Task("mood", "turn_label", 1, scheme="mood"), Task("topic", "dialogue_label", 1, scheme="topic"))
+    tasks = (
+        DeclaredTask("mood", "turn_label", 1, scheme="mood"),
+        DeclaredTask("topic", "dialogue_label", 1, scheme="topic"),
+    )
     scores = {score.name: score.scheme for score in catalogue(declared(*tasks)).scores if score.schema == "salon"}
     assert scores == {"mood": "salon.mood", "topic": None}
 
@@ -108,6 +113,10 @@ def test_sql_in_a_title_or_role_is_text(hostile: duckdb.DuckDBPyConnection) -> N
 
 
 def test_views_are_the_same_in_any_order_of_their_files() -> None:
-    tasks = (Task("topic", "dialogue_label", 1, scheme="topic"), Task("mood", "turn_label", 1, scheme="mood"), REPLY)
+    tasks = (
+        DeclaredTask("topic", "dialogue_label", 1, scheme="topic"),
+        DeclaredTask("mood", "turn_label", 1, scheme="mood"),
+        REPLY,
+    )
     files = (*own_files(), *task_files(declared(*tasks)))
     assert catalogue_of(files).hash == catalogue_of(files[::-1]).hash

@@ -9,8 +9,15 @@ from hypothesis import strategies as st
 from talkhouse.ingest.declared.declaration.model import DialogueFields
 from talkhouse.ingest.declared.documents.transcript import MOST_TURNS, Markers, Transcript
 from talkhouse.ingest.decode import BadRecord
-from tests.declared.json_texts import with_others
-from tests.declared.round_trip import comes_back, declared, is_named_or_comes_back, read, stored, with_mutation
+from tests.declared.records import (
+    comes_back,
+    declared,
+    is_named_or_comes_back,
+    read,
+    stored,
+    with_mutation,
+    with_others,
+)
 
 MARKS = {"Cook: ": "cook", "\nCook: ": "cook", "\nGuest: ": "guest", "\nGuest: Dr ": "doctor", "(.*)+$": "note"}
 FORMAT = Transcript(declared("transcript", dialogue=DialogueFields(text=("text",)), markers=MARKS))
@@ -82,7 +89,7 @@ def test_without_markers_every_text_is_refused() -> None:
 
 def test_an_empty_text_has_no_turns() -> None:
     talk = read(FORMAT, {"text": ""})
-    assert talk.said == []
+    assert talk.turns == []
     assert stored(FORMAT, {"text": "", "a": 1}).loaded.extra == '{"a":1}'
 
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ONCE_BROKEN, invented_builds
-from tests.declared.invented_corpora import DOCUMENTS, FORMATS, HEAD, TURNS, Invented, corpus
-from tests.declared.whole_build import problems_of
+from tests.declared.invented_corpora import DOCUMENTS, FORMATS, HEAD, TURNS, Invented, corpus, problems_of
 
 pytestmark = pytest.mark.slow
 

@@ -1,1 +1,239 @@
-"""``corpus.toml``: what it may say, read strictly; a mistake is named with its line."""
+"""Reads ``corpus.toml``, or a command's options in its place: strictly, so that a mistake stops with its line."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.declared.declaration.label_tables import annotations_of, tasks_of
+from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration, Format
+from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
+from talkhouse.ingest.declared.declaration.tables import (
+    FORMS,
+    check_tables,
+    dialect_of,
+    facts_of,
+    fields_of,
+    files_of,
+    markers_of,
+    roles_of,
+    splits_of,
+    times_of,
+)
+from talkhouse.ingest.declared.declaration.toml_text import MOST_LEVELS, KeyPath, TooDeep, lines_of, toml_text
+from talkhouse.ingest.files.skipped import DECLARATION
+from talkhouse.schema.errors import RegistryError, UsageError, check_unicode
+
+LARGEST = 500_000
+"""Bytes of a declaration, which is a page or two."""
+
+_SYNTAX_PROBLEMS = {
+    "Illegal character '\\n'": "a text without its closing quote",
+    "Invalid value": "a value that is none",
+}
+_SYNTAX = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
+
+
+def of_folder(folder: Path) -> Declaration:
+    """Read the ``corpus.toml`` of a folder, whose name is the corpus's id; raises RegistryError."""
+    place = f"{folder.name}/{DECLARATION}"
+    if problem := id_problem(folder.name):
+        raise RegistryError(
+            f"a corpus can't be called {folder.name!r}",
+            where=folder / DECLARATION,
+            expected=problem,
+            next_step="rename the folder",
+        )
+    if not (folder / DECLARATION).is_file():
+        raise RegistryError("there is no declaration", where=folder / DECLARATION, next_step=f"talkhouse new {folder}")
+    try:
+        with (folder / DECLARATION).open("rb") as file:
+            raw = file.read(LARGEST + 1)
+    except OSError as error:
+        raise RegistryError(f"the declaration can't be read: {error.strerror}", where=folder / DECLARATION) from error
+    return read_declaration(folder.name, _decoded(raw, place), place, folder)
+
+
+def read_declaration(corpus_id: str, text: str, place: str, folder: Path | None = None) -> Declaration:
+    """Read a declaration, which messages call ``place``; raises RegistryError at ``place:LINE`` for a mistake in it."""
+    if len(text) > LARGEST:
+        raise _too_long(place)
+    values, lines = _parsed(text, place)
+    return declaration_of(corpus_id, text, place, DeclarationTable(values, (), _Lines(place, lines)), folder)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    place: str
+    lines: Mapping[KeyPath, int]
+
+    def line_of(self, path: KeyPath) -> int:
+        """Return the line of a key, or of what it would be in."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def mistake(self, path: KeyPath, problem: str, **parts: str) -> RegistryError:
+        """Return the error of a mistake, at its line."""
+        return RegistryError(problem, where=f"{self.place}:{self.line_of(path)}", **parts)
+
+
+def declaration_of(
+    corpus_id: str, text: str, place: str, whole: DeclarationTable, folder: Path | None = None
+) -> Declaration:
+    """Make a declaration of a TOML text and its values; what is wrong is told as the values' origin does."""
+    facts = facts_of(whole)
+    format_: Format = facts["format"]
+    form = FORMS[format_]
+    check_tables(whole, format_)
+    fields = fields_of(whole, format_)
+    files, splits = files_of(whole), splits_of(whole)
+    annotations = annotations_of(whole, format_, files)
+    of_files = [each.split for each in files if each.split is not None]
+    return Declaration(
+        corpus_id=corpus_id,
+        text=text,
+        place=place,
+        files=files,
+        **facts,
+        **fields,
+        dialect=dialect_of(whole),
+        markers=markers_of(whole, form),
+        roles=roles_of(whole, form),
+        splits=splits,
+        times=times_of(whole, form, fields),
+        annotations=annotations,
+        tasks=tasks_of(whole, format_, annotations, (*splits, *of_files)),
+        folder=folder,
+    )
+
+
+def _decoded(raw: bytes, place: str) -> str:
+    if len(raw) > LARGEST:
+        raise _too_long(place)
+    try:
+        return raw.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise RegistryError(
+            "the declaration is not UTF-8",
+            where=f"{place}:{line}",
+            found=f"the byte 0x{raw[error.start]:02x}",
+            next_step="save the file as UTF-8",
+        ) from error
+
+
+def _too_long(place: str) -> RegistryError:
+    return RegistryError("the declaration is too long", where=place, expected=f"at most {LARGEST:,} bytes")
+
+
+def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int]]:
+    try:
+        lines = lines_of(text)
+        return tomllib.loads(text), lines
+    except TooDeep as error:
+        raise RegistryError(
+            "a key or value has too many levels", where=f"{place}:{error.line}", expected=f"at most {MOST_LEVELS}"
+        ) from error
+    except ValueError as error:
+        match = _SYNTAX.fullmatch(str(error))
+        last = text.rstrip("\n").count("\n") + 1
+        raise RegistryError(
+            "this is no TOML",
+            where=f"{place}:{match[2] or last}" if match else place,
+            found=(
+                _SYNTAX_PROBLEMS.get(match[1], match[1]) + (f", in column {match[3]}" if match[3] else ", at the end")
+            )
+            if match
+            else str(error)[:200],
+            next_step="texts stand in quotes, tables in brackets: https://toml.io",
+        ) from error
+
+
+FORMAT, MAP, SPLIT = "--format", "--map", "--split"
+
+_SPEAKER = ("scope", "name", "is_bot")
+_OTHER_TABLES = ("roles", "splits", "times", "markers", "dialect")
+"""Tables that only ``table.key=value`` reaches."""
+
+
+def from_options(
+    corpus_id: str, format_: str, maps: Iterable[str] = (), split: str | None = None, title: str | None = None
+) -> Declaration:
+    """Make the declaration that the options say, of all files; its text is TOML, as a file's would be.
+
+    ``maps``: ``id=chat_id``, ours = theirs. In front may be the table (``turn.id=...``); without it, the first of
+    [dialogue], [turn], [pair], [preference] and [speaker] that has the key in this format is meant. Raises UsageError,
+    which names the option.
+    """
+    if format_ not in FORMS:
+        raise UsageError(f"no format {format_!r:.80}", where=FORMAT, expected=one_of(format_, FORMS))
+    origin = _Options({("format",): f"{FORMAT} {format_}"})
+    document: dict[str, Any] = {"title": title or _title(corpus_id), "format": format_}
+    document["files"] = [{"path": EVERYTHING, **({} if split is None else {"split": split})}]
+    origin.options["files", 0, "split"] = f"{SPLIT} {split}"
+    for option in maps:
+        check_unicode(option, MAP)
+        name, has_sign, theirs = option.partition("=")
+        if not has_sign:
+            raise UsageError(f"{MAP} is ours=theirs", where=f"{MAP} {option:.80}", next_step=f"{MAP} id=chat_id, say")
+        table, key = _ours(name, format_)
+        if not table:
+            raise _unknown(option, name, format_)
+        if key in document.setdefault(table, {}):
+            raise UsageError(f"[{table}] {key} is mapped twice", where=f"{MAP} {option}")
+        document[table][key] = theirs
+        origin.options[table, key] = f"{MAP} {option}"
+    check_unicode(split or "", SPLIT)
+    text = toml_text(document)
+    return declaration_of(
+        corpus_id, text, f"the options of {corpus_id}", DeclarationTable(tomllib.loads(text), (), origin)
+    )
+
+
+@dataclass
+class _Options:
+    options: dict[KeyPath, str] = field(default_factory=dict)
+
+    def line_of(self, path: KeyPath) -> int:  # noqa: ARG002 - options have none
+        """Return 0: no line."""
+        return 0
+
+    def mistake(self, path: KeyPath, problem: str, **parts: str) -> UsageError:
+        """Return the error of a mistake, at its option."""
+        return UsageError(problem, where=self.options.get(path) or MAP, **parts)
+
+
+def _title(corpus_id: str) -> str:
+    return corpus_id.replace("_", " ").strip().capitalize() or corpus_id
+
+
+def _keys(format_: Any) -> dict[str, tuple[str, ...]]:
+    """Return the tables that an option reaches, each with the keys that it may have in a format."""
+    form = FORMS[format_]
+    speaker = {"speaker": _SPEAKER} if "speaker" in form.tables else {}
+    return {
+        name: form.fields[name] for name in ("dialogue", "turn", "pair", "preference") if name in form.fields
+    } | speaker
+
+
+def _ours(name: str, format_: str) -> tuple[str, str]:
+    """Return the table and key that an option means; empty where there is none."""
+    tables = _keys(format_)
+    table, has_table, key = name.partition(".")
+    if has_table and key and (table in tables or table in _OTHER_TABLES):
+        return table, key
+    return next(((table, name) for table, keys in tables.items() if name in keys), ("", ""))
+
+
+def _unknown(option: str, name: str, format_: str) -> UsageError:
+    tables = _keys(format_)
+    keys = list(dict.fromkeys(key for keys in tables.values() for key in keys))
+    return UsageError(
+        f"there is no {name!r:.80} where format = {format_!r}",
+        where=f"{MAP} {option:.80}",
+        expected=f"{one_of(name, keys)}; or with its table, such as turn.id",
+    )

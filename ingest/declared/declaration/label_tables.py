@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
-from talkhouse.ingest.declared.declaration.forms import FORMS, Form
-from talkhouse.ingest.declared.declaration.model import Annotations, Files, Format, Task
-from talkhouse.ingest.declared.declaration.patterns import matches
-from talkhouse.ingest.declared.declaration.table import Table, one_of
+from talkhouse.ingest.declared.declaration.model import Annotations, DeclaredTask, Files, Format, matches
+from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
+from talkhouse.ingest.declared.declaration.tables import FORMS, Form
 from talkhouse.schema.contents import ID
 
 LONGEST_NAME = 40
@@ -25,7 +24,7 @@ _POSITION = "#"
 _OFFSETS = get_args(get_type_hints(Annotations)["offsets"])
 
 
-def annotations_of(whole: Table, format_: Format, files: tuple[Files, ...]) -> tuple[Annotations, ...]:
+def annotations_of(whole: DeclarationTable, format_: Format, files: tuple[Files, ...]) -> tuple[Annotations, ...]:
     """Return the schemes of labels, each with a name of its own."""
     schemes: dict[str, Annotations] = {}
     form = FORMS[format_]
@@ -43,7 +42,7 @@ def annotations_of(whole: Table, format_: Format, files: tuple[Files, ...]) -> t
     return tuple(schemes.values())
 
 
-def name_of(table: Table, key: str, taken: Any) -> str:
+def name_of(table: DeclarationTable, key: str, taken: Any) -> str:
     """Return the name of a scheme or task, which becomes part of a name in SQL."""
     if key not in table:
         table.fail(None, f"{table.name} without {key!r}", expected=f'{key} = "..."')
@@ -55,7 +54,9 @@ def name_of(table: Table, key: str, taken: Any) -> str:
     return name
 
 
-def _annotations(table: Table, scheme: str, format_: Format, form: Form, files: tuple[Files, ...]) -> Annotations:
+def _annotations(
+    table: DeclarationTable, scheme: str, format_: Format, form: Form, files: tuple[Files, ...]
+) -> Annotations:
     own = (*_OF_ROWS, *_OF_LABEL_FILES) if form.is_rows else _OF_DOCUMENTS
     advice = dict.fromkeys(_OF_DOCUMENTS, "it is for labels inside JSON; here a label is a column")
     advice |= {} if form.is_rows else dict.fromkeys((*_OF_ROWS, *_OF_LABEL_FILES), "it is for format = 'turns'")
@@ -78,7 +79,7 @@ def _annotations(table: Table, scheme: str, format_: Format, form: Form, files: 
     return _in_documents(table, given, form)
 
 
-def _target(table: Table, form: Form) -> Any:
+def _target(table: DeclarationTable, form: Form) -> Any:
     if "on" in table:
         return table.choice("on", form.label_targets)
     if "turn" in table:
@@ -86,7 +87,7 @@ def _target(table: Table, form: Form) -> Any:
     return "dialogue" if "from" in table else form.label_targets[0]
 
 
-def _labels(table: Table) -> dict[str, str] | None:
+def _labels(table: DeclarationTable) -> dict[str, str] | None:
     value = table.values.get("labels", "open")
     if value == "open":
         return None
@@ -97,7 +98,7 @@ def _labels(table: Table) -> dict[str, str] | None:
     return dict(inner.values)
 
 
-def _check_labels(table: Table, form: Form) -> None:
+def _check_labels(table: DeclarationTable, form: Form) -> None:
     """Refuse what says not where the labels are, says it twice, or only half."""
     if "columns" in table:
         for key in ("label", "value", "annotator", "from", "start"):
@@ -114,7 +115,7 @@ def _check_labels(table: Table, form: Form) -> None:
             table.fail(key, f"{key!r} without {other!r}", expected="start and end, or neither")
 
 
-def _in_rows(table: Table, given: Annotations, files: tuple[Files, ...]) -> Annotations:
+def _in_rows(table: DeclarationTable, given: Annotations, files: tuple[Files, ...]) -> Annotations:
     columns: dict[str, Any] = {key: table.column(key) for key in _PATHS if key in table}
     if "from" not in table:
         for key in ("dialogue", "turn"):
@@ -140,7 +141,7 @@ def _in_rows(table: Table, given: Annotations, files: tuple[Files, ...]) -> Anno
     return replace(given, from_file=pattern, **columns)
 
 
-def _in_documents(table: Table, given: Annotations, form: Form) -> Annotations:
+def _in_documents(table: DeclarationTable, given: Annotations, form: Form) -> Annotations:
     paths: dict[str, Any] = {}
     for key in ("by", "each"):
         if key in table:
@@ -168,7 +169,7 @@ def _in_documents(table: Table, given: Annotations, form: Form) -> Annotations:
     return replace(given, only=_only(table), **paths)
 
 
-def _check_turn(table: Table, *, is_of_record: bool, turns_are_objects: bool) -> None:
+def _check_turn(table: DeclarationTable, *, is_of_record: bool, turns_are_objects: bool) -> None:
     if is_of_record and "turn" not in table:
         key = "each" if "each" in table else "by"
         table.fail(
@@ -180,7 +181,7 @@ def _check_turn(table: Table, *, is_of_record: bool, turns_are_objects: bool) ->
         table.fail("scheme", "in this format no turn is an object that a label could be in", next_step="add on = ...")
 
 
-def _path_inside(table: Table, key: str, *, is_of_record: bool) -> Any:
+def _path_inside(table: DeclarationTable, key: str, *, is_of_record: bool) -> Any:
     path = table.json_path(key)
     if not path.names and key not in _MAY_BE_ALL:
         table.wrong(key, "the path of a member")
@@ -191,7 +192,7 @@ def _path_inside(table: Table, key: str, *, is_of_record: bool) -> Any:
     return path.names
 
 
-def _only(table: Table) -> dict[str, Any]:
+def _only(table: DeclarationTable) -> dict[str, Any]:
     inner = table.table("only", 'only = { type = "..." }')
     for key, value in inner.values.items():
         if not isinstance(value, str | bool | int):
@@ -204,17 +205,17 @@ def _fit(files: Files, pattern: str) -> bool:
     return files.path == pattern or matches(files.path, pattern) or matches(pattern, files.path)
 
 
-_KINDS = get_args(get_type_hints(Task)["kind"])
+_KINDS = get_args(get_type_hints(DeclaredTask)["kind"])
 _OF_SCHEMES = ("turn_label", "dialogue_label", "spans")
 _TARGETS = {"turn_label": ("turn", "response"), "dialogue_label": ("dialogue", "record"), "spans": ("turn", "response")}
 
 
 def tasks_of(
-    whole: Table, format_: Format, annotations: Iterable[Annotations], splits: Iterable[str]
-) -> tuple[Task, ...]:
+    whole: DeclarationTable, format_: Format, annotations: Iterable[Annotations], splits: Iterable[str]
+) -> tuple[DeclaredTask, ...]:
     """Return the tasks, none of whose views would have the name of another's."""
     schemes = {each.scheme: each for each in annotations}
-    tasks: dict[str, Task] = {}
+    tasks: dict[str, DeclaredTask] = {}
     suffixes = {*STANDARD_SPLITS, *splits}
     for table in whole.tables("tasks"):
         name = name_of(table, "name", tasks)
@@ -226,7 +227,7 @@ def tasks_of(
         for other in tasks:
             if (view := _shared_view(min(name, other), max(name, other), suffixes)) is not None:
                 table.fail("name", f"the tasks {other!r} and {name!r} would both have a view {view!r}")
-        tasks[name] = Task(
+        tasks[name] = DeclaredTask(
             name=name,
             kind=kind,
             line=table.line("name"),
@@ -248,7 +249,7 @@ def _shared_view(name: str, longer: str, splits: set[str]) -> str | None:
     return None if split is None else f"{longer}_{split}"
 
 
-def _check_kind(table: Table, kind: str, format_: Format, schemes: dict[str, Annotations]) -> None:
+def _check_kind(table: DeclarationTable, kind: str, format_: Format, schemes: dict[str, Annotations]) -> None:
     for key, fitting in (("scheme", _OF_SCHEMES), ("role", ("next_turn",))):
         if key in table and kind not in fitting:
             table.fail(key, f"kind = {kind!r} takes no {key!r}", next_step=f"remove it; it is for {', '.join(fitting)}")
@@ -258,7 +259,7 @@ def _check_kind(table: Table, kind: str, format_: Format, schemes: dict[str, Ann
         _check_scheme(table, kind, schemes)
 
 
-def _check_scheme(table: Table, kind: str, schemes: dict[str, Annotations]) -> None:
+def _check_scheme(table: DeclarationTable, kind: str, schemes: dict[str, Annotations]) -> None:
     names = ", ".join(schemes) or "none is declared"
     if "scheme" not in table:
         table.fail("kind", f"kind = {kind!r} needs a scheme", expected=f"scheme = one of [[annotations]]: {names}")

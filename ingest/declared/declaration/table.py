@@ -1,10 +1,10 @@
 """A table of a declaration, taken apart key by key; a value that may not be there is named with its place."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
-from talkhouse.ingest.declared.declaration.model import JsonPath
-from talkhouse.ingest.declared.declaration.paths import FORM, BadPath, Path, read_path
+from talkhouse.ingest.declared.declaration.model import NO_PATH, JsonPath
 from talkhouse.ingest.declared.declaration.toml_text import KeyPath
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import TalkhouseError
@@ -16,7 +16,7 @@ MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "co
 """Entries of those that are gone through for every file, text or record."""
 
 
-class Origin(Protocol):
+class DeclarationOrigin(Protocol):
     """Where a declaration comes from."""
 
     def line_of(self, path: KeyPath) -> int:
@@ -26,10 +26,10 @@ class Origin(Protocol):
         """Return the error of a mistake at a key, by the parts of a message."""
 
 
-class Table:
+class DeclarationTable:
     """A table, or the whole declaration."""
 
-    def __init__(self, values: Mapping[str, Any], path: KeyPath, origin: Origin) -> None:
+    def __init__(self, values: Mapping[str, Any], path: KeyPath, origin: DeclarationOrigin) -> None:
         self.values, self.path, self._origin = values, path, origin
 
     @property
@@ -84,23 +84,23 @@ class Table:
         self._bounded(key, value)
         return tuple(value)
 
-    def table(self, key: str, expected: str = "") -> "Table":
+    def table(self, key: str, expected: str = "") -> "DeclarationTable":
         """Return a table inside; an empty one where there is none."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
             self.wrong(key, expected or f"[{key}] on a line of its own, and its keys below")
         self._bounded(key, value)
-        return Table(value, (*self.path, key), self._origin)
+        return DeclarationTable(value, (*self.path, key), self._origin)
 
-    def tables(self, key: str) -> Iterator["Table"]:
+    def tables(self, key: str) -> Iterator["DeclarationTable"]:
         """Yield the tables of a list ``[[key]]``."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             self.wrong(key, f"[[{key}]] on a line of its own, and its keys below")
         self._bounded(key, value)
-        return (Table(item, (*self.path, key, index), self._origin) for index, item in enumerate(value))
+        return (DeclarationTable(item, (*self.path, key, index), self._origin) for index, item in enumerate(value))
 
-    def json_path(self, key: str) -> Path:
+    def json_path(self, key: str) -> "Path":
         """Return the path that a key has."""
         text = self.text(key)
         try:
@@ -154,3 +154,76 @@ def shown(value: object) -> str:
         case _:
             text, kind = str(value), "a date or time"
     return f"{text:.80} ({kind})"
+
+
+_SEGMENT = re.compile(
+    r"""\[\*\] | \[ '((?:[^'\\]|\\.)*+)' \] | \[ "((?:[^"\\]|\\.)*+)" \] | \. ([^.\[\]*'"]+)""", re.VERBOSE | re.DOTALL
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+FORM = "names with '.' between them, ['a name'] for any other, [*] for every item of a list"
+
+
+class BadPath(ValueError):
+    """A text that is no path; its message says why."""
+
+
+class Path(NamedTuple):
+    """A path, and whether it begins at the record (``$.``) rather than at the place that it is for."""
+
+    names: JsonPath
+    from_record: bool
+
+
+def read_path(text: str) -> Path:
+    """Read a path, ``labels.quality.value``; raises BadPath."""
+    from_record = text == "$" or text.startswith(("$.", "$["))
+    rest = text[1:] if from_record else text if text.startswith("[") else f".{text}"
+    names: list[str | None] = []
+    at = 0
+    while at < len(rest):
+        segment = _SEGMENT.match(rest, at)
+        if segment is None:
+            raise BadPath(_problem(text, rest[at:]))
+        names.append(_name(segment))
+        at = segment.end()
+    return Path(tuple(names) or NO_PATH, from_record)
+
+
+def path_text(path: JsonPath) -> str:
+    """Write a path as a declaration has it."""
+    if path == NO_PATH:
+        return "$"
+    parts = [_segment(name) for name in path]
+    return parts[0].removeprefix(".") + "".join(parts[1:])
+
+
+def _name(segment: re.Match[str]) -> str | None:
+    single, double, plain = segment.groups()
+    if plain is not None:
+        return plain
+    quoted = single if single is not None else double
+    return None if quoted is None else _ESCAPED.sub(r"\1", quoted)
+
+
+def _segment(name: str | None) -> str:
+    if name is None:
+        return "[*]"
+    if name and name != "$" and not set(name) & set(".[]*'\"\\$#"):
+        return f".{name}"
+    return "['" + name.replace("\\", "\\\\").replace("'", "\\'") + "']"
+
+
+def _problem(text: str, rest: str) -> str:
+    """Return what is wrong where a path can't be read on."""
+    if not text:
+        return "an empty path leads nowhere"
+    if rest.startswith("[") and "]" not in rest:
+        return f"{text!r:.80}: a '[' without its ']'"
+    if re.match(r"\[-?\d+\]", rest):
+        return f"{text!r:.80} asks for one item of a list; a path leads to every item: [*]"
+    if rest.startswith(".*"):
+        return f"{text!r:.80}: every item of a list is [*], without '.'"
+    if rest.startswith("."):
+        return f"{text!r:.80}: no name behind a '.'"
+    return f"{text!r:.80} can't be read from {rest!r:.80} on"

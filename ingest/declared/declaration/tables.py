@@ -1,12 +1,13 @@
-"""The head of a declaration, and the tables that say what its files and the names of its format mean."""
+"""The formats, and the head and tables of a declaration: which keys each format takes, and what they mean."""
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
-from talkhouse.ingest.declared.declaration.forms import ALPACA, FORMS, HEAD, Form
 from talkhouse.ingest.declared.declaration.model import (
+    EVERYTHING,
     UNIX,
     Dialect,
     DialogueFields,
@@ -17,10 +18,149 @@ from talkhouse.ingest.declared.declaration.model import (
     PreferenceFields,
     SpeakerFields,
     TurnFields,
+    pattern_problem,
 )
-from talkhouse.ingest.declared.declaration.paths import read_path
-from talkhouse.ingest.declared.declaration.patterns import EVERYTHING, pattern_problem
-from talkhouse.ingest.declared.declaration.table import Table, one_of
+from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a declaration of one format may say."""
+
+    fields: Mapping[str, tuple[str, ...]]
+    """Table -> the keys that it may have: ``[dialogue]``, ``[turn]``, ``[pair]``, ``[preference]``."""
+    tables: frozenset[str]
+    """The other tables that mean something."""
+    defaults: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Table -> key -> the path that it has where none is declared."""
+    needs: tuple[tuple[str, str], ...] = ()
+    """Tables and keys without which nothing can be read."""
+    may_be_none: tuple[tuple[str, str], ...] = ()
+    """Tables and keys whose default a record may lack, and ``""`` takes away."""
+    needs_markers: bool = False
+    is_rows: bool = False
+    """Whether paths are names of columns."""
+    scope: Literal["corpus", "dialogue"] = "dialogue"
+    """Where a speaker's name means somebody."""
+    times: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    label_targets: tuple[str, ...] = ("turn", "dialogue", "record")
+    """What labels may be about (``on``), the default first."""
+    turns_are_objects: bool = True
+    """Whether labels may stand in a turn."""
+    has_label_files: bool = False
+    """Whether labels may lie in files of their own (``from``)."""
+
+
+_OF_DIALOGUE = ("id", "title", "split", "domain", "language", "started_at")
+_OF_TURN = ("id", "text", "role", "speaker", "said_at", "reply_to", "kind", "start_ms", "end_ms")
+_PEOPLE = frozenset({"speaker", "roles", "times", "dialect"})
+
+_LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
+    "dialogue": (*_OF_DIALOGUE, "system", "turns", "record"),
+    "turn": _OF_TURN,
+}
+
+HEAD = (
+    *("title", "description", "homepage", "licence", "licence_url", "terms", "version", "citation", "languages"),
+    "format",
+)
+"""What stands above the first table."""
+
+ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "query": "input", "response": "output"}
+"""The names of pairs that are not declared (Alpaca; with history and system, LLaMA-Factory)."""
+
+FORMS: Mapping[Format, Form] = {
+    "chat": Form(
+        fields=_LIST_OF_TURNS,
+        tables=_PEOPLE,
+        defaults={
+            "dialogue": {"turns": "messages"},
+            "turn": {"role": "role", "text": "content", "speaker": "name"},
+        },
+    ),
+    "sharegpt": Form(
+        fields=_LIST_OF_TURNS,
+        tables=_PEOPLE,
+        defaults={
+            "dialogue": {"id": "id", "system": "system", "turns": "conversations"},
+            "turn": {"role": "from", "text": "value"},
+        },
+        may_be_none=(("dialogue", "id"), ("dialogue", "system")),
+        roles={
+            "human": "user",
+            **dict.fromkeys(("gpt", "chatgpt", "bing", "bard", "function_call"), "assistant"),
+            "observation": "tool",
+        },
+    ),
+    "pairs": Form(
+        fields={
+            "dialogue": (*_OF_DIALOGUE, "record"),
+            "pair": ("system", "history", "prompt", "query", "response", "each"),
+        },
+        tables=frozenset({"times", "dialect"}),
+        needs=(("pair", "prompt"), ("pair", "response")),
+        label_targets=("response", "turn", "dialogue", "record"),
+        turns_are_objects=False,
+    ),
+    "preference": Form(
+        fields={
+            "dialogue": (*_OF_DIALOGUE, "record"),
+            "preference": ("prompt", "chosen", "rejected"),
+            "turn": ("role", "text"),
+        },
+        tables=frozenset({"roles", "times", "dialect", "markers"}),
+        defaults={
+            "preference": {"prompt": "prompt", "chosen": "chosen", "rejected": "rejected"},
+            "turn": {"role": "role", "text": "content"},
+        },
+        label_targets=("response", "turn", "dialogue", "record"),
+        turns_are_objects=False,
+    ),
+    "transcript": Form(
+        fields={"dialogue": (*_OF_DIALOGUE, "text", "record")},
+        tables=frozenset({"times", "dialect", "markers"}),
+        defaults={"dialogue": {"text": "text"}},
+        needs_markers=True,
+        label_targets=("dialogue", "turn", "record"),
+        turns_are_objects=False,
+    ),
+    "tree": Form(
+        fields={"dialogue": (*_OF_DIALOGUE, "turns", "record"), "turn": (*_OF_TURN[:7], "replies")},
+        tables=_PEOPLE,
+        defaults={
+            "dialogue": {"turns": "prompt"},
+            "turn": {"id": "message_id", "text": "text", "role": "role", "replies": "replies"},
+        },
+        scope="corpus",
+    ),
+    "dialogue": Form(
+        fields=_LIST_OF_TURNS,
+        tables=_PEOPLE,
+        needs=(("dialogue", "turns"), ("turn", "text")),
+        scope="corpus",
+    ),
+    "turns": Form(
+        fields={"dialogue": _OF_DIALOGUE, "turn": (*_OF_TURN, "order")},
+        tables=_PEOPLE,
+        needs=(("turn", "text"),),
+        is_rows=True,
+        scope="corpus",
+        label_targets=("turn", "dialogue"),
+        has_label_files=True,
+    ),
+    "convokit": Form(
+        fields={"dialogue": _OF_DIALOGUE, "turn": (*_OF_TURN, "order")},
+        tables=_PEOPLE - {"dialect"},
+        defaults={
+            "dialogue": {"id": "conversation_id"},
+            "turn": {"id": "id", "text": "text", "speaker": "speaker", "said_at": "timestamp", "reply_to": "reply-to"},
+        },
+        scope="corpus",
+        times={"said_at": "unix"},
+    ),
+}
+
 
 _TEXTS = ("description", "homepage", "terms", "version")
 _NOT_STATED = ("licence", "citation")
@@ -30,7 +170,7 @@ _TABLES = (
 )
 
 
-def facts_of(whole: Table) -> dict[str, Any]:
+def facts_of(whole: DeclarationTable) -> dict[str, Any]:
     """Return the values of the fields of Declaration that describe the corpus."""
     whole.check_keys((*HEAD, *_TABLES))
     for key, expected in (("title", 'title = "..."'), ("format", f"one of: {', '.join(FORMS)}")):
@@ -53,7 +193,7 @@ def facts_of(whole: Table) -> dict[str, Any]:
     return facts
 
 
-def _above_tables(whole: Table, key: str) -> str:
+def _above_tables(whole: DeclarationTable, key: str) -> str:
     """Return where a key belongs, if it stands below the head of a table and so is that table's."""
     below = [name for name, value in whole.values.items() for table in _tables_in(value) if key in table]
     if below:
@@ -78,7 +218,7 @@ _DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
 """Of ``datetime.strptime``."""
 
 
-def check_tables(whole: Table, format_: Format) -> None:
+def check_tables(whole: DeclarationTable, format_: Format) -> None:
     """Refuse a table that means nothing in a format."""
     form = FORMS[format_]
     for name in (*_KINDS, *_OTHERS):
@@ -92,7 +232,7 @@ def check_tables(whole: Table, format_: Format) -> None:
             )
 
 
-def fields_of(whole: Table, format_: Format) -> dict[str, Any]:
+def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
     """Return the fields of Declaration that name places in the data, with the format's own where none is declared."""
     form = FORMS[format_]
     fields: dict[str, Any] = {}
@@ -121,7 +261,7 @@ def fields_of(whole: Table, format_: Format) -> dict[str, Any]:
     return fields
 
 
-def path_of(table: Table, name: str, key: str, form: Form) -> JsonPath:
+def path_of(table: DeclarationTable, name: str, key: str, form: Form) -> JsonPath:
     """Return the path of a key of one of these tables."""
     if form.is_rows:
         return table.column(key)
@@ -135,20 +275,20 @@ def path_of(table: Table, name: str, key: str, form: Form) -> JsonPath:
     return names
 
 
-def _defaults(form: Form, table: Table, name: str) -> Mapping[str, str]:
+def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, str]:
     if name == "pair" and "pair" in form.fields:
         return {} if "prompt" in table or "response" in table else ALPACA
     return form.defaults.get(name, {})
 
 
-def _speaker_of(table: Table, form: Form) -> SpeakerFields:
+def _speaker_of(table: DeclarationTable, form: Form) -> SpeakerFields:
     table.check_keys(("scope", "name", "is_bot"))
     paths = {key: path_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
     scope = table.choice("scope", ("corpus", "dialogue")) if "scope" in table else form.scope
     return SpeakerFields(scope=scope, **paths)
 
 
-def dialect_of(whole: Table) -> Dialect:
+def dialect_of(whole: DeclarationTable) -> Dialect:
     """Return how cells are told apart."""
     table = whole.table("dialect")
     table.check_keys(("delimiter", "quoteChar", "escapeChar"))
@@ -165,7 +305,7 @@ def dialect_of(whole: Table) -> Dialect:
     return Dialect(delimiter, quote, "" if escape == quote else escape)
 
 
-def markers_of(whole: Table, form: Form) -> dict[str, str]:
+def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
     """Return the marks of a transcript with their roles."""
     table = whole.table("markers")
     markers = {mark: table.word(mark) or "" for mark in table.values}
@@ -180,27 +320,27 @@ def markers_of(whole: Table, form: Form) -> dict[str, str]:
     return markers
 
 
-def roles_of(whole: Table, form: Form) -> dict[str, str]:
+def roles_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
     """Return what the file's words for roles mean; what is declared comes first, so that it is what is written back."""
     table = whole.table("roles")
     declared = {word: table.word(word) or "" for word in table.values}
     return declared | {word: role for word, role in form.roles.items() if word not in declared}
 
 
-def splits_of(whole: Table) -> dict[str, str | None]:
+def splits_of(whole: DeclarationTable) -> dict[str, str | None]:
     """Return what the publisher's splits are called elsewhere; None: nothing."""
     table = whole.table("splits")
     return {split: _standard_split(table, split) for split in table.values}
 
 
-def _standard_split(table: Table, split: str) -> str | None:
+def _standard_split(table: DeclarationTable, split: str) -> str | None:
     word = table.text(split)
     if word and word not in STANDARD_SPLITS:
         table.wrong(split, f'{one_of(word, STANDARD_SPLITS)}; or "" for none')
     return word or None
 
 
-def times_of(whole: Table, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
+def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the forms of times that are not ISO 8601."""
     table = whole.table("times")
     table.check_keys(("said_at", "started_at"))
@@ -212,7 +352,7 @@ def times_of(whole: Table, form: Form, fields: Mapping[str, Any]) -> dict[str, s
     return {**form.times, **{key: table.text(key) for key in table.values}}
 
 
-def _check_form(table: Table, key: str) -> None:
+def _check_form(table: DeclarationTable, key: str) -> None:
     form = table.text(key)
     directives = _DIRECTIVE.findall(form)
     if form not in UNIX and (not directives or not _DIRECTIVES.issuperset(directives)):
@@ -227,7 +367,7 @@ _OF_DIALOGUES = ("split", "release", "subset")
 _HOLDS = ("dialogues", "annotations")
 
 
-def files_of(whole: Table) -> tuple[Files, ...]:
+def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
     """Return the files that are declared; without any, all that lie in the folder."""
     files: list[Files] = []
     patterns: dict[str, int] = {}
@@ -244,7 +384,7 @@ def files_of(whole: Table) -> tuple[Files, ...]:
     return tuple(files) or (Files(EVERYTHING, whole.line("files" if "files" in whole else "format")),)
 
 
-def _files_of(table: Table) -> Files:
+def _files_of(table: DeclarationTable) -> Files:
     table.check_keys(("path", *_OF_DIALOGUES, "holds", "skip"))
     if "path" not in table:
         table.fail(None, "[[files]] without a path", expected='path = "train/*.jsonl"')
@@ -261,7 +401,7 @@ def _files_of(table: Table) -> Files:
     return Files(path, table.line("path"), holds=holds, **words)
 
 
-def _check_one_split(whole: Table, files: list[Files]) -> None:
+def _check_one_split(whole: DeclarationTable, files: list[Files]) -> None:
     for each in files:
         if each.split is not None:
             whole.table("dialogue").fail(

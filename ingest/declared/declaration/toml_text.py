@@ -158,7 +158,6 @@ class _Scan:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yield what is no blank or comment, and a line break at the end."""
     line = 1
     for match in _TOKEN.finditer(text + "\n"):
         token = match[0]
@@ -168,7 +167,6 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _name(token: _Token) -> str:
-    """Return the key that a token writes."""
     if token.kind == "bare":
         return token.text
     if "\\" not in token.text:

@@ -7,20 +7,24 @@ from typing import Any, NamedTuple
 import msgspec
 import polars as pl
 from msgspec import Raw
+from msgspec.structs import asdict
 
-from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.documents.labels import Given
-from talkhouse.ingest.declared.documents.record_fields import RecordFields, given_back_by_records
-from talkhouse.ingest.declared.documents.talk import Piece, Talk
+from talkhouse.ingest.declared.declaration.model import Declaration, Splits
+from talkhouse.ingest.declared.documents.labels import ParsedLabel
+from talkhouse.ingest.declared.documents.parsed_record import (
+    ParsedDialogue,
+    ParsedPart,
+    RecordFields,
+    given_back_by_records,
+)
 from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
-from talkhouse.ingest.declared.record_files.record import RawRecord
-from talkhouse.ingest.declared.shapes import Shapes, Split
-from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
-from talkhouse.ingest.declared.splits import Splits
+from talkhouse.ingest.declared.record_files.content import RawRecord
+from talkhouse.ingest.declared.shapes import Shapes, SplitObject
+from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
-from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Part, Participant, Record, Row, Speaker, Turn
+from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Part, Record, Row, Turn
 from talkhouse.ingest.texts import Texts
 
 CANDIDATE_SET = "completion"
@@ -38,7 +42,7 @@ _REST = (
 
 _TIME = pl.Datetime("us")
 RECORDS: Mapping[str, Any] = dict.fromkeys(RecordFields.__struct_fields__, pl.String) | {"started_at": _TIME}
-"""Columns of ``Dialogues.records`` beside ``n``."""
+"""Columns of ``DecodedDialogues.records`` beside ``n``."""
 
 TURNS: Mapping[str, Any] = {
     **dict.fromkeys((*_WORDS, "kind", "native_id"), pl.String),
@@ -49,7 +53,7 @@ TURNS: Mapping[str, Any] = {
     "speaker_name": pl.String,
     "is_bot": pl.Boolean,
 }
-"""Columns of ``Dialogues.turns`` that are fields of ``Said``."""
+"""Columns of ``DecodedDialogues.turns`` that are fields of ``ParsedTurn``."""
 
 _KEYS = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
 
@@ -59,10 +63,10 @@ class OfRecord(NamedTuple):
 
     shape: Mapping[str, Any]
     extra: Mapping[str, Raw]
-    labels: Sequence[Given] = ()
+    labels: Sequence[ParsedLabel] = ()
 
 
-class Dialogues(NamedTuple):
+class DecodedDialogues(NamedTuple):
     """What some records of a block say, each by its place in the block, before the dialogues have keys."""
 
     records: pl.DataFrame
@@ -70,7 +74,7 @@ class Dialogues(NamedTuple):
     turns: pl.DataFrame
     """``n``, ``i``, ``TURNS``, ``rest``, what no column holds, as JSON, and ``shape``, its place in ``shapes``."""
     shapes: Sequence[Mapping[str, Any]]
-    parts: Mapping[tuple[int, int], Sequence[Piece]]
+    parts: Mapping[tuple[int, int], Sequence[ParsedPart]]
     """Those of turns, by ``n`` and ``i``."""
     of_records: Mapping[int, OfRecord]
     """Of records that were decoded together; of the others it is decided when the dialogue has its key."""
@@ -79,38 +83,38 @@ class Dialogues(NamedTuple):
 class ReadRecord(NamedTuple):
     """What one record was read as, when nothing can be wrong any more."""
 
-    split: Split
+    split: SplitObject
     fields: RecordFields
-    talk: Talk
+    dialogue: ParsedDialogue
     taken: dict[str, str | None]
-    labels: Sequence[Given]
+    labels: Sequence[ParsedLabel]
     findings: list[ReaderFinding]
 
     def of_record(self, *, is_same: bool) -> OfRecord:
         """Return what the record's own row has to hold, of a dialogue that is all the same in another record or not."""
-        extra = dict(self.talk.extra) if is_same else {}
+        extra = dict(self.dialogue.extra) if is_same else {}
         shape = self.split.shape(self.taken if is_same else given_back_by_records(self.taken), extra)
         return OfRecord(shape, extra, self.labels)
 
 
-def dialogues_of(reads: Mapping[int, ReadRecord]) -> Dialogues:
-    """Lay out records that were read one by one."""
-    said = [(n, i, one) for n, read in reads.items() for i, one in enumerate(read.talk.said)]
+def dialogues_of(reads: Mapping[int, ReadRecord]) -> DecodedDialogues:
+    """Return records that were read one by one as frames."""
+    parsed = [(n, i, one) for n, read in reads.items() for i, one in enumerate(read.dialogue.turns)]
     shapes: dict[str, int] = {}
     numbers = [
         None if one.shape is None else shapes.setdefault(msgspec.json.encode(one.shape).decode(), len(shapes))
-        for *_, one in said
+        for *_, one in parsed
     ]
-    turns = _laid_out([one for *_, one in said], TURNS).with_columns(
-        n=pl.Series([n for n, *_ in said], dtype=pl.UInt32),
-        i=pl.Series([i for _, i, _ in said], dtype=pl.Int32),
+    turns = _laid_out([one for *_, one in parsed], TURNS).with_columns(
+        n=pl.Series([n for n, *_ in parsed], dtype=pl.UInt32),
+        i=pl.Series([i for _, i, _ in parsed], dtype=pl.Int32),
         shape=pl.Series(numbers, dtype=pl.UInt32),
-        rest=pl.Series([dump(one.extra) for *_, one in said], dtype=pl.String),
+        rest=pl.Series([dump(one.extra) for *_, one in parsed], dtype=pl.String),
     )
     records = _laid_out([read.fields for read in reads.values()], RECORDS)
     records = records.with_columns(n=pl.Series(list(reads), dtype=pl.UInt32))
-    parts = {(n, i): one.parts for n, i, one in said if one.parts}
-    return Dialogues(records, turns, [msgspec.json.decode(shape) for shape in shapes], parts, {})
+    parts = {(n, i): one.parts for n, i, one in parsed if one.parts}
+    return DecodedDialogues(records, turns, [msgspec.json.decode(shape) for shape in shapes], parts, {})
 
 
 def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> pl.DataFrame:
@@ -122,7 +126,6 @@ class DialogueRows:
 
     def __init__(self, declaration: Declaration, identity: Identity, splits: Splits) -> None:
         self._corpus_id, self._identity, self._splits = declaration.corpus_id, identity, splits
-        self._is_within = declaration.speaker.scope == "dialogue"
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
         self._speakers = Speakers(declaration)
         self._texts = Texts(declaration.corpus_id)
@@ -134,7 +137,7 @@ class DialogueRows:
         block: Sequence[RawRecord],
         location: SourceLocation,
         path: str,
-        some: Sequence[Dialogues],
+        some: Sequence[DecodedDialogues],
         read: Callable[[int], ReadRecord],
     ) -> LoadedBatch | None:
         """Make the rows of a block; ``path`` is that of the file in keys.
@@ -171,7 +174,7 @@ class DialogueRows:
             if of_record is None or key.is_taken or not key.is_same:
                 one = read(n)
                 of_record, found, native_id = one.of_record(is_same=key.is_same), [*one.findings], one.fields.native_id
-                rows += self._candidates(record_id, key.dialogue_id, one.talk)
+                rows += self._candidates(record_id, key.dialogue_id, one.dialogue)
                 if key.is_taken:
                     found.append(ReaderFinding("GF-04", f"the id {native_id!r:.100} has other words too"))
                 if found:
@@ -180,21 +183,25 @@ class DialogueRows:
             is_as_before = of_record is last and not raw.cells
             extra.append(extra[-1] if is_as_before else self._record_extra(of_record, raw))
             last = None if raw.cells else of_record
-            rows += [given.row(record_id, key.dialogue_id) for given in of_record.labels]
+            rows += [label.row(record_id, key.dialogue_id) for label in of_record.labels]
         rows += self._parts(turns, parts)
-        begin = pl.col("dialogue_id") + "/" if self._is_within else pl.lit(f"{self._corpus_id}:")
-        turns = turns.with_columns(speaker_id=begin + pl.col("speaker"))
+        turns = turns.with_columns(speaker_id=self._speakers.id("speaker"))
+        spoken = turns.rename({"n": "owner", "speaker_name": "shown"}).with_columns(is_new=pl.lit(value=True))
+        speakers = self._speakers.of_turns(spoken.select(SPOKEN))
+        rows += speakers.rows
         dialogues = records.filter("is_new").select("dialogue_id", "native_id", *_FACTS)
         batches = [
             self._records(records.with_columns(extra=pl.Series(extra, dtype=pl.String)), location),
             ColumnBatch(Dialogue, {"corpus_id": self._corpus_id}, dialogues.to_dict()),
-            *self._people(turns, rows),
+            *speakers.batches,
             ColumnBatch(Turn, {}, turns.rename({"i": "turn_index"}).select(Turn.__struct_fields__).to_dict()),
         ]
         filled = [one for one in batches if len(one)]
         return LoadedBatch(location.file, len(records), sum(len(raw.raw) for raw in raws), rows, filled, findings)
 
-    def _turns(self, some: Sequence[Dialogues], parts: Mapping[tuple[int, int], Sequence[Piece]]) -> pl.DataFrame:
+    def _turns(
+        self, some: Sequence[DecodedDialogues], parts: Mapping[tuple[int, int], Sequence[ParsedPart]]
+    ) -> pl.DataFrame:
         """Join the turns of a block in order, and number their shapes and those of their parts."""
         shapes: list[Mapping[str, Any]] = []
         frames = []
@@ -227,11 +234,9 @@ class DialogueRows:
         )
 
     def _numbered(self, level: str, shape: Mapping[str, object]) -> bytes:
-        """Write a shape with its number."""
         return msgspec.json.encode((self.shapes.number(level, shape), shape))
 
-    def _parts_text(self, pieces: Sequence[Piece]) -> str:
-        """Write the parts of a turn, with their shapes, to be hashed."""
+    def _parts_text(self, pieces: Sequence[ParsedPart]) -> str:
         shapes = [None if piece.shape is None else Raw(self._numbered("part", piece.shape)) for piece in pieces]
         return msgspec.json.encode((pieces, shapes)).decode()
 
@@ -286,64 +291,30 @@ class DialogueRows:
         }
         return ColumnBatch(Record, shared, made.to_dict())
 
-    def _people(self, turns: pl.DataFrame, rows: list[Row]) -> Iterator[ColumnBatch]:
-        """Yield who takes part, and who that is, where that is not known; people of the whole corpus go to ``rows``."""
-        people = turns.drop_nulls("speaker").unique(["n", "speaker"], keep="first", maintain_order=True)
-        yield ColumnBatch(Participant, {}, people.select("dialogue_id", "speaker_id", "role").to_dict())
-        if not self._is_within:
-            named = people.unique("speaker", keep="first", maintain_order=True)
-            for name, role, is_bot, shown in named.select("speaker", "role", "is_bot", "speaker_name").iter_rows():
-                known = self._speakers.of("", name, role, is_bot=is_bot, shown_name=shown)
-                rows += [known.row] if known.is_new else []
-            return
-        kinds = {role: speaker_kind(role) for role in people["role"].unique()}
-        by_role = pl.col("role").replace_strict(kinds, return_dtype=pl.String)
-        speakers = people.select(
-            "speaker_id",
-            native_id=pl.when(pl.col("speaker_name").is_not_null()).then("speaker"),
-            name=pl.coalesce("speaker_name", "speaker"),
-            kind=pl.when("is_bot").then(pl.lit("bot")).otherwise(by_role),
-        )
-        yield ColumnBatch(Speaker, {"corpus_id": self._corpus_id, "is_anonymous": True}, speakers.to_dict())
-
-    def _parts(self, turns: pl.DataFrame, parts: Mapping[tuple[int, int], Sequence[Piece]]) -> Iterator[Part]:
-        """Yield the parts of turns."""
+    def _parts(self, turns: pl.DataFrame, parts: Mapping[tuple[int, int], Sequence[ParsedPart]]) -> Iterator[Part]:
         some = turns.drop_nulls("parts").select("n", "i", "dialogue_id")
         for n, turn_index, dialogue_id in some.iter_rows():
             for part_index, piece in enumerate(parts[n, turn_index]):
-                yield Part(
-                    dialogue_id,
-                    turn_index,
-                    part_index,
-                    piece.field,
-                    piece.kind,
-                    piece.start_index,
-                    piece.end_index,
-                    piece.name,
-                    piece.call_id,
-                    piece.arguments,
-                    piece.uri,
-                    piece.mime_type,
-                    piece.text,
-                    shaped(self.shapes.number("part", piece.shape) if piece.shape else 0, piece.extra),
-                )
+                columns = asdict(piece)
+                shape, rest = columns.pop("shape"), columns.pop("extra")
+                extra = shaped(self.shapes.number("part", shape) if shape else 0, rest)
+                yield Part(dialogue_id, turn_index, part_index, **columns, extra=extra)
 
-    def _candidates(self, record_id: str, dialogue_id: str, talk: Talk) -> list[Row]:
-        """Return the answers that came with a record, and those of their texts that are new."""
+    def _candidates(self, record_id: str, dialogue_id: str, dialogue: ParsedDialogue) -> list[Row]:
         rows: list[Row] = []
-        for offered in talk.offered:
-            number = self.shapes.number("candidate", offered.shape) if offered.shape else 0
+        for candidate in dialogue.candidates:
+            number = self.shapes.number("candidate", candidate.shape) if candidate.shape else 0
             rows.append(
                 Candidate(
                     record_id,
-                    offered.turn_index,
+                    candidate.turn_index,
                     CANDIDATE_SET,
-                    offered.position,
-                    offered.item_index,
+                    candidate.position,
+                    candidate.item_index,
                     dialogue_id,
-                    self._texts.id(offered.text, rows),
-                    is_gold=offered.is_gold,
-                    extra=shaped(number, offered.extra),
+                    self._texts.id(candidate.text, rows),
+                    is_gold=candidate.is_gold,
+                    extra=shaped(number, candidate.extra),
                 )
             )
         return rows

@@ -3,46 +3,39 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
-from talkhouse.ingest.declared.documents.talk import Talk
-from talkhouse.ingest.declared.shapes import Members, members_of
-from talkhouse.ingest.declared.values import is_null, kind_of, rounded, text_of
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
+from talkhouse.ingest.declared.shapes import Members, is_null, kind_of, members_of, rounded, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation
 
 
-class Offsets:
-    """How the offsets of a scheme count."""
+def span_of(start: str, end: str, text: str, *, is_utf16: bool) -> tuple[int, int] | None:
+    """Return a span in code points, its end exclusive; None where it is not inside the text.
 
-    def __init__(self, unit: Literal["code points", "utf-16"]) -> None:
-        self._is_utf16 = unit == "utf-16"
+    Half of a pair of UTF-16 units is no place in a text.
+    """
+    first, last = (_index(offset, text, is_utf16=is_utf16) for offset in (start, end))
+    return (first, last) if first is not None and last is not None and 0 <= first <= last <= len(text) else None
 
-    def span(self, start: str, end: str, text: str) -> tuple[int, int] | None:
-        """Return a span in code points, its end exclusive; None where it is not inside the text.
 
-        Half of a pair of UTF-16 units is no place in a text.
-        """
-        ends = [self._index(offset, text) for offset in (start, end)]
-        first, last = ends
-        return (first, last) if first is not None and last is not None and 0 <= first <= last <= len(text) else None
-
-    def _index(self, offset: str, text: str) -> int | None:
-        if not (offset.isascii() and offset.isdigit() and len(offset) < 10):
-            return None
-        index = int(offset)
-        if not self._is_utf16 or text.isascii():
-            return index
-        units = text.encode("utf-16-le")
-        try:
-            return len(units[: 2 * index].decode("utf-16-le")) if 2 * index <= len(units) else None
-        except UnicodeDecodeError:
-            return None
+def _index(offset: str, text: str, *, is_utf16: bool) -> int | None:
+    if not (offset.isascii() and offset.isdigit() and len(offset) < 10):
+        return None
+    index = int(offset)
+    if not is_utf16 or text.isascii():
+        return index
+    units = text.encode("utf-16-le")
+    try:
+        return len(units[: 2 * index].decode("utf-16-le")) if 2 * index <= len(units) else None
+    except UnicodeDecodeError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ class _Item:
     position: int = 0
 
 
-class Given(NamedTuple):
+class ParsedLabel(NamedTuple):
     """One label, or number, as the file gives it."""
 
     scheme: str
@@ -87,9 +80,7 @@ class Given(NamedTuple):
         )
 
 
-class _Found(NamedTuple):
-    """A label, or number, and what it is about."""
-
+class _FoundLabel(NamedTuple):
     label: str | None
     value: float | None
     turn_index: int | None
@@ -106,7 +97,7 @@ class Labels:
         self._by_id = declaration.turn.id is not None
         self._only = {name: msgspec.json.encode(value) for name, value in spec.only.items()}
 
-    def given(self, members: Members, talk: Talk, findings: list[ReaderFinding]) -> Iterator[Given]:
+    def read(self, members: Members, dialogue: ParsedDialogue, findings: list[ReaderFinding]) -> Iterator[ParsedLabel]:
         """Yield the labels of a record.
 
         Raises BadRecord GF-01 for a label of another type, GF-15 for one of a turn that is not there.
@@ -114,16 +105,18 @@ class Labels:
         whole = _Item(members, "")
         items = Counter[tuple[int | None, int]]()
         if self.spec.on != "turn" or self.spec.by_record or self.spec.each_by_record:
-            turn = talk.response if self.spec.on == "response" else None
+            turn = dialogue.response if self.spec.on == "response" else None
             things = [(whole, turn)]
         else:
-            things = [(_Item(inner, talk.said[index].pointer), index) for index, inner in talk.messages.items()]
+            things = [
+                (_Item(inner, dialogue.turns[index].pointer), index) for index, inner in dialogue.messages.items()
+            ]
         for thing, turn in things:
             for annotator, annotator_id, source in self._annotators(thing):
-                for label, value, turn_index, start, end in self._found(source, turn, talk, findings):
+                for label, value, turn_index, start, end in self._found(source, turn, dialogue, findings):
                     item = items[turn_index, annotator]
                     items[turn_index, annotator] += 1
-                    yield Given(self._scheme, turn_index, label, value, annotator, annotator_id, item, start, end)
+                    yield ParsedLabel(self._scheme, turn_index, label, value, annotator, annotator_id, item, start, end)
 
     def _annotators(self, thing: _Item) -> Iterator[tuple[int, str | None, _Item]]:
         """Yield who labelled a thing: position, id, and what the annotator gave."""
@@ -140,18 +133,19 @@ class Labels:
             return None
         return text_of(Raw(raw), item.at + pointer(*self.spec.annotator or ()), "the annotator")[0]
 
-    def _found(self, source: _Item, turn: int | None, talk: Talk, findings: list[ReaderFinding]) -> Iterator[_Found]:
-        """Yield the labels of one annotator."""
+    def _found(
+        self, source: _Item, turn: int | None, dialogue: ParsedDialogue, findings: list[ReaderFinding]
+    ) -> Iterator[_FoundLabel]:
         for item in [source] if self.spec.each is None else _objects(source, self.spec.each):
             if any(bytes(item.members.get(name, b"")) != value for name, value in self._only.items()):
                 continue
-            place = self._turn(item, turn, talk)
-            start, end = self._span(item, place, talk, findings)
+            place = self._turn(item, turn, dialogue)
+            start, end = self._span(item, place, dialogue, findings)
             for raw, at in _values(item, self.spec.label):
                 if (label := self._label(raw, at)) is not None:
-                    yield _Found(label, self._number(item, findings), place, start, end)
+                    yield _FoundLabel(label, self._number(item, findings), place, start, end)
             if self.spec.label is None and (value := self._number(item, findings)) is not None:
-                yield _Found(None, value, place, start, end)
+                yield _FoundLabel(None, value, place, start, end)
 
     def _label(self, raw: Raw, at: str) -> str | None:
         if is_null(raw):
@@ -172,35 +166,36 @@ class Labels:
             return value
         return None
 
-    def _turn(self, item: _Item, turn: int | None, talk: Talk) -> int | None:
-        """Return the index of the turn that a label is about."""
+    def _turn(self, item: _Item, turn: int | None, dialogue: ParsedDialogue) -> int | None:
         if self.spec.turn_is_position:
-            return self._there(str(item.position), item.position, item.at, talk)
+            return self._there(str(item.position), item.position, item.at, dialogue)
         raw = _read(item.members, self.spec.turn)
         if raw is None:
             return turn
         at = item.at + pointer(*self.spec.turn or ())
         text, _ = text_of(Raw(raw), at, "the turn")
         if self._by_id:
-            by_id = (index for index, said in enumerate(talk.said) if said.native_id == text)
-            return self._there(text, next(by_id, -1), at, talk)
-        return self._there(text, int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1, at, talk)
+            by_id = (index for index, one in enumerate(dialogue.turns) if one.native_id == text)
+            return self._there(text, next(by_id, -1), at, dialogue)
+        return self._there(
+            text, int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1, at, dialogue
+        )
 
-    def _there(self, text: str, index: int, at: str, talk: Talk) -> int:
-        if not 0 <= index < len(talk.said):
+    def _there(self, text: str, index: int, at: str, dialogue: ParsedDialogue) -> int:
+        if not 0 <= index < len(dialogue.turns):
             kind = "id" if self._by_id else "index"
             raise BadRecord("GF-15", f"a label of {self._scheme} is for a turn of the {kind} {text!r:.100}", at)
         return index
 
     def _span(
-        self, item: _Item, turn: int | None, talk: Talk, findings: list[ReaderFinding]
+        self, item: _Item, turn: int | None, dialogue: ParsedDialogue, findings: list[ReaderFinding]
     ) -> tuple[int | None, int | None]:
         ends = [_read(item.members, path) for path in (self.spec.start, self.spec.end)]
         if turn is None or None in ends or b"null" in ends:
             return None, None
         at = item.at + pointer(*self.spec.start or ())
         start, end = (text_of(Raw(raw), at, "an offset")[0] for raw in ends if raw is not None)
-        span = Offsets(self.spec.offsets).span(start, end, talk.said[turn].text)
+        span = span_of(start, end, dialogue.turns[turn].text, is_utf16=self.spec.offsets == "utf-16")
         if span is None:
             detail = f"the span {start:.20} to {end:.20} is not inside its text"
             findings.append(ReaderFinding("GF-08", detail, pointer=at))
@@ -220,7 +215,6 @@ def _objects(item: _Item, path: JsonPath) -> Iterator[_Item]:
 
 
 def _values(item: _Item, path: JsonPath | None) -> Iterator[tuple[Raw, str]]:
-    """Yield what stands at a path inside an object, and where."""
     if path is None:
         return
     if path:
@@ -249,7 +243,6 @@ def _items(raw: Raw) -> list[Raw]:
 
 
 def _read(members: Members, path: JsonPath | None) -> bytes | None:
-    """Return the first value at a path, if there is one."""
     for raw, _ in _walk(Raw(b""), "", path or (), members) if path else ():
         return bytes(raw)
     return None

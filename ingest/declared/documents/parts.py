@@ -5,14 +5,26 @@ that is not known here gets the kind that is nearest, and what no column takes s
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
-from talkhouse.ingest.declared.documents.talk import Piece
-from talkhouse.ingest.declared.shapes import KnownShapes, Members, Split, Wanted, join, members_of
-from talkhouse.ingest.declared.values import LITERAL, is_null, kind_of, string_of, text_of, write_text
+from talkhouse.ingest.declared.documents.parsed_record import ParsedPart
+from talkhouse.ingest.declared.shapes import (
+    LITERAL,
+    KnownShapes,
+    Members,
+    SplitObject,
+    Wanted,
+    is_null,
+    join,
+    kind_of,
+    members_of,
+    string_of,
+    text_of,
+    write_text,
+)
 from talkhouse.ingest.decode import BadRecord, check_depth, decoder, literals
 from talkhouse.ingest.rows import Part
 
@@ -43,12 +55,12 @@ KIND_OF_TYPE: Mapping[str, str] = {
 }
 """Type of a part -> kind."""
 
-Hole: TypeAlias = "str | Mapping[str, str]"
+Placeholder: TypeAlias = "str | Mapping[str, str]"
 
 ADDRESS = {"url": "uri"}
 """What a column takes of an object with an address; the file may also have the address itself there."""
 
-COLUMNS: Mapping[str, Mapping[str, Hole]] = {
+COLUMNS: Mapping[str, Mapping[str, Placeholder]] = {
     "text": {"text": "text", "value": "text", "content": "text"},
     "refusal": {"refusal": "text", "text": "text"},
     "reasoning": {"reasoning": "text", "thinking": "text", "text": "text", "content": "text"},
@@ -98,52 +110,34 @@ _DATA = "data:"
 _STRING, _ITEMS, _ANY = decoder(str), decoder(list[Raw]), decoder(Raw)
 
 
-class Content:
-    """The parts of a message's content, and its text: that of the text parts, joined by nothing."""
+def read_content(items: Sequence[Raw], field: str, at: str) -> tuple[str, list[ParsedPart]]:
+    """Read the list that a message has for a text: the text parts, joined by nothing, and all parts.
 
-    def __init__(self, field: str) -> None:
-        self._field = field
-        self._size = 0
-        self._texts: list[str] = []
-        self.pieces: list[Piece] = []
-
-    @property
-    def text(self) -> str:
-        """The text of all parts so far."""
-        return "".join(self._texts)
-
-    def add(self, raw: Raw, at: str) -> None:
-        """Add a part; raises BadRecord GF-01 for one that is neither a text nor an object."""
+    ``at`` is the list's pointer. Raises BadRecord GF-01 for a part that is neither a text nor an object.
+    """
+    whole, pieces = "", list[ParsedPart]()
+    for position, raw in enumerate(items):
+        text: str | None = None
         match bytes(raw)[:1]:
             case b'"':
-                piece = Piece(self._field, "text", shape=BARE)
-                self._add_text(piece, string_of(raw, at, "a part"))
+                piece = ParsedPart(field, "text", shape=BARE)
+                text = string_of(raw, at, "a part")
             case b"{":
                 members = members_of(raw)
-                piece = read_part(members, self._field, _kind(members))
+                piece = read_part(members, field, _kind_of_content(members))
                 if piece.kind == "text":
                     text, piece.text = piece.text or "", None
-                    self._add_text(piece, text)
             case _:
-                raise BadRecord("GF-01", f"a part is {kind_of(raw)}, neither a text nor an object", at)
-        self.pieces.append(piece)
-
-    def _add_text(self, piece: Piece, text: str) -> None:
-        piece.start_index, piece.end_index = self._size, self._size + len(text)
-        self._size += len(text)
-        self._texts.append(text)
-
-
-def read_content(items: Sequence[Raw], field: str, at: str) -> Content:
-    """Read the list that a message has for a text; ``at`` is the list's pointer."""
-    content = Content(field)
-    for position, item in enumerate(items):
-        content.add(item, f"{at}/{position}")
-    return content
+                detail = f"a part is {kind_of(raw)}, neither a text nor an object"
+                raise BadRecord("GF-01", detail, f"{at}/{position}")
+        if text is not None:
+            piece.start_index, piece.end_index = len(whole), len(whole) + len(text)
+            whole += text
+        pieces.append(piece)
+    return whole, pieces
 
 
-def _kind(members: Members) -> str:
-    """Return the kind of a content part."""
+def _kind_of_content(members: Members) -> str:
     raw = members.get("type")
     kind = KIND_OF_TYPE.get(_STRING.decode(raw)) if raw is not None and bytes(raw)[:1] == b'"' else None
     if kind is not None:
@@ -153,19 +147,19 @@ def _kind(members: Members) -> str:
     return "uri" if members.keys() & {"url", "uri", "image_url", "video_url", "audio_url"} else "file"
 
 
-def read_part(members: Members, field: str, kind: str) -> Piece:
+def read_part(members: Members, field: str, kind: str) -> ParsedPart:
     """Read an object that is a part of this kind."""
-    piece, extra = Piece(field, kind), dict[str, Raw]()
-    split = Split(members, _wanted(members, kind))
+    piece, extra = ParsedPart(field, kind), dict[str, Raw]()
+    split = SplitObject(members, _wanted(members, kind))
     taken: dict[str, str | None] = {}
-    for hole, raw in split.holes.items():
+    for placeholder, raw in split.placeholders.items():
         if is_null(raw):
-            taken[hole] = None
+            taken[placeholder] = None
         elif bytes(raw)[:1] in (b"{", b"["):
-            if hole == "arguments":
-                piece.arguments, taken[hole] = bytes(raw).decode(), hole + LITERAL
+            if placeholder == "arguments":
+                piece.arguments, taken[placeholder] = bytes(raw).decode(), placeholder + LITERAL
         else:
-            _take(piece, hole, raw, taken)
+            _take(piece, placeholder, raw, taken)
     piece.shape = split.shape(taken, extra)
     if "type" in extra and bytes(extra["type"])[:1] == b'"':
         piece.shape["type"] = [bytes(extra.pop("type")).decode()]
@@ -174,24 +168,22 @@ def read_part(members: Members, field: str, kind: str) -> Piece:
 
 
 def _wanted(members: Members, kind: str) -> Wanted:
-    """Return which members the columns take, each column one."""
-    want: dict[str, Hole] = {}
+    want: dict[str, Placeholder] = {}
     used: set[str] = set()
-    for name, hole in COLUMNS[kind].items():
+    for name, placeholder in COLUMNS[kind].items():
         if name not in members:
             continue
         opening = bytes(members[name])[:1]
-        if hole is ADDRESS and opening == b'"':
-            hole = "uri"
-        columns = {hole} if isinstance(hole, str) else set(hole.values())
-        if not columns & used and (isinstance(hole, str) or opening == b"{"):
+        if placeholder is ADDRESS and opening == b'"':
+            placeholder = "uri"
+        columns = {placeholder} if isinstance(placeholder, str) else set(placeholder.values())
+        if not columns & used and (isinstance(placeholder, str) or opening == b"{"):
             used |= columns
-            want[name] = hole
+            want[name] = placeholder
     return want
 
 
-def _take(piece: Piece, column: str, raw: Raw, taken: dict[str, str | None]) -> None:
-    """Let a column take a text or literal, if it can."""
+def _take(piece: ParsedPart, column: str, raw: Raw, taken: dict[str, str | None]) -> None:
     text, suffix = text_of(raw, "", column)
     match column:
         case "arguments":
@@ -220,13 +212,13 @@ def is_json(text: str) -> bool:
 def write_part(row: Part, text: str, shapes: KnownShapes) -> bytes:
     """Return the JSON text of a part that is an object or an item of a list; ``text`` is its turn's."""
     extra = literals(row.extra)
-    shape = shapes.of("part", extra)
+    shape = shapes.shape("part", extra)
 
-    def fill(hole: str) -> bytes:
-        column = hole.removesuffix(LITERAL)
+    def fill(placeholder: str) -> bytes:
+        column = placeholder.removesuffix(LITERAL)
         is_place = column == "text" and row.start_index is not None
         value = text[row.start_index : row.end_index] if is_place else getattr(row, column)
-        return write_text(hole, value)
+        return write_text(placeholder, value)
 
     return fill("text") if shape == BARE else join(shape, extra, fill)
 
@@ -234,3 +226,78 @@ def write_part(row: Part, text: str, shapes: KnownShapes) -> bytes:
 def write_list(items: Sequence[bytes]) -> bytes:
     """Write a JSON list of these items."""
     return b"[" + b",".join(items) + b"]"
+
+
+_KIND_OF_MEMBER: Mapping[str, str] = {
+    "reasoning_content": "reasoning",
+    "reasoning": "reasoning",
+    "thinking": "reasoning",
+    "refusal": "refusal",
+    "tool_call_id": "tool_call_response",
+    "tool_calls": "tool_call",
+    "function_call": "tool_call",
+    "audio": "blob",
+}
+"""Members of a message beside its content -> kind of the parts that they are."""
+
+MEMBERS: Wanted = {name: name for name in _KIND_OF_MEMBER}
+"""What parts take of a message; the placeholders are called as the members."""
+
+_TEXTS = frozenset({"reasoning_content", "reasoning", "thinking", "refusal", "tool_call_id"})
+_OBJECTS = frozenset({"function_call", "audio"})
+
+
+class _Function(Struct, forbid_unknown_fields=True, gc=False):
+    name: str
+    arguments: str
+
+
+class _Call(Struct, forbid_unknown_fields=True, gc=False):
+    """A tool call as OpenAI's interface writes it, which most are; others are read member by member."""
+
+    id: str
+    type: Literal["function"]
+    function: _Function
+
+
+_CALL = decoder(_Call)
+_CALL_SHAPE = {"id": "call_id", "type": ['"function"'], "function": {"name": "name", "arguments": "arguments"}}
+
+
+def read_member(name: str, raw: Raw) -> list[ParsedPart] | None:
+    """Read a member of ``MEMBERS`` that is not null; None where it is not what it should be, so it stays in extra."""
+    opening = bytes(raw)[:1]
+    kind = _KIND_OF_MEMBER[name]
+    if opening == b'"' and name in _TEXTS:
+        value = _STRING.decode(raw)
+        return [ParsedPart(name, kind, call_id=value) if name == "tool_call_id" else ParsedPart(name, kind, text=value)]
+    if opening == b"[" and name == "tool_calls":
+        calls = _ITEMS.decode(raw)
+        if all(bytes(call)[:1] == b"{" for call in calls):
+            return [_read_call(call, name) for call in calls]
+    if opening == b"{" and name in _OBJECTS:
+        members = members_of(raw)
+        return [read_part(members, name, "file" if name == "audio" and "data" not in members else kind)]
+    return None
+
+
+def _read_call(raw: Raw, field: str) -> ParsedPart:
+    """Read a tool call to the same part as ``read_part``, at once where it is as most are."""
+    try:
+        call: _Call | None = _CALL.decode(raw)
+    except msgspec.DecodeError:
+        call = None
+    if call is not None and msgspec.json.encode(call) == msgspec.json.format(raw, indent=-1):
+        name, arguments = call.function.name, call.function.arguments
+        if is_json(arguments):
+            return ParsedPart(field, "tool_call", name=name, call_id=call.id, arguments=arguments, shape=_CALL_SHAPE)
+    return read_part(members_of(raw), field, "tool_call")
+
+
+def write_member(name: str, parts: Sequence[Part], text: str, shapes: KnownShapes) -> bytes:
+    """Return the JSON text of a member of ``MEMBERS``, from the turn's parts of that field."""
+    if name in _TEXTS:
+        value = parts[0].call_id if name == "tool_call_id" else parts[0].text
+        return write_text(name, value or "")
+    pieces = [write_part(part, text, shapes) for part in parts]
+    return pieces[0] if name in _OBJECTS else write_list(pieces)

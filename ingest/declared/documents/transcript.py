@@ -1,18 +1,30 @@
-"""Format ``transcript``: a record has a dialogue as one text, with marks of who speaks."""
+"""Texts with speaker marks: format ``transcript``, and the answers of other formats, which may be messages instead."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.documents.message_fields import required
-from talkhouse.ingest.declared.documents.talk import Said, Talk
-from talkhouse.ingest.declared.shapes import KnownShapes, Split, wanted
-from talkhouse.ingest.declared.values import string_of
-from talkhouse.ingest.decode import BadRecord, literals, pointer
-from talkhouse.ingest.rows import Turn
+from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
+from talkhouse.ingest.declared.documents.messages import Message, MessageFormat, required
+from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn
+from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.shapes import (
+    KnownShapes,
+    Members,
+    SplitObject,
+    join,
+    kind_of,
+    members_of,
+    string_of,
+    wanted,
+)
+from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.rows import Candidate, Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
 MARK = "mark"
@@ -50,7 +62,7 @@ class Markers:
         """Whether a text begins with a mark."""
         return self._at_start.match(text) is not None
 
-    def cut(self, text: str, pointer: str) -> list[Said]:
+    def cut(self, text: str, pointer: str) -> list[ParsedTurn]:
         """Cut a text into turns, each verbatim from its mark to the next; an empty text has none.
 
         Raises BadRecord GF-10 at ``pointer``, which is the text's, where it begins with no mark or has too many.
@@ -60,19 +72,19 @@ class Markers:
         mark = self._at_start.match(text)
         if mark is None:
             raise BadRecord("GF-10", f"the text begins with no marker, but with {text[:_SHOWN]!r}", pointer)
-        said: list[Said] = []
+        turns: list[ParsedTurn] = []
         for following in self._within.finditer(text, mark.end()):
-            if len(said) == MOST_TURNS:
+            if len(turns) == MOST_TURNS:
                 raise BadRecord("GF-10", f"the text has more than {MOST_TURNS:,} marks, such as {mark[0]!r}", pointer)
-            said.append(self._turn(mark[0], text[mark.end() : following.start()], pointer))
+            turns.append(self._turn(mark[0], text[mark.end() : following.start()], pointer))
             mark = following
-        said.append(self._turn(mark[0], text[mark.end() :], pointer))
-        return said
+        turns.append(self._turn(mark[0], text[mark.end() :], pointer))
+        return turns
 
-    def _turn(self, mark: str, text: str, pointer: str) -> Said:
+    def _turn(self, mark: str, text: str, pointer: str) -> ParsedTurn:
         role = self._roles[mark]
         extra = None if self._first[role] == mark else {MARK: Raw(msgspec.json.encode(mark))}
-        return Said(role, text, pointer, extra=extra)
+        return ParsedTurn(role, text, pointer, extra=extra)
 
     def mark_of(self, role: str, extra: Mapping[str, Raw]) -> str:
         """Return the mark of a turn, by its role and its ``extra``."""
@@ -80,7 +92,7 @@ class Markers:
         return self._first[role] if raw is None else msgspec.json.decode(raw, type=str)
 
     def join(self, turns: Iterable[Turn]) -> str:
-        """Put turns together to the text that they were cut from."""
+        """Return the text that turns were cut from."""
         return "".join(self.mark_of(turn.role, literals(turn.extra)) + turn.text for turn in turns)
 
 
@@ -90,7 +102,7 @@ def _any_of(marks: Iterable[str], before: str = "") -> re.Pattern[str]:
     return re.compile(f"{before}(?:{'|'.join(map(re.escape, longest_first))})" if longest_first else "(?!)")
 
 
-_TEXT = "text"
+_WHOLE_TEXT = "text"
 
 
 class Transcript:
@@ -102,13 +114,163 @@ class Transcript:
         self._path = declaration.dialogue.text or ()
         self._at = pointer(*self._path)
         self._markers = Markers(declaration.markers)
-        self.wanted = wanted({_TEXT: self._path})
+        self.wanted = wanted({_WHOLE_TEXT: self._path})
 
-    def read(self, record: Split) -> Talk:
+    def read(self, record: SplitObject) -> ParsedDialogue:
         """Cut the text at its marks; BadRecord GF-01 where there is none, GF-10 where it begins with no marker."""
         text = string_of(required(record, self._path), self._at, "the text")
-        return Talk(self._markers.cut(text, self._at), taken={_TEXT: _TEXT})
+        return ParsedDialogue(self._markers.cut(text, self._at), taken={_WHOLE_TEXT: _WHOLE_TEXT})
 
-    def write(self, hole: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:  # noqa: ARG002  as all formats
+    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:  # noqa: ARG002  as all formats
         """Return the text."""
         return msgspec.json.encode(self._markers.join(stored.turns))
+
+
+AnswerForm: TypeAlias = Literal["text", "marks", "open", "message", "list"]
+"""``open``: a text with marks that ends with the mark of whoever answers."""
+
+ROLE = "role"
+_FIELDS = "fields"
+"""In a candidate's ``extra``: what else its message has, where that has a member called role too."""
+
+_TEXT = decoder(str)
+_ITEMS = decoder(list[Raw])
+
+
+@dataclass
+class ParsedAnswer:
+    """The turns of a member."""
+
+    form: AnswerForm
+    turns: list[ParsedTurn]
+    messages: list[Message]
+    """Of the forms message and list, those that the turns are."""
+
+
+class Answers:
+    """Reads and writes such members of one corpus; ``turn``: where a message says what (``MessageFormat``)."""
+
+    def __init__(self, declaration: Declaration, turn: TurnFields | None = None) -> None:
+        self._messages = MessageFormat(declaration, turn)
+        self._markers = Markers(declaration.markers)
+        self._of_candidate = wanted({ROLE: self._messages.turn.role, "text": self._messages.turn.text})
+
+    def read(
+        self, raw: Raw, at: str, role: str, findings: list[ReaderFinding], *, is_part: bool = False
+    ) -> ParsedAnswer:
+        """Read a member; ``role`` says a text without marks.
+
+        ``is_part``: it is a part of a dialogue, so that it may begin without a mark. Raises BadRecord GF-01, GF-10.
+        """
+        match bytes(raw)[:1]:
+            case b'"':
+                text = string_of(raw, at, "it")
+                if not self._markers or (is_part and not self._markers.begin(text)):
+                    return ParsedAnswer("text", [ParsedTurn(role, text, at)], [])
+                return ParsedAnswer("marks", self._markers.cut(text, at), [])
+            case b"{":
+                message = self._messages.open(raw, at, findings)
+                return ParsedAnswer("message", [message.close()], [message])
+            case b"[":
+                items: list[Raw] = _ITEMS.decode(raw)
+                messages = [self._messages.open(item, f"{at}/{place}", findings) for place, item in enumerate(items)]
+                return ParsedAnswer("list", [message.close() for message in messages], messages)
+        raise BadRecord("GF-01", f"this is {kind_of(raw)}, neither a text nor a message nor a list of messages", at)
+
+    def write(
+        self,
+        form: str,
+        turns: Sequence[Turn],
+        stored: StoredRecord,
+        shapes: KnownShapes,
+        candidates: Iterable[Candidate] = (),
+    ) -> bytes:
+        """Write a member: turns of the dialogue, and behind them messages that only candidates hold."""
+        pieces = [self._turn(form, turn, stored, shapes) for turn in turns]
+        pieces += [self._candidate(form, candidate, stored, shapes) for candidate in candidates]
+        match form:
+            case "marks":
+                return msgspec.json.encode(b"".join(pieces).decode())
+            case "list":
+                return write_list(pieces)
+        return pieces[0]
+
+    def write_open(self, turns: Sequence[Turn]) -> bytes:
+        """Write a text with marks, up to the mark of the last of these turns."""
+        return msgspec.json.encode(self._markers.join(turns).removesuffix(turns[-1].text))
+
+    def has_messages(self, raw: Raw) -> bool:
+        """Whether a member is a list of objects, one at least."""
+        items: list[Raw] = _ITEMS.decode(raw) if bytes(raw)[:1] == b"[" else []
+        return bool(items) and all(bytes(item)[:1] == b"{" for item in items)
+
+    def _turn(self, form: str, turn: Turn, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        match form:
+            case "text":
+                return msgspec.json.encode(turn.text)
+            case "marks":
+                return (self._markers.mark_of(turn.role, literals(turn.extra)) + turn.text).encode()
+        parts = stored.parts_by_turn[turn.turn_index]
+        speaker = stored.speakers.get(turn.speaker_id or "")
+        return self._messages.write(turn, shapes, parts=parts, speaker=speaker)
+
+    def offer(self, answer: ParsedAnswer, place: int, candidate: ParsedCandidate, *, is_whole: bool) -> ParsedCandidate:
+        """Return who speaks in a candidate, which is what ``answer`` says at a place.
+
+        ``is_whole``: no turn holds the message, so the candidate has to.
+        """
+        turn = answer.turns[place]
+        candidate.extra = {ROLE: Raw(msgspec.json.encode(turn.role))}
+        if is_whole and answer.messages:
+            rest: dict[str, Raw] = {}
+            candidate.shape = self._shape(answer.messages[place], rest)
+            candidate.extra |= {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else rest
+        elif is_whole:
+            candidate.shape = turn.shape
+            candidate.extra |= turn.extra or {}
+        return candidate
+
+    def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:
+        """Return the shape of a message of which a candidate takes only role and text, and add the rest."""
+        split = SplitObject(message.split.members, self._of_candidate)
+        taken = {placeholder: name for placeholder, name in message.taken.items() if name in (ROLE, "text", None)}
+        return split.shape(taken, extra)
+
+    def _candidate(self, form: str, candidate: Candidate, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        text, extra = stored.texts[candidate.text_id or ""], literals(candidate.extra)
+        role: str = _TEXT.decode(extra[ROLE])
+        match form:
+            case "text":
+                return msgspec.json.encode(text)
+            case "marks":
+                return (self._markers.mark_of(role, extra) + text).encode()
+        rest: Members = members_of(extra[_FIELDS]) if _FIELDS in extra else extra
+        filled = {ROLE: self._messages.roles.theirs(role), "text": text}
+        return join(
+            shapes.shape("candidate", extra), rest, lambda placeholder: msgspec.json.encode(filled[placeholder])
+        )
+
+
+def open_prompt(prompt: ParsedAnswer, answers: Iterable[ParsedAnswer]) -> None:
+    """Remove the empty last turn of a prompt, which is the mark of the answers where these have none."""
+    last = prompt.turns.pop()
+    prompt.form = "open"
+    for answer in answers:
+        answer.turns[0].role, answer.turns[0].extra = last.role, last.extra
+
+
+def has_same_words(turn: ParsedTurn, other: ParsedTurn) -> bool:
+    """Whether two turns say the same."""
+    return (turn.role, turn.text, turn.kind, turn.speaker, turn.parts) == (
+        other.role,
+        other.text,
+        other.kind,
+        other.speaker,
+        other.parts,
+    )
+
+
+def is_written_the_same(turn: ParsedTurn, other: ParsedTurn) -> bool:
+    """Whether two turns differ in nothing but their places; the order of members counts."""
+    there = msgspec.structs.replace(other, pointer=turn.pointer)
+    return msgspec.json.encode(turn) == msgspec.json.encode(there)

@@ -2,25 +2,38 @@
 
 A look at some records, which the reader reads one by one, says how records and messages are written: their keys in
 order, and whether a column takes a text, a whole number or null there. What is not proven to be written so, or has
-anything to it that is not said in columns, is left to the reader.
+anything to it that is not in columns, is left to the reader.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
+from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration
-from talkhouse.ingest.declared.documents.record_fields import label_hole, paths_of
-from talkhouse.ingest.declared.documents.talk import ListColumns, Said
-from talkhouse.ingest.declared.record_files.record import RawRecord
-from talkhouse.ingest.declared.shapes import alias
+from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, OfRecord
+from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
+from talkhouse.ingest.declared.documents.messages import results_without_calls
+from talkhouse.ingest.declared.documents.parsed_record import (
+    ListColumns,
+    ParsedDialogue,
+    ParsedPart,
+    ParsedTurn,
+    label_placeholder,
+    paths_of,
+)
+from talkhouse.ingest.declared.documents.parts import read_member
+from talkhouse.ingest.declared.record_files.content import RawRecord
+from talkhouse.ingest.declared.shapes import Members, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.declared.times import read_times
-from talkhouse.ingest.decode import decoder
+from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, dump, pointer
 from talkhouse.ingest.loading.typed_json import Columns, Proven, TypedJson
+from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.schema.sql import literal, quoted
 
 _LOOKED_AT = 16
@@ -44,7 +57,7 @@ class Seen(NamedTuple):
     """What the reader made of a record: its shape, and its turns."""
 
     shape: Mapping[str, Any]
-    said: Sequence[Said]
+    turns: Sequence[ParsedTurn]
 
 
 class Layout(NamedTuple):
@@ -60,9 +73,9 @@ class Layout(NamedTuple):
         """Return the names in ``extra``, each with the key that it is for."""
         return [(alias(key), key) for key, item in self.shape.items() if item is None]
 
-    def how(self, hole: str) -> str | None:
+    def how(self, placeholder: str) -> str | None:
         """Return how times are written there."""
-        found = (item.partition("@")[2] for item in self.shape.values() if str(item).startswith(f"{hole}@"))
+        found = (item.partition("@")[2] for item in self.shape.values() if str(item).startswith(f"{placeholder}@"))
         return next(found, None)
 
 
@@ -73,7 +86,7 @@ class Typed(NamedTuple):
     layouts: list[Layout]
     """Of messages."""
     records: pl.DataFrame
-    """``n``, the place in the block, and holes."""
+    """``n``, the place in the block, and placeholders."""
     turns: pl.DataFrame
     """``n``, ``i``, columns of the table, ``ours``, the role, and ``layout``."""
     list_key: str
@@ -85,16 +98,16 @@ class TypedRecords:
     def __init__(
         self,
         declaration: Declaration,
-        holes: Mapping[str, str],
+        placeholders: Mapping[str, str],
         columns: ListColumns,
         see: Callable[[RawRecord], Seen | None],
     ) -> None:
-        """``holes``: key of a record -> hole."""
-        self._holes, self._list, self._fields = holes, columns.list_key, columns.fields
+        """``placeholders``: key of a record -> placeholder."""
+        self._placeholders, self._list, self._fields = placeholders, columns.list_key, columns.fields
         self._is_plain, self._parts, self._see = columns.is_plain, columns.parts, see
         self._roles = declaration.roles
         self._times = declaration.times
-        self._no_labels = {label_hole(spec): spec.missing_values for spec in declaration.annotations}
+        self._no_labels = {label_placeholder(spec): spec.missing_values for spec in declaration.annotations}
         self._json: TypedJson | None = None
 
     def decode(self, block: Sequence[RawRecord]) -> list[Typed]:
@@ -127,7 +140,7 @@ class TypedRecords:
             if form == most:
                 shape = one.shape
                 counts.update(of_messages)
-                shapes |= {each: said.shape or {} for each, said in zip(of_messages, one.said, strict=True)}
+                shapes |= {each: turn.shape or {} for each, turn in zip(of_messages, one.turns, strict=True)}
         layouts: list[Layout] = []
         for message_form, _ in counts.most_common(_MOST_LAYOUTS):
             if _types([*(known.form for known in layouts), message_form]) is not None:
@@ -144,26 +157,26 @@ class TypedRecords:
             value = _VALUES.decode(raw.raw)
         except msgspec.DecodeError:
             return None
-        form = {key: _kind(item) if key in self._holes else _ANY for key, item in value.items()}
-        for key, hole in self._holes.items():
-            kinds = (_NULL,) if hole == "system" else _NAMES  # what the system says is a turn of its own
+        form = {key: _kind(item) if key in self._placeholders else _ANY for key, item in value.items()}
+        for key, placeholder in self._placeholders.items():
+            kinds = (_NULL,) if placeholder == "system" else _NAMES  # what the system says is a turn of its own
             if key in form and (form[key] not in kinds or seen.shape[key] is None):
                 return None
         if not _are_names(value):
             return None
         forms = []
-        for message, said in zip(value[self._list], seen.said, strict=True):
-            if (message_form := self._message_form(message, said)) is None:
+        for message, turn in zip(value[self._list], seen.turns, strict=True):
+            if (message_form := self._message_form(message, turn)) is None:
                 return None
             forms.append(message_form)
         return tuple(form.items()), seen, forms
 
-    def _message_form(self, message: Mapping[str, Any], said: Said) -> Form | None:
+    def _message_form(self, message: Mapping[str, Any], turn: ParsedTurn) -> Form | None:
         """Return the form of a message; None for one of which columns don't take what they should."""
         form = {key: _kind(item) for key, item in message.items()}
-        taken = [key for key, item in (said.shape or {}).items() if item is not None]
+        taken = [key for key, item in (turn.shape or {}).items() if item is not None]
         parts = [key for key in self._parts & form.keys() if form[key] != _NULL]
-        has_content = any(piece.field not in parts for piece in said.parts or ())
+        has_content = any(piece.field not in parts for piece in turn.parts or ())
         meant = {*parts, *(key for key in self._fields.values() if key in form)}
         if has_content or not meant <= {*taken} or not _are_names(message):
             return None
@@ -177,42 +190,41 @@ class TypedRecords:
         types = _types([one.form for one in layouts]) or {}
         records = {key: [types] if key == self._list else _type(kind) for key, kind in layout.form}
         items = f"d.{quoted(self._list)}"
-        holes = {
-            hole: f"d.{quoted(key)}::varchar"
-            for key, hole in self._holes.items()
+        placeholders = {
+            placeholder: f"d.{quoted(key)}::varchar"
+            for key, placeholder in self._placeholders.items()
             if dict(layout.form).get(key, _NULL) != _NULL
         }
-        said = {name: f"m.{quoted(key)}" for name, key in self._fields.items() if key in types}
-        for name, sql in said.items():
-            said[name] = sql if name in _NUMBERS else f"coalesce({sql}, '')" if name == "text" else f"{sql}::varchar"
-        role = said.get("role", literal(NO_ROLE))
+        fields = {name: f"m.{quoted(key)}" for name, key in self._fields.items() if key in types}
+        for name, sql in fields.items():
+            fields[name] = sql if name in _NUMBERS else f"coalesce({sql}, '')" if name == "text" else f"{sql}::varchar"
+        role = fields.get("role", literal(NO_ROLE))
         if self._roles:
             cases = " ".join(f"when {literal(theirs)} then {literal(ours)}" for theirs, ours in self._roles.items())
             role = f"case {role} {cases} else {role} end"
-        said.setdefault("text", "''")
+        fields.setdefault("text", "''")
         conditions = " and ".join(
             f"d.{quoted(key)} is {'' if kind == _NULL else 'not '}null"
             for key, kind in layout.form
-            if key in self._holes or key == self._list
+            if key in self._placeholders or key == self._list
         )
         cases = " ".join(f"when {_is_of(one.form, types)} then {number}" for number, one in enumerate(layouts))
         return Columns(
             type=records,
             where=conditions,
             written="to_json(d)::varchar" if len(layouts) == 1 else _written(layout, self._list, layouts, types),
-            of_object=holes,
+            of_object=placeholders,
             items=items,
-            of_item={**said, "ours": role, "layout": f"case {cases} end"},
+            of_item={**fields, "ours": role, "layout": f"case {cases} end"},
         )
 
     def _typed(self, layout: Layout, layouts: list[Layout], proven: Proven, left: Sequence[int]) -> Typed:
-        """Leave out the records of which the columns don't say all."""
         places = pl.Series(left, dtype=pl.UInt32)
         records, turns = (rows.with_columns(places.gather(rows["n"]).alias("n")) for rows in proven)
         records, is_bad = self._with_times(records, "started_at", [layout], pl.repeat(0, len(records), eager=True))
-        for hole, missing in self._no_labels.items():
-            if hole in records.columns:
-                is_bad |= records[hole].is_in(missing)
+        for placeholder, missing in self._no_labels.items():
+            if placeholder in records.columns:
+                is_bad |= records[placeholder].is_in(missing)
         bad = records["n"].filter(is_bad)
         of_form = turns["layout"]
         turns, is_bad = self._with_times(turns, "said_at", layouts, of_form)
@@ -238,29 +250,32 @@ class TypedRecords:
         )
 
     def _with_times(
-        self, rows: pl.DataFrame, hole: str, layouts: Sequence[Layout], of_form: pl.Series
+        self, rows: pl.DataFrame, placeholder: str, layouts: Sequence[Layout], of_form: pl.Series
     ) -> tuple[pl.DataFrame, pl.Series]:
         """Read the times in a column; return too which are written otherwise than the row's layout says."""
-        if hole not in rows.columns:
+        if placeholder not in rows.columns:
             return rows, pl.repeat(value=False, n=len(rows), eager=True)
-        form = self._times.get(hole, ISO)
-        times = read_times(rows[hole], form, is_number=form in UNIX)
-        hows = pl.Series([one.how(hole) for one in layouts], dtype=pl.String).gather(of_form)
-        is_bad = rows[hole].is_not_null() & times["how"].ne_missing(hows)
-        return rows.with_columns(times["value"].alias(hole)), is_bad
+        form = self._times.get(placeholder, ISO)
+        times = read_times(rows[placeholder], form, is_number=form in UNIX)
+        hows = pl.Series([one.how(placeholder) for one in layouts], dtype=pl.String).gather(of_form)
+        is_bad = rows[placeholder].is_not_null() & times["how"].ne_missing(hows)
+        return rows.with_columns(times["value"].alias(placeholder)), is_bad
 
 
-def holes_in_columns(declaration: Declaration) -> dict[str, str] | None:
-    """Return which hole each key of a record is for; None where some are deeper, or two are for one key."""
+def placeholders_of_keys(declaration: Declaration) -> dict[str, str] | None:
+    """Return which placeholder each key of a record is for; None where some are deeper, or two are for one key."""
     paths = {
-        hole: path for hole, path in {**paths_of(declaration), "system": declaration.dialogue.system}.items() if path
+        placeholder: path
+        for placeholder, path in {**paths_of(declaration), "system": declaration.dialogue.system}.items()
+        if path
     }
-    holes = {str(path[0]): hole for hole, path in paths.items() if len(path) == 1 and path[0] is not None}
-    return holes if len(holes) == len(paths) else None
+    placeholders = {
+        str(path[0]): placeholder for placeholder, path in paths.items() if len(path) == 1 and path[0] is not None
+    }
+    return placeholders if len(placeholders) == len(paths) else None
 
 
 def _kind(value: object) -> str:
-    """Return what a value is to a column."""
     if type(value) is int:
         return _INTEGER if -(2**63) <= value < 2**63 else _ANY
     return _TEXT if type(value) is str else _NULL if value is None else _ANY
@@ -289,13 +304,11 @@ def _types(forms: Sequence[Form]) -> dict[str, str] | None:
 
 
 def _is_of(form: Form, types: Mapping[str, str]) -> str:
-    """Write the condition that a message ``m`` is of a form."""
     kinds = dict(form)
     return " and ".join(f"m.{quoted(key)} is {'not ' if kinds.get(key, _NULL) != _NULL else ''}null" for key in types)
 
 
 def _written(layout: Layout, list_key: str, layouts: Sequence[Layout], types: Mapping[str, str]) -> str:
-    """Write how records of messages of several forms are written."""
     cases = " ".join(f"when {_is_of(one.form, types)} then {_json(_members(one.form, 'm'))}" for one in layouts)
     record = _members(layout.form, "d")
     record[list_key] = f"list_transform({record[list_key]}, lambda m: case {cases} end)"
@@ -308,3 +321,104 @@ def _members(form: Form, name: str) -> dict[str, str]:
 
 def _json(members: Mapping[str, str]) -> str:
     return f"to_json({{{', '.join(f'{literal(key)}: {sql}' for key, sql in members.items())}}})"
+
+
+_MESSAGES = decoder(list[dict[str, Raw]])
+
+
+def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> DecodedDialogues:
+    """Return the records of one form in a block, but for those in which something is malformed or to be found."""
+    records, turns = typed.records, typed.turns.drop("role", strict=False).rename({"ours": "role", "layout": "shape"})
+    shapes = [one.shape for one in typed.layouts]
+    rests = [one.rest for one in typed.layouts]
+    if not (labels or typed.layout.rest or any(rests) or any(one.parts for one in typed.layouts)):
+        return DecodedDialogues(
+            records, turns, shapes, {}, dict.fromkeys(records["n"], OfRecord(typed.layout.shape, {}))
+        )
+    read: dict[int, _Read] = {}
+    names = [name for name in ("text", "native_id") if name in turns.columns]
+    for n, forms, *texts in turns.group_by("n", maintain_order=True).agg("shape", *names).iter_rows():
+        try:
+            read[n] = _read(typed, rests, labels, block[n].raw, forms, *texts)
+        except (BadRecord, msgspec.DecodeError):
+            continue
+    if not _may_be_kept(chain.from_iterable(one.kept for one in read.values())):
+        read = {n: one for n, one in read.items() if _may_be_kept(one.kept)}
+    records, turns = (rows.filter(rows["n"].is_in(list(read))) for rows in (records, turns))
+    rest = pl.Series([dump(one) for n in read for one in read[n].rest], dtype=pl.String)
+    return DecodedDialogues(
+        records,
+        turns.with_columns(rest=rest),
+        shapes,
+        {(n, i): pieces for n, one in read.items() for i, pieces in enumerate(one.parts) if pieces},
+        {n: OfRecord(typed.layout.shape, one.extra, one.labels) for n, one in read.items()},
+    )
+
+
+class _Read(NamedTuple):
+    extra: Members
+    rest: Sequence[Members]
+    """What goes to ``extra`` of each message."""
+    parts: Sequence[Sequence[ParsedPart]]
+    labels: Sequence[ParsedLabel]
+    kept: Sequence[Raw]
+    """What has to be checked."""
+
+
+def _read(
+    typed: Typed,
+    rests: Sequence[Sequence[tuple[str, str]]],
+    labels: Sequence[Labels],
+    raw: bytes,
+    forms: Sequence[int],
+    texts: Sequence[str],
+    native_ids: Sequence[str | None] = (),
+) -> _Read:
+    """Read what is not in columns; BadRecord where there is something to find in it."""
+    check_depth(raw)
+    members = members_of(raw)
+    extra = {name: members[key] for name, key in typed.layout.rest}
+    messages: list[Members] = _MESSAGES.decode(members[typed.list_key])
+    rest = [{name: one[key] for name, key in rests[form]} for one, form in zip(messages, forms, strict=True)]
+    of_parts = [{key: one[key] for key in typed.layouts[form].parts} for one, form in zip(messages, forms, strict=True)]
+    parts = [[piece for key, part in own.items() for piece in _pieces(key, part)] for own in of_parts]
+    if next(results_without_calls([ParsedTurn("", "", "", parts=one) for one in parts if one]), None):
+        raise BadRecord("GF-16", "a result of no call")
+    given = _given(labels, members, typed.list_key, messages, texts, native_ids) if labels else ()
+    return _Read(extra, rest, parts, given, [kept for own in (extra, *rest, *of_parts) for kept in own.values()])
+
+
+def _given(
+    labels: Sequence[Labels],
+    members: Members,
+    list_key: str,
+    messages: Sequence[Members],
+    texts: Sequence[str],
+    native_ids: Sequence[str | None],
+) -> list[ParsedLabel]:
+    """Return the labels of a record; BadRecord where there is something to find in them."""
+    at, findings = pointer(list_key), list[ReaderFinding]()
+    turns = [ParsedTurn("", text, f"{at}/{index}") for index, text in enumerate(texts)]
+    for one, native_id in zip(turns, native_ids, strict=False):
+        one.native_id = native_id
+    dialogue = ParsedDialogue(turns, messages=dict(enumerate(messages)))
+    given = [one for each in labels for one in each.read(members, dialogue, findings)]
+    if findings:
+        raise BadRecord("GF-01", "a label that has to be looked at")
+    return given
+
+
+def _pieces(key: str, raw: Raw) -> list[ParsedPart]:
+    pieces = read_member(key, raw)
+    if pieces is None:
+        raise BadRecord("GF-01", "no parts")
+    return pieces
+
+
+def _may_be_kept(raws: Iterable[Raw]) -> bool:
+    """Whether no object in any of the texts has a key twice, and all else is as ``check`` wants it."""
+    try:
+        check(b"[" + b",".join(map(bytes, raws)) + b"]")
+    except BadRecord:
+        return False
+    return True

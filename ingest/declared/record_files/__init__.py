@@ -1,1 +1,107 @@
-"""Files as records, whatever their form: JSON, JSON Lines, Parquet, CSV, each plain or as .gz; and back."""
+"""Files of records and of rows: opens one by its ending, and writes one back."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import PurePosixPath
+
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.record_files.content import (
+    Envelope,
+    FileContent,
+    RecordFile,
+    WrittenRecord,
+    WrittenRow,
+    ending,
+    is_packed,
+    packed,
+)
+from talkhouse.ingest.declared.record_files.csv_files import CsvRecords, write_csv_records, write_csv_rows
+from talkhouse.ingest.declared.record_files.json_files import (
+    Form,
+    JsonDocument,
+    JsonLines,
+    write_json_document,
+    write_json_lines,
+)
+from talkhouse.ingest.decode import BadRecord, decoder
+from talkhouse.ingest.sources import BOM, SourceFile
+
+JSON_LINES = (".jsonl", ".ndjson")
+JSON = (".json",)
+CSV = (".csv", ".tsv")
+PARQUET = (".parquet",)
+ENDINGS = (*JSON, *JSON_LINES, *PARQUET, *CSV)
+"""Each may have .gz behind it."""
+
+
+def open_records(file: SourceFile, declaration: Declaration, record: Form | None = None) -> RecordFile:
+    """Open a file of records; ``record``: what one is in JSON, instead of what ``[dialogue] record`` says.
+
+    What it yields as ``RawRecord`` is one JSON value in UTF-8, without half of a surrogate pair, without NaN, without
+    a key twice in an object at any depth, and with at most 100 levels of brackets; all else is a ``BadRawRecord`` with
+    TH-01 to TH-04. Blanks inside of the value are there as the file has them, around it are none.
+
+    Raises BadRecord GF-14 for a file that is not what its ending says, here or when it is iterated, but never behind
+    the first record; SourceError for one beyond the limits.
+    """
+    content = FileContent(file)
+    kind = ending(file.path)
+    if kind in JSON_LINES:
+        return JsonLines(content)
+    if kind in JSON:
+        return JsonDocument(content, record or declaration.dialogue.record)
+    if kind in CSV:
+        return CsvRecords(content, declaration.dialect)
+    if kind in PARQUET:
+        # It takes a while to import, and few commands need it.
+        from talkhouse.ingest.declared.record_files.parquet import ParquetRecords
+
+        return ParquetRecords(content)
+    known = ", ".join(ENDINGS)
+    raise BadRecord("GF-14", f"nothing says what is in it: its name ends in none of {known}, with or without .gz")
+
+
+def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: PurePosixPath) -> Iterator[bytes]:
+    """Write a file of records, all of them in their order; yield it in pieces. A byte order mark is the caller's.
+
+    JSON is equal in values and order of keys, JSON Lines also in what stands between the values, Parquet in schema,
+    order and values, CSV to the byte.
+    """
+    layout, kind = _layout(envelope), ending(path)
+    if kind in JSON_LINES:
+        pieces = write_json_lines(layout, records)
+    elif kind in JSON:
+        pieces = write_json_document(layout, records)
+    elif kind in CSV:
+        pieces = write_csv_records(layout, records, path)
+    elif kind in PARQUET:
+        from talkhouse.ingest.declared.record_files.parquet import write_parquet
+
+        pieces = write_parquet(layout, records)
+    else:
+        raise ValueError(f"no file of records: {path}")
+    return _file(layout, pieces, path)
+
+
+def write_rows(
+    envelope: Envelope, columns: Sequence[str], rows: Iterable[WrittenRow], path: PurePosixPath
+) -> Iterator[bytes]:
+    """Write a file of rows, all of them in their order, to the byte; yield it in pieces.
+
+    ``columns`` are those of the file. A byte order mark is the caller's.
+    """
+    layout = _layout(envelope)
+    return _file(layout, write_csv_rows(layout, columns, rows, path), path)
+
+
+def _layout(envelope: Envelope) -> dict[str, Raw]:
+    raw = envelope.get("layout")
+    return decoder(dict[str, Raw]).decode(raw) if raw is not None else {}
+
+
+def _file(layout: dict[str, Raw], pieces: Iterator[bytes], path: PurePosixPath) -> Iterator[bytes]:
+    if "bom" in layout:
+        pieces = chain([BOM], pieces)
+    return packed(pieces) if is_packed(path) else pieces

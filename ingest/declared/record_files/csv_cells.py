@@ -1,9 +1,11 @@
 """Cells of CSV and TSV: how a row is told apart, and how one is written unless its file does it otherwise."""
 
-import csv
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
+
+import polars as pl
 
 
 class ParsedRow(NamedTuple):
@@ -24,7 +26,7 @@ class ParsedRow(NamedTuple):
         return self.written == [""]
 
 
-class Cells:
+class CsvCells:
     """The dialect of a file: its delimiter, its quote (empty where quotes are letters), and which columns it quotes.
 
     A cell is written in quotes if its column always is, or if it has a delimiter, a quote or a line end in it. Inside
@@ -43,7 +45,7 @@ class Cells:
         self._special = re.compile(rf"[{re.escape(delimiter)}{re.escape(quote)}\r\n]")
 
     def row_at(self, text: str, start: int) -> ParsedRow | None:
-        """Tell the row apart that begins there; None where a quote is open at the end of the text."""
+        """Parse the row that begins there; None where a quote is open at the end of the text."""
         values, written, position, behind = list[str](), list[str](), start, ""
         while match := self._cell.match(text, position):
             quoted, closing, bare = match.groups()
@@ -100,7 +102,7 @@ def names(columns: Iterable[str]) -> list[str]:
     return list(taken)
 
 
-def row_writer(cells: Cells, columns: Sequence[str]) -> Callable[[Sequence[str], Mapping[str, str]], str]:
+def row_writer(cells: CsvCells, columns: Sequence[str]) -> Callable[[Sequence[str], Mapping[str, str]], str]:
     """Return what writes a row of a file with these columns, some cells of it as they were written."""
     position = {name: column for column, name in enumerate(names(columns))}
 
@@ -119,57 +121,90 @@ MOST_MIXED = 100
 """Columns of a file of which some are always in quotes and others are not; of more, all are or none."""
 
 
-class UsualRows:
-    """Finds rows of which each cell is what ``Cells.cell`` writes: of these nothing need be noted."""
+FIELD = "x{}".format
+"""The name of a column, by its number."""
+_MOST_COLUMNS = 1_000
+"""Of more, each costs Polars more than its cells do."""
 
-    def __init__(self, cells: Cells, line_end: str, columns: int) -> None:
-        self._cells, self._line_end = cells, line_end
-        row = _pattern(cells, line_end, columns)
-        self._row = re.compile(row)
-        self._rows = re.compile(rf"{row}|(?s:.+)")
-        """What is no usual row is taken with all behind it, so that nothing is searched for twice."""
 
-    def texts(self, text: str) -> list[str] | None:
-        """Split a text into its rows, each with its line end; None where one of them is written otherwise."""
-        texts: list[str] = self._rows.findall(text)
-        return texts if texts and self._row.fullmatch(texts[-1]) else None
+class CellTable(NamedTuple):
+    """Whole rows as Polars tells them apart, which the dialect writes as they are but for odd ones."""
 
-    def text_at(self, text: str, start: int) -> str | None:
-        """Return the row that begins there; None where it is written otherwise."""
-        match = self._row.match(text, start)
-        return match[0] if match else None
+    cells: pl.DataFrame
+    """Columns of texts, ``x0``, ``x1`` ..."""
+    texts: pl.Series
+    odd: dict[int, ParsedRow]
+    """Those that are written otherwise, by their places."""
 
-    def values(self, texts: list[str]) -> list[list[str]] | None:
-        """Return the cells of each row; None where Python's csv can't read one, which has a very long cell."""
-        quote, delimiter, size = self._cells.quote, self._cells.delimiter, len(self._line_end)
-        if not quote:
-            return [text[:-size].split(delimiter) for text in texts]
-        try:
-            rows = csv.reader((text for text in texts if quote in text), delimiter=delimiter, quotechar=quote)
-            quoted = iter(list(rows))
-        except csv.Error:
+
+def table_of(text: str, columns: int, cells: CsvCells, line_end: str) -> CellTable | None:
+    """Parse whole rows, all at once; None where that can't be proven.
+
+    Nothing rests on how Polars reads CSV: a dialect writes no two rows alike, so the cells are right if they give the
+    text, and what they don't give is read again by itself.
+    """
+    if (
+        not 0 < columns <= _MOST_COLUMNS
+        or len(cells.delimiter.encode()) > 1
+        or len(cells.quote.encode()) > 1
+        or (cells.escape and cells.quote in text)
+    ):
+        return None
+    schema = {FIELD(number): pl.String() for number in range(columns)}
+    try:
+        table = pl.read_csv(
+            text.encode(),
+            has_header=False,
+            schema=schema,
+            separator=cells.delimiter,
+            quote_char=cells.quote or None,
+            empty_string_is_null=False,
+            raise_if_empty=False,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    if not len(table) or (
+        columns == 1 and not cells.quote and (table.to_series() == "").any()
+    ):  # a blank line is no row
+        return None
+    texts = _texts(table, cells, line_end)
+    if texts.str.join("").item() == text:
+        return CellTable(table, texts, {})
+    lines = [0, *(match.end() for match in re.finditer("\n", text))]
+    ends = texts.str.count_matches("\n", literal=True).cast(pl.Int64).cum_sum().to_list()
+    if ends[-1] != len(lines) - 1:
+        return None
+    sources = pl.Series([text[lines[begin] : lines[end]] for begin, end in pairwise([0, *ends])], dtype=pl.String)
+    odd: dict[int, ParsedRow] = {}
+    for place in (sources != texts).arg_true():
+        row = cells.row_at(sources[place], 0)
+        if (
+            row is None
+            or row.is_blank
+            or row.behind
+            or row.line_end != line_end
+            or tuple(row.values) != table.row(place)
+        ):
             return None
-        return [next(quoted) if quote in text else text[:-size].split(delimiter) for text in texts]
+        odd[place] = row
+    return CellTable(table, sources, odd)
 
 
-def _pattern(cells: Cells, line_end: str, columns: int) -> str:
-    """Describe a row; possessive throughout, so that it takes no more time than the text is long."""
-    delimiter, quote = re.escape(cells.delimiter), re.escape(cells.quote)
-    some = "+" if columns == 1 else "*"  # of one column an empty line is no row
-    end = re.escape(line_end)
-    if not quote:
-        return rf"(?:[^\r\n]++|\r(?!\n)){some}+{end}"
-    if cells.escape:  # Python's csv takes one in any cell
-        return rf"[^{quote}\r\n]{some}+{end}" if not cells.quoted else "(?!)"
-    bare = rf"[^{delimiter}{quote}\r\n]{some}+"
-    always = rf"{quote}(?:[^{quote}]++|{quote}{quote})*+{quote}"
-    special = rf"(?:{quote}{quote}|[{delimiter}\r\n])"
-    needed = rf"{quote}[^{delimiter}{quote}\r\n]*+{special}(?:[^{quote}]++|{quote}{quote})*+{quote}"
+def _texts(table: pl.DataFrame, cells: CsvCells, line_end: str) -> pl.Series:
+    written = [_column_text(table[name], column, cells, table.width) for column, name in enumerate(table.columns)]
+    rows = table.with_columns(written).select(pl.concat_str(pl.all(), separator=cells.delimiter) + line_end)
+    return rows.to_series()
+
+
+def _column_text(values: pl.Series, column: int, cells: CsvCells, columns: int) -> pl.Series:
+    if not cells.quote:
+        return values
+    is_special = values.str.contains(f"[{re.escape(cells.delimiter + cells.quote)}\r\n]")
     if columns == 1:
-        needed += f"|{quote}{quote}"
-    usual = f"(?:{needed}|{bare})"
-    if not cells.quoted:
-        return rf"[^{quote}\r\n]{some}+{end}|{usual}(?:{delimiter}{usual})*+{end}"
-    if len(cells.quoted) == columns:
-        return rf"{always}(?:{delimiter}{always})*+{end}"
-    return delimiter.join(always if column in cells.quoted else usual for column in range(columns)) + end
+        is_special |= values == ""  # a blank line would be no row
+    if column not in cells.quoted and not is_special.any():
+        return values
+    quoted = cells.quote + values.str.replace_all(cells.quote, cells.quote * 2, literal=True) + cells.quote
+    if column in cells.quoted:
+        return quoted.alias(values.name)
+    return pl.select(pl.when(is_special).then(quoted).otherwise(values).alias(values.name)).to_series()

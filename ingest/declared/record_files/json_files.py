@@ -6,8 +6,15 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.record_files.content import Content
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, Gaps, RawRecord, WrittenRecord, gaps_of
+from talkhouse.ingest.declared.record_files.content import (
+    BadRawRecord,
+    FileContent,
+    Gaps,
+    RawRecord,
+    RecordFile,
+    WrittenRecord,
+    gaps_of,
+)
 from talkhouse.ingest.decode import BadRecord, check, pointer, unique
 from talkhouse.ingest.json_members import items, views
 
@@ -23,10 +30,10 @@ _HINTS = {
 }
 
 
-class JsonDocument:
-    """A JSON document on its way in; a ``RecordFile``. Memory: the file."""
+class JsonDocument(RecordFile):
+    """A JSON document on its way in. Memory: the file."""
 
-    def __init__(self, content: Content, form: Form) -> None:
+    def __init__(self, content: FileContent, form: Form) -> None:
         self._content = content
         self._form = form
 
@@ -34,10 +41,6 @@ class JsonDocument:
     def envelope(self) -> dict[str, Any]:
         """What a record is."""
         return {"layout": {"form": self._form, **self._content.layout()}}
-
-    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
-        """Yield the records, each checked."""
-        return map(self.check, self.texts())
 
     def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check a record; one that can't be read is kept with the blanks around it."""
@@ -56,7 +59,6 @@ class JsonDocument:
             yield RawRecord(index, place, bytes(raw), key)
 
     def _pieces(self, view: memoryview) -> Iterable[tuple[str, str | None, memoryview]]:
-        """Tell the records apart: pointer, key and text of each."""
         if self._form == "file":
             return [("", None, view)]
         opening = bytes(view[:64]).lstrip()[:1]
@@ -117,10 +119,10 @@ def write_json_document(layout: Mapping[str, Raw], records: Iterable[WrittenReco
 _BLANKS = b" \t\r\n"
 
 
-class JsonLines:
-    """A file of JSON Lines on its way in, line by line; a ``RecordFile``."""
+class JsonLines(RecordFile):
+    """A file of JSON Lines on its way in, line by line."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: FileContent) -> None:
         self._content = content
         self._gaps = Gaps()
         self._records = 0
@@ -131,18 +133,16 @@ class JsonLines:
         layout = self._content.layout() | self._gaps.layout()
         return {"layout": layout} if layout else {}
 
-    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
-        """Yield the lines that are not blank, each checked."""
-        return map(self.check, self.texts())
-
     def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check a line."""
         try:
             check(record.raw)
         except BadRecord as bad:
-            if record.record_index == 0:
-                _check_lines(record.raw)
-            problem = in_line(bad, int(record.pointer[1:]))
+            if record.record_index == 0 and record.raw in (b"[", b"{", b"[{"):
+                raise BadRecord("GF-14", "one JSON value over many lines, not one a line: rename it to .json") from bad
+            # The text that was checked is this line alone.
+            detail = bad.detail.replace("at line 1, column", "at column")
+            problem = BadRecord(bad.rule, f"line {int(record.pointer[1:]) + 1:,}: {detail}", bad.pointer)
             return BadRawRecord(record.record_index, record.pointer, record.raw, problem)
         return record
 
@@ -199,18 +199,6 @@ def lines(pieces: Iterable[bytes], check: Callable[[int, int], None] = lambda *_
         parts, size = [last], len(last)
     if size:
         yield b"".join(parts)
-
-
-def in_line(bad: BadRecord, number: int) -> BadRecord:
-    """Return in which line, counted from 0, something is wrong; the text that was judged is this line."""
-    detail = bad.detail.replace("at line 1, column", "at column")
-    return BadRecord(bad.rule, f"line {number + 1:,}: {detail}", bad.pointer)
-
-
-def _check_lines(text: bytes) -> None:
-    """Raise BadRecord GF-14 where the first line says that this is no JSON Lines."""
-    if text in (b"[", b"{", b"[{"):
-        raise BadRecord("GF-14", "one JSON value over many lines, not one a line: rename it to .json")
 
 
 def write_json_lines(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:

@@ -1,38 +1,221 @@
-"""Parquet: each row is a JSON object, its columns in the order of the schema."""
+"""Parquet: each row is a JSON object; read in batches that fit into memory, and written back."""
 
 import io
 import json
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
-from itertools import islice
-from typing import Any
+from itertools import accumulate, islice
+from typing import IO, Any
 
 import msgspec
 from msgspec import Raw
 from pyarrow import lib as pa
 from pyarrow import types  # type: ignore[attr-defined]
+from pyarrow.compute import call_function  # type: ignore[attr-defined]
 from pyarrow.ipc import read_schema  # type: ignore[attr-defined]
-from pyarrow.parquet import ParquetWriter
+from pyarrow.parquet import ParquetFile, ParquetWriter
 
-from talkhouse.ingest.declared.record_files.content import Content, check_amount
-from talkhouse.ingest.declared.record_files.parquet_batches import opened_parquet, rows_at_a_time
+from talkhouse.ingest.declared.record_files.content import (
+    BadRawRecord,
+    FileContent,
+    RawRecord,
+    RecordFile,
+    WrittenRecord,
+    check_amount,
+)
+from talkhouse.ingest.declared.record_files.parquet_pages import NUMBER, ROWS_AT_ONCE, ParquetPages
 from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord, WrittenRecord
 from talkhouse.ingest.decode import BadRecord, check
+from talkhouse.ingest.sources import SourceFile
+
+_READ = 1_000
+"""Rows that are read at a time."""
+_PIECEMEAL: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1_000_000}
+"""So that a group of rows is not read at once, which may be all of the file."""
+_FOLDED = 16_000_000
+"""Bytes of a group of rows whose texts are all read as dictionaries."""
+_MEMORY = 64_000_000
+"""Bytes that the rows should take that are read at a time."""
+
+
+class NotImplementedByArrow(BadRecord):
+    """What pyarrow can't read, whether a file is damaged or not."""
+
+
+class Parquet:
+    """A Parquet file that is open."""
+
+    def __init__(self, stream: IO[bytes], file: SourceFile, folded: Collection[str] = ()) -> None:
+        """``folded``: the paths of columns whose texts are read as dictionaries."""
+        self.pages = ParquetPages(stream, file)
+        stream.seek(0)
+        self._file = ParquetFile(stream, read_dictionary=list(folded), **_PIECEMEAL)  # type: ignore[no-untyped-call]
+        if self._file.num_row_groups != len(self.pages.footer.rows):
+            raise BadRecord("GF-14", "damaged Parquet: its footer can't be read")
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema as Arrow has it."""
+        return self._file.schema_arrow
+
+    @property
+    def rows(self) -> int:
+        """How many rows the file says that it has."""
+        return int(self._file.metadata.num_rows)
+
+    def groups(self, most: int | None = None) -> range:
+        """Return the groups of rows, or of these the first that have so many rows, as the file says."""
+        counts = self.pages.footer.rows
+        enough = next((number for number, rows in enumerate(accumulate(counts), 1) if most and rows >= most), None)
+        return range(len(counts) if enough is None else enough)
+
+    def batches(
+        self, rows: int, groups: range | None = None, columns: list[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Read all groups of rows, or some, at most so many rows at a time.
+
+        Raises BadRecord GF-14 where there are not as many as the file says, or a text is not UTF-8; SourceError where
+        more comes out of the file than the limits allow.
+        """
+        count = 0
+        for group in self.groups() if groups is None else groups:
+            self.pages.of_group(group)
+            # Not over several groups: pyarrow can't join the dictionaries of each inside of lists and structs.
+            for batch in self._file.iter_batches(rows, [group], columns, use_threads=False):  # type: ignore[no-untyped-call]
+                batch.validate(full=True)
+                count += batch.num_rows
+                yield batch
+        said = self.rows if groups is None else sum(self.pages.footer.rows[group] for group in groups)
+        if count != said:
+            raise BadRecord("GF-14", f"damaged Parquet: {count:,} rows, and it says {said:,}")
+
+    def mean(self, groups: range) -> int:
+        """Return how many bytes the pages have for each row, in the group where these are most."""
+        sizes = [sum(pages.size for pages in self.pages.of_group(group)) for group in groups]
+        return max(
+            (size // max(1, self.pages.footer.rows[group]) for group, size in zip(groups, sizes, strict=True)),
+            default=0,
+        )
+
+    def folded(self, groups: range) -> list[str]:
+        """List the columns to read as dictionaries: texts of small groups of rows, and what may unfold to much."""
+        folded = dict[str, None]()
+        for group in groups:
+            all_pages = self.pages.of_group(group)
+            is_small = sum(pages.size for pages in all_pages) <= _FOLDED
+            for pages in all_pages:
+                times = pages.values if pages.column.is_repeated else ROWS_AT_ONCE
+                if is_small or pages.dictionary * times > _MEMORY:
+                    folded[pages.column.path] = None
+        texts = self._texts()
+        return [path for path in folded if path in texts]
+
+    def _texts(self) -> set[str]:
+        """Return the columns of texts or bytes, by their paths.
+
+        pyarrow's metadata of a single column are not looked at: of some damaged files it ends the process for that.
+        """
+        kinds = ("STRING", "NONE", "JSON", "BSON", "ENUM")
+        columns = map(self._file.schema.column, range(len(self._file.schema)))
+        return {one.path for one in columns if one.physical_type == "BYTE_ARRAY" and one.logical_type.type in kinds}
+
+
+@contextmanager
+def opened_parquet(content: FileContent, folded: Collection[str] = ()) -> Iterator[Parquet]:
+    """Open a Parquet file for reading; BadRecord GF-14 where it is none, or damaged, also while it is read.
+
+    ``folded``: the paths of columns whose texts are read as dictionaries, so that one that is there many times takes
+    the memory of one.
+    """
+    file = content.file
+    is_whole = content.is_packed or file.member is not None
+    stream: Any = pa.BufferReader(content.whole()) if is_whole else file.disk.open()
+    with stream, parsed(stream, file, folded) as parquet:
+        yield parquet
+
+
+@contextmanager
+def parsed(stream: IO[bytes], file: SourceFile, folded: Collection[str] = ()) -> Iterator[Parquet]:
+    """Read what an open file is, by the limits of ``file``; raises what ``opened_parquet`` does."""
+    try:
+        yield Parquet(stream, file, folded)
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, MemoryError) as error:
+        said = f"{next(iter(str(error).splitlines()), type(error).__name__):.200}"
+        if isinstance(error, pa.ArrowNotImplementedError) or said.startswith("Not yet implemented"):
+            detail = f"pyarrow can't read this kind of Parquet: {said}; write the file with other types"
+            raise NotImplementedByArrow("GF-14", detail) from error
+        raise BadRecord("GF-14", f"pyarrow can't read this Parquet: {said}") from error
+
+
+def rows_at_a_time(content: FileContent, most: int | None = None) -> int:
+    """Return how many rows fit into memory, by all of a file, or by the groups that have its first ``most`` rows.
+
+    These are read to their end; what the file holds once is not unfolded for that. Raises what ``opened_parquet`` and
+    ``Parquet.batches`` do.
+    """
+    with opened_parquet(content) as parquet:
+        groups = parquet.groups(most)
+        folded = parquet.folded(groups)
+        rows = max(1, min(ROWS_AT_ONCE, _MEMORY // max(1, parquet.mean(groups))))
+    try:
+        largest = _largest(content, groups, folded, rows)
+    except NotImplementedByArrow:
+        # Of some encodings pyarrow makes no dictionaries.
+        largest = _largest(content, groups, [path for path in folded if _folds(content, groups, path)], rows)
+    return max(1, min(_READ, rows * _MEMORY // max(1, largest)))
+
+
+def _largest(content: FileContent, groups: range, folded: Collection[str], rows: int) -> int:
+    """Return the bytes that the largest batch of so many rows takes unfolded."""
+    largest = size = 0
+    with opened_parquet(content, folded) as parquet:
+        is_all = groups == parquet.groups()
+        for batch in parquet.batches(rows, None if is_all else groups):
+            unfolded = sum(map(_unfolded, batch.columns))
+            largest, size = max(largest, unfolded), size + unfolded
+            check_amount(content.file, size)
+    return largest
+
+
+def _folds(content: FileContent, groups: range, path: str) -> bool:
+    """Whether the texts of a column can be read as dictionaries."""
+    try:
+        with opened_parquet(content, [path]) as parquet:
+            for _ in parquet.batches(ROWS_AT_ONCE, groups, [path]):
+                pass
+    except NotImplementedByArrow:
+        return False
+    return True
+
+
+def _unfolded(array: pa.Array) -> int:
+    """Count the bytes that an array takes when each value stands by itself."""
+    if types.is_dictionary(array.type):
+        lengths = call_function("binary_length", [array.dictionary]).cast(pa.int64())
+        return call_function("sum", [lengths.take(array.indices)]).as_py() or 0
+    if types.is_map(array.type):
+        return _unfolded(array.keys) + _unfolded(array.items)
+    if types.is_struct(array.type):
+        return sum(map(_unfolded, array.flatten()))
+    if types.is_nested(array.type):
+        return _unfolded(array.flatten())
+    return max(int(array.nbytes), len(array) * NUMBER)
+
 
 _WRITTEN = 10_000
 """Rows that are written at a time."""
 
 
-class ParquetRecords:
-    """A Parquet file on its way in; a ``RecordFile``. Memory: some rows, and of a packed file its content.
+class ParquetRecords(RecordFile):
+    """A Parquet file on its way in. Memory: some rows, and of a packed file its content.
 
     It is read twice: one that is damaged is refused before a record of it is loaded.
     """
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: FileContent) -> None:
         self._content = content
         self._schema: pa.Schema | None = None
 
@@ -42,10 +225,6 @@ class ParquetRecords:
         if self._schema is None:
             return {}
         return {"layout": {"schema": b64encode(self._schema.serialize()).decode()}}
-
-    def __iter__(self) -> Iterator[RawRecord | BadRawRecord]:
-        """Yield the rows, each checked."""
-        return map(self.check, self.texts())
 
     def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check a row, which may be deeper than a record may be."""
@@ -106,7 +285,6 @@ def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType, Any]]:
 
 
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
-    """Make an array of a type from values of its plain type."""
     array = pa.array(values, plain(kind))
     if types.is_dictionary(kind):
         encoded = array.cast(kind.value_type).dictionary_encode()
@@ -141,11 +319,11 @@ class _Sink(io.RawIOBase):
         return True
 
     def write(self, part: Any) -> int:
-        """Take some bytes."""
+        """Keep some bytes."""
         self._parts.append(bytes(part))
         return len(part)
 
     def taken(self) -> bytes:
-        """Give out what was written since it was asked last."""
+        """Return what was written since the last call."""
         parts, self._parts = self._parts, []
         return b"".join(parts)

@@ -4,17 +4,167 @@ The footer says it too, and may lie: pyarrow takes the memory that the header of
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from pyarrow import lib as pa
 
-from talkhouse.ingest.declared.record_files.compact_thrift import Struct, Wanted, signed, struct_at, varint
 from talkhouse.ingest.declared.record_files.content import check_amount
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.sources import SourceFile
+
+Wanted: TypeAlias = Mapping[int, "Wanted | None"]
+"""Fields of a struct that are kept, by number: of structs, and of lists of them, with the fields that are kept there.
+
+All else is passed over without taking memory.
+"""
+
+_DEEPEST = 20
+"""Structs inside of structs; those of Parquet have 8 at most."""
+_MOST_ITEMS = 1_000_000
+"""Of a list, as in pyarrow."""
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BYTES, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+_NUMBERS = (4, 5, 6)
+
+
+class Struct(dict[int, Any]):
+    """The fields of a struct that were wanted; one that is missing or of another type counts as empty."""
+
+    __slots__ = ()
+
+    def number(self, field: int) -> int:
+        """Return a whole number; 0 where there is none."""
+        value = self.get(field)
+        return value if isinstance(value, int) else 0
+
+    def text(self, field: int) -> str:
+        """Return a text, what is not UTF-8 in it replaced."""
+        value = self.get(field)
+        return value.decode(errors="replace") if isinstance(value, bytes) else ""
+
+    def struct(self, field: int) -> "Struct":
+        """Return a struct inside of this one."""
+        value = self.get(field)
+        return value if isinstance(value, Struct) else Struct()
+
+    def structs(self, field: int) -> "list[Struct]":
+        """Return a list of structs."""
+        value = self.get(field)
+        return value if isinstance(value, list) else []
+
+
+def struct_at(raw: bytes, at: int, wanted: Wanted, levels: int = _DEEPEST) -> tuple[Struct, int]:
+    """Return the struct that begins there, and where it ends.
+
+    Raises IndexError where the bytes end before it does, ValueError for what is no struct.
+    """
+    fields, last = Struct(), 0
+    while head := raw[at]:
+        at += 1
+        if head >> 4:
+            last += head >> 4
+        else:
+            number, at = varint(raw, at)
+            last = signed(number)
+        kind = head & 15
+        if last not in wanted:
+            at = _behind(raw, at, kind, levels)
+        elif kind in _NUMBERS:
+            number, at = varint(raw, at)
+            fields[last] = signed(number)
+        elif kind in (_TRUE, _FALSE):
+            fields[last] = kind == _TRUE
+        elif kind == _BYTES:
+            end = _behind(raw, at, kind, levels)
+            _, begin = varint(raw, at)
+            fields[last], at = raw[begin:end], end
+        elif kind == _STRUCT and levels and (inside := wanted[last]):
+            fields[last], at = struct_at(raw, at, inside, levels - 1)
+        elif kind == _LIST and levels and (inside := wanted[last]):
+            fields[last], at = _structs(raw, at, inside, levels - 1)
+        else:
+            at = _behind(raw, at, kind, levels)
+    return fields, at + 1
+
+
+def _structs(raw: bytes, at: int, wanted: Wanted, levels: int) -> tuple[list[Struct], int]:
+    kind, count, at = _list_head(raw, at)
+    if kind != _STRUCT and count:
+        raise ValueError(f"a list of the type {kind}")
+    structs = []
+    for _ in range(count):
+        struct, at = struct_at(raw, at, wanted, levels)
+        structs.append(struct)
+    return structs, at
+
+
+def _behind(raw: bytes, at: int, kind: int, levels: int) -> int:
+    """Return where a value ends; each takes a byte at least, but for a truth value that is a field."""
+    if kind in (_TRUE, _FALSE):
+        return at
+    if kind in _NUMBERS:
+        return varint(raw, at)[1]
+    if kind in (_BYTE, _DOUBLE, _BYTES):
+        length, at = (1, at) if kind == _BYTE else (8, at) if kind == _DOUBLE else varint(raw, at)
+        if at + length > len(raw):
+            raise IndexError("cut off")
+        return at + length
+    if not levels:
+        raise ValueError("nested too deep")
+    if kind == _STRUCT:
+        return struct_at(raw, at, {}, levels - 1)[1]
+    if kind in (_LIST, _SET):
+        kind, count, at = _list_head(raw, at)
+        kinds = [kind]
+    elif kind == _MAP:
+        count, at = varint(raw, at)
+        kinds, at = ([raw[at] >> 4, raw[at] & 15], at + 1) if count else ([], at)
+    else:
+        raise ValueError(f"a value of the type {kind}")
+    for _ in range(_few(raw, at, count)):
+        for kind in kinds:
+            # Among others, a truth value takes a byte.
+            at = _behind(raw, at, _BYTE if kind in (_TRUE, _FALSE) else kind, levels - 1)
+    return at
+
+
+def _list_head(raw: bytes, at: int) -> tuple[int, int, int]:
+    """Return the type of a list's items, how many there are, and where the first begins."""
+    head, at = raw[at], at + 1
+    count = head >> 4
+    if count == 15:
+        count, at = varint(raw, at)
+    return head & 15, _few(raw, at, count), at
+
+
+def _few(raw: bytes, at: int, count: int) -> int:
+    if count > _MOST_ITEMS:
+        raise ValueError(f"a list of {count:,} items")
+    if count > len(raw) - at:
+        raise IndexError("cut off")
+    return count
+
+
+def varint(raw: bytes, at: int) -> tuple[int, int]:
+    """Read a number of any length, and tell where it ends."""
+    number = shift = 0
+    while True:
+        byte = raw[at]
+        at += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, at
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number of more than 64 bits")
+
+
+def signed(number: int) -> int:
+    """Return the number, perhaps below zero, that is written as this one."""
+    return (number >> 1) ^ -(number & 1)
+
 
 ENCODING = 7
 """DELTA_BYTE_ARRAY in parquet.thrift."""
@@ -31,24 +181,16 @@ def prefix_bytes(page: bytes, codec: int, size: int, levels: int, most: int) -> 
     ``size``: its bytes when it is unpacked; ``levels``: how many lists of levels it begins with, each behind its
     length. Raises ValueError or IndexError for a page that can't be read.
     """
-    raw = unpacked(page, codec, size)
+    raw = page
+    if codec:
+        try:
+            raw = pa.decompress(page, decompressed_size=size, codec=_CODECS[codec], asbytes=True)
+        except (KeyError, pa.ArrowException, OSError) as error:
+            raise ValueError(str(error)) from error
     at = 0
     for _ in range(levels):
         at += 4 + int.from_bytes(raw[at : at + 4], "little")
     return _sum(raw, at, most)
-
-
-def unpacked(page: bytes, codec: int, size: int) -> bytes:
-    """Unpack a page; ValueError for one that can't be."""
-    if codec == 0:
-        return page
-    if codec not in _CODECS:
-        raise ValueError(f"the codec {codec} is not known")
-    try:
-        raw: bytes = pa.decompress(page, decompressed_size=size, codec=_CODECS[codec], asbytes=True)
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(str(error)) from error
-    return raw
 
 
 def _sum(raw: bytes, at: int, most: int) -> int:
@@ -100,7 +242,7 @@ _PAGE: Wanted = {**dict.fromkeys((1, 2, 3)), 5: {1: None, 2: None}, 7: {1: None}
 """The fields of Parquet's own structs that are read, by their numbers in parquet.thrift."""
 
 
-class Column(NamedTuple):
+class ParquetColumn(NamedTuple):
     """A column of the file: a leaf of its schema."""
 
     path: str
@@ -114,17 +256,13 @@ class Column(NamedTuple):
 
 
 class _Chunk(NamedTuple):
-    """The pages of a column in a group of rows."""
-
     start: int
     size: int
     values: int
     codec: int
 
 
-class _Page(NamedTuple):
-    """What the header of a page says, and where the page is."""
-
+class _ParquetPage(NamedTuple):
     kind: int
     size: int
     values: int
@@ -137,7 +275,7 @@ class _Page(NamedTuple):
 class Pages:
     """What the pages of one column in a group of rows unpack to."""
 
-    column: Column
+    column: ParquetColumn
     size: int = 0
     """Bytes, when each page is unpacked and each number stands by itself."""
     dictionary: int = 0
@@ -149,7 +287,7 @@ class Pages:
 class Footer:
     """A file's footer, as far as it says where the pages are."""
 
-    columns: list[Column]
+    columns: list[ParquetColumn]
     rows: list[int] = field(default_factory=list)
     """Of each group."""
     chunks: list[list[_Chunk]] = field(default_factory=list)
@@ -201,7 +339,7 @@ class ParquetPages:
             raise BadRecord("GF-14", "damaged Parquet: its columns have more bytes than the file")
         return footer
 
-    def _pages(self, column: Column, chunk: _Chunk) -> Pages:
+    def _pages(self, column: ParquetColumn, chunk: _Chunk) -> Pages:
         """Add up what the headers of a chunk's pages say; what can't be read of them pyarrow will name."""
         pages, limits, where = Pages(column, values=chunk.values), self._file.limits, self._file.id
         seen = 0
@@ -213,7 +351,10 @@ class ParquetPages:
             limits.check("file", size, where, what)
             if column.kind in (_BYTE_ARRAY, _FIXED):
                 limits.check("record", size // max(1, values), where, f"{what}, which has {values:,} values")
-            if self._may_have_prefixes(column, page):
+            # Texts that begin alike are written once, and may take far more than the page.
+            encoding = page.header.struct(5).number(2) or page.header.struct(8).number(4)
+            times = values if column.is_repeated else ROWS_AT_ONCE
+            if encoding == ENCODING and column.kind == _BYTE_ARRAY and times * size > limits.record:
                 pages.size += self._prefixes(column, chunk, page)
                 check_amount(self._file, self._total + pages.size)
             if kind == _DICTIONARY_PAGE:
@@ -226,13 +367,7 @@ class ParquetPages:
         check_amount(self._file, self._total)
         return pages
 
-    def _may_have_prefixes(self, column: Column, page: _Page) -> bool:
-        """Whether texts that begin alike are written once, and may take far more than the page."""
-        encoding = page.header.struct(5).number(2) or page.header.struct(8).number(4)
-        times = page.values if column.is_repeated else ROWS_AT_ONCE
-        return encoding == ENCODING and column.kind == _BYTE_ARRAY and times * page.size > self._file.limits.record
-
-    def _prefixes(self, column: Column, chunk: _Chunk, page: _Page) -> int:
+    def _prefixes(self, column: ParquetColumn, chunk: _Chunk, page: _ParquetPage) -> int:
         """Return how many bytes of texts are not in a page, since they are those of the text before."""
         self._stream.seek(page.start)
         raw, about = self._stream.read(page.packed), page.header.struct(8)
@@ -249,8 +384,7 @@ class ParquetPages:
                 "GF-14", f"damaged Parquet: a page of {column.path!r:.60} can't be read: {error}"
             ) from error
 
-    def _headers(self, chunk: _Chunk) -> Iterator[_Page]:
-        """Yield what the header of each page says."""
+    def _headers(self, chunk: _Chunk) -> Iterator[_ParquetPage]:
         at, end, left = chunk.start, min(chunk.start + chunk.size + _PADDING, self._size), chunk.values
         while at < end and left > 0:
             header = self._header(at, end)
@@ -261,12 +395,11 @@ class ParquetPages:
             values = sum(said.struct(about).number(1) for about in (5, 7, 8))
             if unpacked < 0 or packed < 0 or values < 0:
                 return
-            yield _Page(kind, unpacked, values, said, at + length, packed)
+            yield _ParquetPage(kind, unpacked, values, said, at + length, packed)
             left -= values * (kind != _DICTIONARY_PAGE)
             at += length + packed
 
     def _header(self, at: int, end: int) -> tuple[Struct, int] | None:
-        """Read the header of a page and its length; None where there is none."""
         size = _HEADER
         while True:
             self._stream.seek(at)
@@ -294,7 +427,7 @@ def _read_footer(raw: bytes) -> Footer:
     return footer
 
 
-def _columns(elements: list[Struct]) -> Iterator[Column]:
+def _columns(elements: list[Struct]) -> Iterator[ParquetColumn]:
     """Yield the leaves of the schema, which lists each element before those that are in it."""
     above: list[list[Any]] = []
     """How many elements are still to come in each of those that are open, its name, and whether it may
@@ -311,7 +444,7 @@ def _columns(elements: list[Struct]) -> Iterator[Column]:
         path = ".".join([*(part for _, part, _ in above[1:]), name])
         kind = element.number(1)
         width = max(NUMBER, element.number(2)) if kind == _FIXED else 4 if kind == _BYTE_ARRAY else NUMBER
-        yield Column(path, kind, width, repetition == _REPEATED, repetition > 0)
+        yield ParquetColumn(path, kind, width, repetition == _REPEATED, repetition > 0)
 
 
 def _chunk(about: Struct) -> _Chunk:

@@ -104,7 +104,6 @@ def _or_null(convert: Convert) -> Convert:
 
 
 def _nested(kind: pa.DataType) -> tuple[Convert, Convert]:
-    """Convert lists, structs and maps."""
     if types.is_struct(kind):
         fields = [(field.name, *converters(field.type)) for field in kind]
         if len({name for name, _, _ in fields}) < len(fields):
@@ -200,7 +199,6 @@ def _fixed(name: str) -> timezone:
 
 
 def _clock(value: int, unit: str) -> str:
-    """Write a time of day."""
     seconds, rest = divmod(value, _PER_SECOND[unit])
     text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
     return f"{text}.{rest:0{_DIGITS[unit]}d}" if rest else text

@@ -1,23 +1,26 @@
 """Rows of whole dialogues to the rows of the tables, as columns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 import polars as pl
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.common_rules import Severity
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.identity import Identity, digests, lines
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
     END_MS,
     ID,
+    IS_BOT,
     KIND,
     LANGUAGE,
     NAME,
     OF_DIALOGUE,
     ORDER,
+    READ,
     REPLY_TO,
     ROLE,
     SAID_AT,
@@ -28,29 +31,99 @@ from talkhouse.ingest.declared.rows.columns import (
     TEXT,
     TITLE,
     TURN_ID,
+    Placeholder,
     RowColumns,
 )
-from talkhouse.ingest.declared.rows.convokit_files import ConversationFacts
-from talkhouse.ingest.declared.rows.facts import OWNER, Kept, differing, facts_of, record_extra
-from talkhouse.ingest.declared.rows.findings import RowFindings
+from talkhouse.ingest.declared.rows.facts import OWNER, Differing, RowExtras, differing, facts_of, record_extra
 from talkhouse.ingest.declared.rows.frames import BAD_TIME
-from talkhouse.ingest.declared.rows.known_dialogues import KnownRows
-from talkhouse.ingest.declared.rows.labels_in_rows import labels_inside, labels_of
-from talkhouse.ingest.declared.rows.people import OURS, People
-from talkhouse.ingest.declared.rows.replies import TURN_INDEX, VALUE, WHOLE, by_time, places_by_replies, replies
-from talkhouse.ingest.declared.rows.spool import NUMBER, POSITION
+from talkhouse.ingest.declared.rows.replies import (
+    TURN_INDEX,
+    VALUE,
+    WHOLE,
+    Replies,
+    by_time,
+    places_by_replies,
+    replies,
+)
+from talkhouse.ingest.declared.rows.row_labels import KnownRows, labels_inside, labels_of
+from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
-from talkhouse.ingest.declared.speakers import NO_ROLE, Roles, Speakers
-from talkhouse.ingest.declared.splits import ALL, Splits
-from talkhouse.ingest.outcomes import LoadedBatch
+from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
+from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
 from talkhouse.ingest.sources import SourceFile
 
+
+class RowFindings:
+    """The findings of some rows, with their ``record_id``."""
+
+    def __init__(self, file: SourceFile, rows: pl.DataFrame, extras: RowExtras) -> None:
+        self._file, self._rows, self._extras = file, rows, extras
+        self.findings: list[ReaderFinding] = []
+
+    def add(self, rule: str, row: int, placeholder: Placeholder, detail: str, severity: Severity | None = None) -> None:
+        """Add a finding about a cell, with its rule's severity or another."""
+        at = pointer(self._rows["line"][row], *self._extras.path(placeholder, row))
+        turn_index = self._rows[TURN_INDEX][row]
+        record_id = self._rows["record_id"][row]
+        finding = ReaderFinding(rule, detail, self._file, at, record_id, turn_index=turn_index, severity=severity)
+        self.findings.append(finding)
+
+    def of_dialogues(self, dialogues: pl.DataFrame) -> None:
+        """Add a finding for each dialogue whose id was taken by other words."""
+        for row in dialogues.filter("is_taken").iter_rows(named=True):
+            detail = f"the id {row['native_id']!r:.100} was taken by other words; this dialogue is {row['dialogue_id']}"
+            finding = ReaderFinding("GF-04", detail, self._file, pointer(row["line"]), row["record_id"])
+            self.findings.append(finding)
+
+    def of_default_ids(self) -> None:
+        """Add a finding for each dialogue some of whose turns don't say of which they are."""
+        if HAS_DEFAULT not in self._rows.columns:
+            return
+        lacking = self._rows.select(OWNER, HAS_DEFAULT, row=pl.int_range(pl.len())).filter(HAS_DEFAULT)
+        counted = lacking.group_by(OWNER, maintain_order=True).agg(pl.col("row").first(), pl.len())
+        for row, count in counted.select("row", "len").iter_rows():
+            self.add("GF-20", row, ID, f"{count:,} in what is now {self._rows[ID][row]!r:.100}; here the first")
+
+    def of_contradictions(self, cells: Iterable[Differing], facts: pl.DataFrame) -> None:
+        """Add a finding for each column in which the rows of a dialogue say something else than the first that does."""
+        seen: set[tuple[int, Placeholder]] = set()
+        for cell in cells:
+            owner = self._rows[OWNER][cell.row]
+            if cell.is_contradiction and (owner, cell.placeholder) not in seen:
+                seen.add((owner, cell.placeholder))
+                detail = f"{cell.literal:.100}, but before: {str(facts[cell.placeholder][owner])!r:.100}"
+                self.add("GF-18", cell.row, cell.placeholder, detail)
+
+    def of_replies(self, replies: Replies) -> None:
+        """Add findings for ids that occur twice, and for replies that lead nowhere, round in a loop, or forward."""
+        for row in replies.repeated:
+            self.add("GF-06", row, TURN_ID, f"the id {self._rows[TURN_ID][row]!r:.100} is an earlier turn's")
+        for problem, where in (
+            ("is of no turn of the dialogue", replies.lost),
+            ("replies to this turn in the end", replies.looped),
+        ):
+            for row in where.arg_true():
+                self.add("GF-07", row, REPLY_TO, f"{self._rows[REPLY_TO][row]!r:.100} {problem}")
+        for row in (replies.targets > self._rows[TURN_INDEX]).arg_true():
+            self.add("GF-19", row, REPLY_TO, f"{self._rows[REPLY_TO][row]!r:.100} is the turn {replies.targets[row]}")
+
+    def of_times(self, placeholder: Placeholder, bad: pl.Series) -> None:
+        """Add a finding for each time of another form than declared."""
+        for row in bad.is_not_null().arg_true():
+            self.add("GF-09", row, placeholder, f"{bad[row]!r:.100} is no time of the declared form")
+
+
+OURS = "role.ours"
+"""Column of the role as the tables have it."""
+
+_TRUE = ("true", "1", "yes")
 _FACTS = (TITLE, DOMAIN, LANGUAGE, STARTED_AT)
 
 
 @dataclass
-class Build:
+class RowsBuild:
     """What the files of one corpus have in common."""
 
     declaration: Declaration
@@ -62,14 +135,13 @@ class Build:
     """Only then a dialogue may be there twice, and hashes of its words are kept."""
     labels_inside: Sequence[Labels] = ()
     """Schemes whose labels are inside JSON rows."""
-    conversations: ConversationFacts | None = None
+    conversations: Callable[[pl.DataFrame, pl.Series], pl.DataFrame] | None = None
     """What another file says of the dialogues, if there is one."""
 
     def __post_init__(self) -> None:
         """Prepare roles, people and splits."""
         self.roles = Roles(self.declaration)
         self.speakers = Speakers(self.declaration)
-        self.people = People(self.declaration, self.speakers)
         self.splits = Splits(self.declaration)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None
@@ -79,7 +151,7 @@ class FileRows:
     """One file's dialogues on their way to the tables."""
 
     def __init__(
-        self, build: Build, file: SourceFile, files: Files, shapes: Shapes, *, is_csv: bool, bytes_a_row: float
+        self, build: RowsBuild, file: SourceFile, files: Files, shapes: Shapes, *, is_csv: bool, bytes_a_row: float
     ) -> None:
         """``shapes``: those of all of its rows."""
         self._build, self._file, self._files, self._is_csv = build, file, files, is_csv
@@ -98,44 +170,45 @@ class FileRows:
         facts = facts_of(rows, self._columns)
         dialogues = self._dialogues(rows)
         if self._build.conversations is not None:
-            facts = self._build.conversations.over(facts, dialogues["native_id"])
+            facts = self._build.conversations(facts, dialogues["native_id"])
         rows = rows.with_columns(
             dialogues[name].gather(rows[OWNER]) for name in ("dialogue_id", "record_id", "is_new", "is_same")
         )
-        kept = Kept(rows, self._columns, is_csv=self._is_csv)
-        findings = RowFindings(self._file, rows, kept)
+        extras = RowExtras(rows, self._columns, is_csv=self._is_csv)
+        findings = RowFindings(self._file, rows, extras)
         findings.of_dialogues(dialogues)
         findings.of_default_ids()
-        spoken = self._build.people.of(rows)
+        spoken = self._spoken(rows)
+        speakers = self._build.speakers.of_turns(spoken)
         if NAME in rows.columns:
-            kept.keep(NAME, rows[NAME].ne_missing(spoken.names))
-        turns = self._turns(rows, kept, findings).with_columns(spoken.speaker_ids.alias("speaker_id"))
-        labelled = labels_of(rows, self._columns, kept)
+            names = spoken["speaker_id"].replace_strict(speakers.names, default=None, return_dtype=pl.String)
+            extras.keep(NAME, rows[NAME].ne_missing(names))
+        turns = self._turns(rows, extras, findings).with_columns(spoken["speaker_id"])
+        labelled = labels_of(rows, self._columns, extras)
         for row, label in labelled.outside:
             findings.add("GF-08", row, label.start or "", "the span is not inside its text")
-        for rule, row, hole, detail in labelled.numbers:
-            findings.add(rule, row, hole, detail, "warn")
-        turns = turns.with_columns(kept.extra().alias("extra"))
-        cells = list(differing(rows, facts, self._columns, kept, self._split))
+        for rule, row, placeholder, detail in labelled.numbers:
+            findings.add(rule, row, placeholder, detail, "warn")
+        turns = turns.with_columns(extras.extra().alias("extra"))
+        cells = list(differing(rows, facts, self._columns, extras, self._split))
         findings.of_contradictions(cells, facts)
-        extra = record_extra(rows, dialogues, self._columns, kept, cells)
+        extra = record_extra(rows, dialogues, self._columns, extras, cells)
         if self._build.known is not None:
             self._build.known.add_rows(dialogues, rows)
         batches = [
             ColumnBatch(Turn, {}, turns.filter(rows["is_new"]).to_dict()),
             self._dialogue_batch(dialogues, facts),
             self._record_batch(dialogues, facts, extra),
-            *spoken.batches,
+            *speakers.batches,
             *labelled.batches,
             *self._labels_of_dialogues(dialogues, facts),
         ]
         size = int(len(rows) * self._bytes_a_row)
         filled = [batch for batch in batches if len(batch)]
-        rows_by_one = [*spoken.rows, *labels_inside(rows)]
+        rows_by_one = [*speakers.rows, *labels_inside(rows)]
         return LoadedBatch(self._file, len(dialogues), size, rows_by_one, filled, findings.findings)
 
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Sort the turns of each dialogue, and number them."""
         if ORDER in rows.columns:
             return self._numbered(rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True))
         if self._build.declaration.format != "convokit":
@@ -145,14 +218,12 @@ class FileRows:
         return rows if places is None else self._numbered(rows.sort(NUMBER, places))
 
     def _numbered(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Number the turns of each dialogue, and the dialogues."""
         rows = rows.with_columns(pl.col(NUMBER).rle_id().cast(pl.Int64).alias(OWNER))
         starts = rows.select(pl.arg_where(pl.col(OWNER) != pl.col(OWNER).shift(1, fill_value=-1))).to_series()
         index = pl.int_range(len(rows), eager=True) - starts.gather(rows[OWNER])
         return rows.with_columns(index.cast(pl.Int32).alias(TURN_INDEX))
 
     def _roles(self, rows: pl.DataFrame) -> list[pl.Series]:
-        """Return the roles, and whether each gives the file's word back."""
         if ROLE not in rows.columns:
             return [pl.repeat(NO_ROLE, len(rows), eager=True).alias(OURS)]
         roles, words = self._build.roles, rows[ROLE].drop_nulls().unique().to_list()
@@ -163,7 +234,6 @@ class FileRows:
         return [given.alias(OURS), is_back.alias("role.back")]
 
     def _dialogues(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the dialogues of rows with their keys and first lines, one after the other."""
         native = pl.col(ID).first() if ID in rows.columns else pl.lit(None, pl.String).first()
         line, position = pl.col("line"), pl.col(POSITION)
         is_together = (position.diff().fill_null(1) == 1).all()
@@ -197,19 +267,31 @@ class FileRows:
             is_taken=pl.lit(value=False),
         )
 
-    def _turns(self, rows: pl.DataFrame, kept: Kept, findings: RowFindings) -> pl.DataFrame:
-        """Lay out the turns but for speakers and ``extra``."""
+    def _spoken(self, rows: pl.DataFrame) -> pl.DataFrame:
+        there, bot = set(rows.columns), READ + IS_BOT
+        spoken = rows.select(
+            "dialogue_id",
+            "is_new",
+            owner=NUMBER,
+            role=OURS,
+            speaker=pl.col(SPEAKER) if SPEAKER in there else pl.lit(None, pl.String),
+            shown=pl.col(NAME) if NAME in there else pl.lit(None, pl.String),
+            is_bot=pl.col(bot).str.to_lowercase().is_in(_TRUE) if bot in there else pl.lit(value=False),
+        )
+        return spoken.with_columns(speaker_id=self._build.speakers.id("speaker")).select(SPOKEN)
+
+    def _turns(self, rows: pl.DataFrame, extras: RowExtras, findings: RowFindings) -> pl.DataFrame:
         replied = replies(rows)
         findings.of_replies(replied)
         there = set(rows.columns)
         if REPLY_TO in there:
-            kept.keep(REPLY_TO, replied.lost | replied.looped)
+            extras.keep(REPLY_TO, replied.lost | replied.looped)
         if ROLE in there:
-            kept.keep(ROLE, ~rows["role.back"])
+            extras.keep(ROLE, ~rows["role.back"])
         if ORDER in there:
-            kept.keep(ORDER, rows[ORDER].ne_missing(rows[TURN_INDEX].cast(pl.String)))
+            extras.keep(ORDER, rows[ORDER].ne_missing(rows[TURN_INDEX].cast(pl.String)))
         if KIND in there:
-            kept.keep(KIND, rows[KIND].is_null())
+            extras.keep(KIND, rows[KIND].is_null())
         turns = rows.select(
             "dialogue_id",
             TURN_INDEX,
@@ -220,12 +302,12 @@ class FileRows:
             said_at=pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
             reply_to=replied.targets,
         )
-        for hole in (SAID_AT, STARTED_AT):
-            if hole in there:
-                findings.of_times(hole, rows[hole + BAD_TIME])
-        for hole in (START_MS, END_MS):
-            if hole in there:
-                turns = turns.with_columns(_whole_number(rows, hole, kept, findings))
+        for placeholder in (SAID_AT, STARTED_AT):
+            if placeholder in there:
+                findings.of_times(placeholder, rows[placeholder + BAD_TIME])
+        for placeholder in (START_MS, END_MS):
+            if placeholder in there:
+                turns = turns.with_columns(_whole_number(rows, placeholder, extras, findings))
         return turns
 
     def _dialogue_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> ColumnBatch:
@@ -259,24 +341,25 @@ class FileRows:
 
     def _labels_of_dialogues(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> Iterator[ColumnBatch]:
         for label in self._columns.labels:
-            if label.hole.startswith(OF_DIALOGUE) and label.hole in facts.columns:
-                made = dialogues.select("record_id", "dialogue_id").with_columns(facts[label.hole].alias("label"))
+            if label.placeholder.startswith(OF_DIALOGUE) and label.placeholder in facts.columns:
+                made = dialogues.select("record_id", "dialogue_id").with_columns(
+                    facts[label.placeholder].alias("label")
+                )
                 shared = {"scheme": label.scheme, "annotator_index": label.annotator_index, "item_index": 0}
                 shared["annotator_id"] = label.annotator_id
                 yield ColumnBatch(Annotation, shared, made.filter(made["label"].is_not_null()).to_dict())
 
 
 def _all(rows: pl.DataFrame) -> pl.Series:
-    """Write all that the file says in each row."""
     ours = {NUMBER, POSITION, OWNER, TURN_INDEX, "line"}
     said = rows.select(pl.struct(pl.exclude(*ours)).struct.json_encode())
     return said.to_series()
 
 
-def _whole_number(rows: pl.DataFrame, hole: str, kept: Kept, findings: RowFindings) -> pl.Series:
+def _whole_number(rows: pl.DataFrame, placeholder: str, extras: RowExtras, findings: RowFindings) -> pl.Series:
     """Read a place in the recording; what is none, or is written otherwise, is kept."""
-    numbers = rows[hole].cast(pl.Int64, strict=False)
-    kept.keep(hole, rows[hole].is_not_null() & numbers.cast(pl.String).ne_missing(rows[hole]))
-    for row in (rows[hole].is_not_null() & numbers.is_null()).arg_true():
-        findings.add("GF-09", row, hole, f"{rows[hole][row]!r:.100} is no whole number")
-    return numbers.alias(hole)
+    numbers = rows[placeholder].cast(pl.Int64, strict=False)
+    extras.keep(placeholder, rows[placeholder].is_not_null() & numbers.cast(pl.String).ne_missing(rows[placeholder]))
+    for row in (rows[placeholder].is_not_null() & numbers.is_null()).arg_true():
+        findings.add("GF-09", row, placeholder, f"{rows[placeholder][row]!r:.100} is no whole number")
+    return numbers.alias(placeholder)

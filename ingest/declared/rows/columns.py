@@ -1,12 +1,12 @@
-"""Which columns of a file hold what: a *hole* is a place in the tables that a cell fills, and that gives it back."""
+"""Which columns of a file hold what: a *placeholder* is a field of the tables that a cell fills and restores."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
 
-Hole: TypeAlias = str
+Placeholder: TypeAlias = str
 
 ID, TITLE, DOMAIN, LANGUAGE, SPLIT = "dialogue.id", "title", "domain", "language", "split"
 STARTED_AT, SAID_AT = "started_at", "said_at"
@@ -15,6 +15,8 @@ REPLY_TO, ORDER, START_MS, END_MS = "reply_to", "order", "start_ms", "end_ms"
 NAME, IS_BOT = "name", "is_bot"
 LABEL, OF_DIALOGUE = "label:", "fact:"
 """Before a scheme and the place of its column: labels of a turn, and of the dialogue."""
+LEVEL = "row"
+"""Of the shapes of rows."""
 READ = "read:"
 """Before what is only read: its cell stays in ``extra``."""
 
@@ -26,7 +28,7 @@ TIMES = (SAID_AT, STARTED_AT)
 class LabelColumn:
     """A column of labels: whose, and of what."""
 
-    hole: Hole
+    placeholder: Placeholder
     scheme: str
     """In full."""
     annotator_index: int
@@ -34,11 +36,11 @@ class LabelColumn:
     missing: tuple[str, ...]
     """Values that are no label; the first is what a cell without a label has."""
     is_of_turn: bool
-    value: Hole | None = None
+    value: Placeholder | None = None
     """Where the label's number is."""
-    annotator: Hole | None = None
-    start: Hole | None = None
-    end: Hole | None = None
+    annotator: Placeholder | None = None
+    start: Placeholder | None = None
+    end: Placeholder | None = None
     is_utf16: bool = False
 
 
@@ -46,45 +48,45 @@ class LabelColumn:
 class RowColumns:
     """What the columns of a corpus's files of turns are."""
 
-    holes: Mapping[Hole, tuple[str, ...]]
-    """Hole -> the column, or the names that it may have, of which a row has one."""
+    placeholders: Mapping[Placeholder, tuple[str, ...]]
+    """Placeholder -> the column, or the names that it may have, of which a row has one."""
     labels: tuple[LabelColumn, ...] = ()
-    inside: Mapping[Hole, JsonPath] = field(default_factory=dict)
-    """Hole -> the way down from its column, where it is a member of the object there; the cell stays in ``extra``."""
+    inside: Mapping[Placeholder, JsonPath] = field(default_factory=dict)
+    """Placeholder -> the path below its column, if it is a member of an object; the cell stays in ``extra``."""
     has_default_ids: bool = False
     """Whether a turn need not say of which dialogue it is (``default_ids``)."""
 
     @property
-    def keepers(self) -> dict[str, Hole]:
-        """Column -> the hole that gives its cells back: the first of those that read it."""
-        keepers: dict[str, Hole] = {}
-        for hole, names in self.holes.items():
-            for name in names if not hole.startswith(READ) and hole not in self.inside else ():
-                keepers.setdefault(name, hole)
+    def keepers(self) -> dict[str, Placeholder]:
+        """Column -> the placeholder that gives its cells back: the first of those that read it."""
+        keepers: dict[str, Placeholder] = {}
+        for placeholder, names in self.placeholders.items():
+            for name in names if not placeholder.startswith(READ) and placeholder not in self.inside else ():
+                keepers.setdefault(name, placeholder)
         return keepers
 
-    def path(self, hole: Hole, column: str | None = None) -> JsonPath:
-        """Return where a row has the cell of a hole."""
-        return (column or self.holes[hole][0], *self.inside.get(hole, ()))
+    def path(self, placeholder: Placeholder, column: str | None = None) -> JsonPath:
+        """Return where a row has the cell of a placeholder."""
+        return (column or self.placeholders[placeholder][0], *self.inside.get(placeholder, ()))
 
     @property
     def declared(self) -> list[str]:
         """The columns that a file must have, each once."""
-        return list(dict.fromkeys(names[0] for names in self.holes.values()))
+        return list(dict.fromkeys(names[0] for names in self.placeholders.values()))
 
-    def readers(self) -> dict[str, list[Hole]]:
-        """Column -> the holes that read it."""
-        readers: dict[str, list[Hole]] = {}
-        for hole, names in self.holes.items():
+    def readers(self) -> dict[str, list[Placeholder]]:
+        """Column -> the placeholders that read it."""
+        readers: dict[str, list[Placeholder]] = {}
+        for placeholder, names in self.placeholders.items():
             for name in names:
-                readers.setdefault(name, []).append(hole)
+                readers.setdefault(name, []).append(placeholder)
         return readers
 
 
 def columns_of(declaration: Declaration) -> RowColumns:
     """Return what the columns of files of turns are, by ``[dialogue]``, ``[turn]``, ``[speaker]`` and the labels."""
     dialogue, turn, speaker = declaration.dialogue, declaration.turn, declaration.speaker
-    paths: dict[Hole, JsonPath | None] = {
+    paths: dict[Placeholder, JsonPath | None] = {
         TEXT: turn.text or ("text",),
         ID: dialogue.id,
         TURN_ID: turn.id,
@@ -105,39 +107,30 @@ def columns_of(declaration: Declaration) -> RowColumns:
         READ + IS_BOT: speaker.is_bot,
     }
     specs = [spec for spec in declaration.annotations if spec.from_file is None]
-    labels = [label for spec in specs for label in _label_columns(spec, declaration)]
-    for spec in specs:
-        paths |= _label_paths(spec)
-    holes = {hole: names for hole, path in paths.items() if (names := _names(path))}
-    inside = {hole: path[1:] for hole, path in paths.items() if path and len(path) > 1}
-    return RowColumns(holes, tuple(labels), inside)
+    labels = [label for spec in specs for label in _label_columns(spec, declaration, paths)]
+    placeholders = {placeholder: names for placeholder, path in paths.items() if (names := _names(path))}
+    inside = {placeholder: path[1:] for placeholder, path in paths.items() if path and len(path) > 1}
+    return RowColumns(placeholders, tuple(labels), inside)
 
 
 def _names(path: JsonPath | None) -> tuple[str, ...]:
-    """Return the name of a column."""
     return (path[0],) if path and path[0] is not None else ()
 
 
-def _label_columns(spec: Annotations, declaration: Declaration) -> Iterable[LabelColumn]:
+def _label_columns(
+    spec: Annotations, declaration: Declaration, paths: dict[Placeholder, JsonPath | None]
+) -> Iterator[LabelColumn]:
+    """Yield the columns of labels of a scheme, and add their paths."""
     is_of_turn = spec.on in ("turn", "response")
-    scheme = declaration.scheme(spec.scheme)
-    missing = spec.missing_values or ("",)
+    scheme, missing = declaration.scheme(spec.scheme), spec.missing_values or ("",)
     begin = (LABEL if is_of_turn else OF_DIALOGUE) + spec.scheme
     for place, column in enumerate(spec.columns):
+        paths[f"{begin}:{place}"] = (column,)
         yield LabelColumn(f"{begin}:{place}", scheme, place, column, missing, is_of_turn)
-    if not spec.columns and (spec.label or spec.value):
-        read = {
-            field: f"{READ}{spec.scheme}:{field}"
-            for field in ("value", "annotator", "start", "end")
-            if _names(getattr(spec, field))
-        }
-        is_utf16 = spec.offsets == "utf-16"
-        yield LabelColumn(f"{begin}:0", scheme, 0, None, missing, is_of_turn, is_utf16=is_utf16, **read)
-
-
-def _label_paths(spec: Annotations) -> dict[Hole, JsonPath | None]:
-    begin = (LABEL if spec.on in ("turn", "response") else OF_DIALOGUE) + spec.scheme
-    if spec.columns:
-        return {f"{begin}:{place}": (column,) for place, column in enumerate(spec.columns)}
-    read = {f"{READ}{spec.scheme}:{field}": getattr(spec, field) for field in ("value", "annotator", "start", "end")}
-    return {f"{begin}:0": spec.label, **read}
+    if not spec.columns:
+        read = {key: f"{READ}{spec.scheme}:{key}" for key in ("value", "annotator", "start", "end")}
+        paths |= {f"{begin}:0": spec.label} | {read[key]: getattr(spec, key) for key in read}
+        if spec.label or spec.value:
+            there = {key: placeholder for key, placeholder in read.items() if _names(paths[placeholder])}
+            is_utf16 = spec.offsets == "utf-16"
+            yield LabelColumn(f"{begin}:0", scheme, 0, None, missing, is_of_turn, is_utf16=is_utf16, **there)

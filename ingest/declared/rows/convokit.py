@@ -1,63 +1,219 @@
 """Reads ConvoKit corpora: utterances as rows, and each member of the files about speakers and conversations."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Literal, TypeAlias
 
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files
 from talkhouse.ingest.declared.documents.labels import Labels
-from talkhouse.ingest.declared.documents.talk import Talk
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files.by_ending import open_records
+from talkhouse.ingest.declared.record_files import open_records
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.record_files.json_files import Form
-from talkhouse.ingest.declared.record_files.record import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.rows.batch import Build
-from talkhouse.ingest.declared.rows.convokit_files import (
-    LEVEL,
-    ConversationFacts,
-    Kind,
-    check_utterances,
+from talkhouse.ingest.declared.rows.batch import RowsBuild
+from talkhouse.ingest.declared.rows.columns import (
+    DOMAIN,
+    ID,
+    LANGUAGE,
+    REPLY_TO,
+    SPEAKER,
+    SPLIT,
+    STARTED_AT,
+    TITLE,
+    Placeholder,
+    RowColumns,
+    columns_of,
+)
+from talkhouse.ingest.declared.rows.read_rows import read_file
+from talkhouse.ingest.declared.shapes import (
+    LITERAL,
+    KnownShapes,
+    Members,
+    Shapes,
+    SplitObject,
+    is_null,
+    join,
     kind_of,
-    utterance_columns,
-    with_meta,
+    members_of,
+    text_of,
 )
-from talkhouse.ingest.declared.rows.read_file import read_file
-from talkhouse.ingest.declared.shapes import Shapes, Split, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
-from talkhouse.ingest.declared.values import kind_of as kind_of_value
-from talkhouse.ingest.decode import BadRecord, dump
-from talkhouse.ingest.outcomes import (
-    FileEnvelope,
-    Loaded,
-    Outcome,
-    ReaderFinding,
-    SourceLocation,
-    Unrecognised,
-    reject,
-)
+from talkhouse.ingest.declared.times import read_time
+from talkhouse.ingest.decode import BadRecord, dump, literals, pointer
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import StoredRecord
+from talkhouse.schema.errors import SourceError
+
+Kind: TypeAlias = Literal["utterances", "conversations", "speakers", "whole"]
+
+_KINDS: dict[str, Kind] = {
+    "utterances.jsonl": "utterances",
+    "utterances.json": "utterances",
+    "conversations.json": "conversations",
+    "speakers.json": "speakers",
+    "users.json": "speakers",
+    "corpus.json": "whole",
+    "index.json": "whole",
+}
+_OLD: dict[Placeholder, tuple[str, ...]] = {ID: ("root",), SPEAKER: ("user",), REPLY_TO: ("reply_to",)}
+"""Other names of columns: those of versions before, and the one that ConvoKit's documentation has."""
 
 
-def read_convokit(declaration: Declaration, entries: list[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+def file_kind(path: PurePosixPath) -> Kind | None:
+    """Return what a file is; None for one that is not ConvoKit's."""
+    return _KINDS.get(path.name)
+
+
+def utterance_columns(declaration: Declaration) -> RowColumns:
+    """Return what the members of an utterance are, by their new names or the old ones."""
+    columns = columns_of(replace(declaration, annotations=()))
+    taken = {name for names in columns.placeholders.values() for name in names}
+    placeholders = {
+        placeholder: (
+            *names,
+            *(name for name in _OLD.get(placeholder, ()) if name not in taken and placeholder not in columns.inside),
+        )
+        for placeholder, names in columns.placeholders.items()
+    }
+    return RowColumns(placeholders, inside=columns.inside, has_default_ids=True)
+
+
+def check_utterances(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> None:
+    """Raise SourceError where no file has utterances: without them there are no dialogues."""
+    names = [file.name for file, _ in files]
+    if not any(_KINDS.get(name) == "utterances" for name in names):
+        raise SourceError(
+            "a ConvoKit corpus without its utterances",
+            where=declaration.corpus_id,
+            expected="utterances.jsonl (before version 3, utterances.json)",
+            found=", ".join(sorted(names)[:10]) or "no files",
+            next_step="copy the whole folder that ConvoKit's dump wrote",
+        )
+
+
+_LEVEL = "member"
+"""Of the shapes of members."""
+
+_META = "meta"
+
+
+def with_meta(raw: bytes) -> Members:
+    """Return what an object says of itself: its ``meta``, or where it has none the object itself as that."""
+    members = members_of(raw)
+    return members if _META in members else {_META: Raw(raw)}
+
+
+def member_back(stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    """Write a member, all of which is in the ``extra`` of its record."""
+    extra = literals(stored.loaded.extra)
+    return join(shapes.shape(_LEVEL, extra), extra, lambda _: b"")
+
+
+_KEY = "native_id"
+
+
+class ConversationFacts:
+    """What conversations are called, of which split they are, and so on."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        self._declaration = declaration
+        fields = declaration.dialogue
+        paths = {
+            TITLE: fields.title,
+            DOMAIN: fields.domain,
+            LANGUAGE: fields.language,
+            SPLIT: fields.split,
+            STARTED_AT: fields.started_at,
+        }
+        self._paths = {placeholder: path for placeholder, path in paths.items() if path}
+        self._form = declaration.times.get(STARTED_AT, ISO)
+        self._known: pl.DataFrame | None = None
+
+    def read(self, files: Iterable[SourceFile]) -> None:
+        """Read what files of conversations say; what is wrong in them is reported when they are loaded."""
+        if not self._paths:
+            return
+        columns = defaultdict[str, list[str | datetime | None]](list)
+        for file in files:
+            try:
+                for member in open_records(file, self._declaration, "member"):
+                    if not isinstance(member, BadRawRecord) and member.raw[:1] == b"{":
+                        self._add(member.key or "", member.raw, columns)
+            except BadRecord:
+                continue
+        types = {
+            placeholder: pl.Datetime("us") if placeholder == STARTED_AT else pl.String for placeholder in self._paths
+        }
+        known = [pl.Series(name, columns[name], types.get(name, pl.String)) for name in (_KEY, *self._paths)]
+        self._known = pl.DataFrame(known).unique(_KEY, keep="first", maintain_order=True)
+
+    def _add(self, key: str, raw: bytes, columns: defaultdict[str, list[str | datetime | None]]) -> None:
+        try:
+            said = self.read_facts(raw, [])
+        except BadRecord:
+            return
+        columns[_KEY].append(key)
+        for placeholder in self._paths:
+            columns[placeholder].append(said.get(placeholder))
+
+    def read_facts(self, raw: bytes, findings: list[ReaderFinding]) -> dict[Placeholder, str | datetime | None]:
+        """Return what a conversation says of itself; raises BadRecord GF-01 for what is no text or number."""
+        said: dict[Placeholder, str | datetime | None] = {}
+        conversation = SplitObject(with_meta(raw), {}) if self._paths else None
+        for placeholder, path in self._paths.items():
+            found: Raw | None = conversation.find(path) if conversation is not None else None
+            if found is None or is_null(found):
+                continue
+            at = pointer(*path)
+            text, suffix = text_of(found, at, f"'{path[-1]}'")
+            said[placeholder] = text
+            if placeholder == STARTED_AT:
+                said[placeholder] = read_time(text, self._form, is_number=suffix == LITERAL).value
+                if said[placeholder] is None:
+                    detail = f"{text!r:.100} is no time of the declared form"
+                    findings.append(ReaderFinding("GF-09", detail, pointer=at))
+        return said
+
+    def over(self, facts: pl.DataFrame, native_ids: pl.Series) -> pl.DataFrame:
+        """Return what is known of dialogues: what a conversation says of itself, or else what its utterances say."""
+        if self._known is None:
+            return facts
+        said = native_ids.to_frame(_KEY).join(self._known, on=_KEY, how="left", maintain_order="left")
+        both = [
+            said[placeholder].zip_with(said[placeholder].is_not_null(), facts[placeholder])
+            for placeholder in self._paths
+        ]
+        return facts.with_columns(both)
+
+
+def read_convokit(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
     """Read utterances first, for the other files name their conversations and speakers.
 
     What ``[dialogue]`` asks of conversations is looked up before. Raises SourceError where there are no utterances.
     """
+    entries = list(files)
     check_utterances(declaration, entries)
-    kinds = [(kind_of(file.path), file, entry) for file, entry in entries]
+    kinds = [(file_kind(file.path), file, entry) for file, entry in entries]
     talks = [(file, entry) for kind, file, entry in kinds if kind == "utterances"]
     known, facts = _Conversations(), ConversationFacts(declaration)
     facts.read(file for kind, file, _ in kinds if kind == "conversations")
-    build = Build(
+    build = RowsBuild(
         declaration,
         utterance_columns(declaration),
         Identity(declaration.corpus_id),
         known,
         has_several_files=len(talks) > 1,
         labels_inside=[Labels(spec, declaration) for spec in declaration.annotations if spec.on == "turn"],
-        conversations=facts,
+        conversations=facts.over,
     )
     for file, entry in talks:
         yield from read_file(build, file, entry)
@@ -73,8 +229,6 @@ def read_convokit(declaration: Declaration, entries: list[tuple[SourceFile, File
 
 
 class _Conversations:
-    """The keys of the conversations that were read, by their ids."""
-
     def __init__(self) -> None:
         self._keys: dict[str, str] = {}
 
@@ -89,9 +243,7 @@ class _Conversations:
 
 
 class _MemberFiles:
-    """The files about speakers, conversations, and the corpus as a whole."""
-
-    def __init__(self, build: Build, known: _Conversations, facts: ConversationFacts) -> None:
+    def __init__(self, build: RowsBuild, known: _Conversations, facts: ConversationFacts) -> None:
         self._build, self._known, self._facts = build, known, facts
         self._declaration = build.declaration
         specs = [Labels(spec, self._declaration) for spec in self._declaration.annotations]
@@ -127,14 +279,13 @@ class _MemberFiles:
     def _member(
         self, kind: Kind, path: str, location: SourceLocation, member: RawRecord | BadRawRecord, shapes: Shapes
     ) -> Outcome:
-        """Make the record of a member."""
         if isinstance(member, BadRawRecord):
             return reject(location, member.problem, member.raw)
         if member.raw[:1] != b"{":
-            bad = BadRecord("GF-01", f"{kind_of_value(Raw(member.raw))}, not an object")
+            bad = BadRecord("GF-01", f"{kind_of(Raw(member.raw))}, not an object")
             return reject(location, bad, member.raw)
         extra: dict[str, Raw] = {}
-        number = shapes.number(LEVEL, Split(members_of(member.raw), {}).shape({}, extra))
+        number = shapes.number(_LEVEL, SplitObject(members_of(member.raw), {}).shape({}, extra))
         kept = ({"shape": number} if number else {}) | extra
         rows: list[Row] = []
         key = member.key or ""
@@ -147,7 +298,7 @@ class _MemberFiles:
         findings: list[ReaderFinding] = []
         try:
             if kind == "conversations":
-                self._facts.of(member.raw, findings)
+                self._facts.read_facts(member.raw, findings)
             rows += self._labels_of(kind, member, record, findings)
         except BadRecord as bad:
             return reject(location, bad, member.raw)
@@ -157,14 +308,13 @@ class _MemberFiles:
         """Return the key of the speaker whom a member is about; adds the row of one who says nothing."""
         if self._declaration.speaker.scope == "dialogue":
             return None
-        row, is_new = self._build.speakers.of("", name, NO_ROLE)
+        row, is_new = self._build.speakers.of_corpus(name, NO_ROLE)
         if is_new:
             rows.append(row)
         return row.speaker_id
 
     def _labels_of(self, kind: Kind, member: RawRecord, record: Record, findings: list[ReaderFinding]) -> Iterator[Row]:
-        """Make the labels that a member has."""
         said = with_meta(member.raw)
         for labels in self._labels.get(kind, ()):
-            for given in labels.given(said, Talk([]), findings):
-                yield given.row(record.record_id, record.dialogue_id)
+            for label in labels.read(said, ParsedDialogue([]), findings):
+                yield label.row(record.record_id, record.dialogue_id)

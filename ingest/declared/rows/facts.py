@@ -19,7 +19,7 @@ from talkhouse.ingest.declared.rows.columns import (
     STARTED_AT,
     TEXT,
     TIMES,
-    Hole,
+    Placeholder,
     RowColumns,
 )
 from talkhouse.ingest.declared.rows.frames import HOW, KEY, joined, members
@@ -29,7 +29,7 @@ from talkhouse.ingest.declared.shapes import alias
 from talkhouse.ingest.decode import pointer
 
 
-class Kept:
+class RowExtras:
     """The members of ``extra`` of some rows, column by column."""
 
     def __init__(self, rows: pl.DataFrame, columns: RowColumns, *, is_csv: bool) -> None:
@@ -37,46 +37,46 @@ class Kept:
         self._keepers = columns.keepers
         self._pieces = [rows["rest"]]
 
-    def is_keeper(self, hole: Hole) -> bool:
-        """Whether a hole is the one that gives back its column's cells."""
-        return any(self._keepers.get(name) == hole for name in self._columns.holes.get(hole, ()))
+    def is_keeper(self, placeholder: Placeholder) -> bool:
+        """Whether a placeholder is the one that gives back its column's cells."""
+        return any(self._keepers.get(name) == placeholder for name in self._columns.placeholders.get(placeholder, ()))
 
-    def keep(self, hole: Hole, where: pl.Series) -> None:
-        """Keep the cells of a hole where columns don't give them back; null is a cell only in CSV, an empty one."""
-        if self.is_keeper(hole):
-            is_cell = where if self.is_csv else where & self._rows[hole].is_not_null()
+    def keep(self, placeholder: Placeholder, where: pl.Series) -> None:
+        """Keep the cells that columns don't restore; null is a cell only in CSV, an empty one."""
+        if self.is_keeper(placeholder):
+            is_cell = where if self.is_csv else where & self._rows[placeholder].is_not_null()
             if is_cell.any():
-                self._pieces.append(self.members(hole, is_cell))
+                self._pieces.append(self.members(placeholder, is_cell))
 
-    def members(self, hole: Hole, where: pl.Series) -> pl.Series:
-        """Write the cells of a hole as members of an object where a mask says so, else null."""
-        written = pl.DataFrame([self._keys(hole), self.literals(hole)])
+    def members(self, placeholder: Placeholder, where: pl.Series) -> pl.Series:
+        """Write the cells of a placeholder as members of an object where a mask says so, else null."""
+        written = pl.DataFrame([self._keys(placeholder), self.literals(placeholder)])
         return written.select(pl.when(where).then(pl.concat_str("key", pl.lit(":"), "literal"))).to_series()
 
-    def literals(self, hole: Hole) -> pl.Series:
-        """Return the cells of a hole as the JSON that the file has, or would have."""
-        texts = self._rows[hole].fill_null("")
+    def literals(self, placeholder: Placeholder) -> pl.Series:
+        """Return the cells of a placeholder as the JSON that the file has, or would have."""
+        texts = self._rows[placeholder].fill_null("")
         literal = members({"x": texts}).str.strip_prefix('"x":').alias("literal")
         if "numbers" not in self._rows.columns:
             return literal
-        is_number = (" " + self._rows["numbers"].fill_null("") + " ").str.contains(f" {hole} ", literal=True)
+        is_number = (" " + self._rows["numbers"].fill_null("") + " ").str.contains(f" {placeholder} ", literal=True)
         return pl.select(pl.when(is_number).then(texts).otherwise(literal).alias("literal")).to_series()
 
-    def _keys(self, hole: Hole) -> pl.Series:
-        keys = [msgspec.json.encode(alias(name)).decode() for name in self._columns.holes[hole]]
-        if hole + KEY not in self._rows.columns:
+    def _keys(self, placeholder: Placeholder) -> pl.Series:
+        keys = [msgspec.json.encode(alias(name)).decode() for name in self._columns.placeholders[placeholder]]
+        if placeholder + KEY not in self._rows.columns:
             return pl.repeat(keys[0], len(self._rows), eager=True).alias("key")
-        known = dict(zip(self._columns.holes[hole], keys, strict=True))
-        return self._rows[hole + KEY].replace_strict(known, default=keys[0]).alias("key")
+        known = dict(zip(self._columns.placeholders[placeholder], keys, strict=True))
+        return self._rows[placeholder + KEY].replace_strict(known, default=keys[0]).alias("key")
 
-    def column(self, hole: Hole, row: int) -> str:
-        """Return the column of a hole in a row."""
-        key = self._rows[hole + KEY][row] if hole + KEY in self._rows.columns else None
-        return key or self._columns.holes[hole][0]
+    def column(self, placeholder: Placeholder, row: int) -> str:
+        """Return the column of a placeholder in a row."""
+        key = self._rows[placeholder + KEY][row] if placeholder + KEY in self._rows.columns else None
+        return key or self._columns.placeholders[placeholder][0]
 
-    def path(self, hole: Hole, row: int) -> JsonPath:
-        """Return where a row has the cell of a hole."""
-        return self._columns.path(hole, self.column(hole, row))
+    def path(self, placeholder: Placeholder, row: int) -> JsonPath:
+        """Return where a row has the cell of a placeholder."""
+        return self._columns.path(placeholder, self.column(placeholder, row))
 
     def extra(self) -> pl.Series:
         """Return ``turns.extra``."""
@@ -91,7 +91,7 @@ class Differing(NamedTuple):
     """A cell that says something else of the dialogue than the first that says something."""
 
     row: int
-    hole: str
+    placeholder: str
     literal: str
     is_contradiction: bool
     """Whether it says something at all: GF-18."""
@@ -100,41 +100,41 @@ class Differing(NamedTuple):
 
 
 def facts_of(rows: pl.DataFrame, columns: RowColumns) -> pl.DataFrame:
-    """Return for each dialogue what its rows say of it, a column for each hole of dialogues."""
-    missing = {label.hole: list(label.missing) for label in columns.labels}
+    """Return for each dialogue what its rows say of it, a column for each placeholder of dialogues."""
+    missing = {label.placeholder: list(label.missing) for label in columns.labels}
     firsts = []
-    for hole in columns.holes:
-        if hole in DIALOGUE_TEXTS or hole == STARTED_AT:
-            said = pl.col(f"{hole}.value" if hole == STARTED_AT else hole)
-        elif hole.startswith(OF_DIALOGUE):
-            said = pl.col(hole).filter(~pl.col(hole).is_in(missing[hole]))
+    for placeholder in columns.placeholders:
+        if placeholder in DIALOGUE_TEXTS or placeholder == STARTED_AT:
+            said = pl.col(f"{placeholder}.value" if placeholder == STARTED_AT else placeholder)
+        elif placeholder.startswith(OF_DIALOGUE):
+            said = pl.col(placeholder).filter(~pl.col(placeholder).is_in(missing[placeholder]))
         else:
             continue
-        firsts.append(said.drop_nulls().first().alias(hole))
+        firsts.append(said.drop_nulls().first().alias(placeholder))
     return rows.group_by(NUMBER, maintain_order=True).agg(firsts)
 
 
 def differing(
-    rows: pl.DataFrame, facts: pl.DataFrame, columns: RowColumns, kept: Kept, split: str
+    rows: pl.DataFrame, facts: pl.DataFrame, columns: RowColumns, extras: RowExtras, split: str
 ) -> Iterator[Differing]:
     """Find the cells that say something else than is known of their dialogue; ``split``: where no row says one."""
-    nothing = {label.hole: label.missing for label in columns.labels} | {SPLIT: (split,)}
-    for hole in facts.columns:
-        if hole == NUMBER or not (kept.is_keeper(hole) or hole in columns.inside):
+    nothing = {label.placeholder: label.missing for label in columns.labels} | {SPLIT: (split,)}
+    for placeholder in facts.columns:
+        if placeholder == NUMBER or not (extras.is_keeper(placeholder) or placeholder in columns.inside):
             continue
-        values = rows[f"{hole}.value" if hole == STARTED_AT else hole]
-        missing = nothing.get(hole, ())
-        counting = facts[hole].fill_null(missing[0]) if missing and missing[0] else facts[hole]
+        values = rows[f"{placeholder}.value" if placeholder == STARTED_AT else placeholder]
+        missing = nothing.get(placeholder, ())
+        counting = facts[placeholder].fill_null(missing[0]) if missing and missing[0] else facts[placeholder]
         mask = values.ne_missing(counting.gather(rows[OWNER]))
-        if hole == STARTED_AT or not kept.is_csv:
+        if placeholder == STARTED_AT or not extras.is_csv:
             mask &= values.is_not_null()
         places = mask.arg_true()
         if len(places):
-            literals = kept.literals(hole).gather(places)
-            is_lost = kept.is_keeper(hole)
+            literals = extras.literals(placeholder).gather(places)
+            is_lost = extras.is_keeper(placeholder)
             for row, literal, value in zip(places, literals, values.gather(places), strict=True):
-                is_said = value is not None and (hole == SPLIT or value not in missing)
-                yield Differing(row, hole, literal, is_said, is_lost)
+                is_said = value is not None and (placeholder == SPLIT or value not in missing)
+                yield Differing(row, placeholder, literal, is_said, is_lost)
 
 
 _SAID = (ID, TEXT, SPEAKER)
@@ -142,15 +142,15 @@ _SAID = (ID, TEXT, SPEAKER)
 
 
 def record_extra(
-    rows: pl.DataFrame, dialogues: pl.DataFrame, columns: RowColumns, kept: Kept, differing: Iterable[Differing]
+    rows: pl.DataFrame, dialogues: pl.DataFrame, columns: RowColumns, extras: RowExtras, differing: Iterable[Differing]
 ) -> pl.Series:
     """Return ``records.extra`` of dialogues; null where there is nothing to say."""
     differs: defaultdict[int, dict[str, Raw]] = defaultdict(dict)
     for cell in (cell for cell in differing if cell.is_lost):
-        at = pointer(rows[TURN_INDEX][cell.row], kept.column(cell.hole, cell.row))
+        at = pointer(rows[TURN_INDEX][cell.row], extras.column(cell.placeholder, cell.row))
         differs[rows[OWNER][cell.row]][at] = Raw(cell.literal.encode())
     if not dialogues["is_same"].all():
-        _restate(rows.filter(~rows["is_same"]), columns, differs, is_csv=kept.is_csv)
+        _restate(rows.filter(~rows["is_same"]), columns, differs, is_csv=extras.is_csv)
     lines = pl.lit('"lines":[') + pl.col("lines").cast(pl.List(pl.String)).list.join(",") + "]"
     extra = dialogues.select(lines=lines)
     if differs:
@@ -167,15 +167,15 @@ def _restate(
     rows: pl.DataFrame, columns: RowColumns, differs: defaultdict[int, dict[str, Raw]], *, is_csv: bool
 ) -> None:
     """Note the whole rows of dialogues that an earlier record has, where they say anything else."""
-    whole = Kept(rows, columns, is_csv=is_csv)
+    whole = RowExtras(rows, columns, is_csv=is_csv)
     everywhere = pl.repeat(True, len(rows), dtype=pl.Boolean, eager=True)
-    for hole in columns.holes:
-        if hole in rows.columns and hole not in _SAID:
+    for placeholder in columns.placeholders:
+        if placeholder in rows.columns and placeholder not in _SAID:
             where = everywhere
-            if hole == ROLE:
+            if placeholder == ROLE:
                 where = ~rows["role.back"]
-            elif hole in TIMES:  # those that no column gives back are there already
-                where = rows[hole].is_null() | rows[hole + HOW].is_not_null()
-            whole.keep(hole, where)
+            elif placeholder in TIMES:  # those that no column gives back are there already
+                where = rows[placeholder].is_null() | rows[placeholder + HOW].is_not_null()
+            whole.keep(placeholder, where)
     for owner, index, extra in zip(rows[OWNER], rows[TURN_INDEX], whole.extra(), strict=True):
         differs[owner][pointer(index)] = Raw((extra or "{}").encode())

@@ -1,18 +1,50 @@
-"""Rows as frames: a column for each hole, and one of what no hole takes, as the members of a JSON object.
+"""Rows as frames: a column for each placeholder, and one of what no placeholder takes, as the members of a JSON object.
 
-Columns of a frame: ``line`` (of the file, from 0), the holes as texts (null: nothing is said), times as times,
-``rest`` (the members that go to ``extra``, without the braces), and of JSON rows ``numbers``: the holes whose cell is a
-literal, not a string.
+Columns of a frame: ``line`` (of the file, from 0), the placeholders as texts (null: nothing is said), times as times,
+``rest`` (the members that go to ``extra``, without the braces), and of JSON rows ``numbers``: the placeholders whose
+cell is a literal, not a string.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple, Self
 
 import msgspec
 import polars as pl
+from msgspec import Raw
 
-from talkhouse.ingest.declared.times import read_times
+from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
+from talkhouse.ingest.declared.documents.labels import Labels
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
+from talkhouse.ingest.declared.record_files import CSV, open_records
+from talkhouse.ingest.declared.record_files.content import (
+    BadRawRecord,
+    FileContent,
+    RawRecord,
+    RecordFile,
+    RowTable,
+    ending,
+)
+from talkhouse.ingest.declared.record_files.csv_cells import names
+from talkhouse.ingest.declared.record_files.csv_files import CsvRows
+from talkhouse.ingest.declared.rows.columns import ID, LEVEL, TEXT, TIMES, TURN_ID, Placeholder, RowColumns
+from talkhouse.ingest.declared.shapes import (
+    LITERAL,
+    NULL,
+    Members,
+    Shapes,
+    SplitObject,
+    alias,
+    is_null,
+    kind_of,
+    members_of,
+    text_of,
+)
+from talkhouse.ingest.declared.times import read_time, read_times
+from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.sources import SourceFile
 
 HOW = ".how"
 """Behind the name of a time: how the file writes it, for findings null where the column is null."""
@@ -21,28 +53,37 @@ BAD_TIME = ".bad"
 """Behind the name of a time: its text where it has another form than declared."""
 
 KEY = ".key"
-"""Behind the name of a hole that several columns may fill: the one that does."""
+"""Behind the name of a placeholder that several columns may fill: the one that does."""
 
 RAW = "raw"
 """The row itself, where it may have to go to the quarantine alone."""
 
-GIVEN = "given"
+GIVEN = "found"
 """Labels inside a row, as JSON."""
 
 
-class RowFrames(Protocol):
+class RowFrames(ABC):
     """A file as frames: iterate it once; BadRecord where the file is to be refused."""
 
     is_csv: bool
-    findings: list[ReaderFinding]
-    """What was found in labels inside of rows; known when they were read."""
 
+    _file: CsvRows | RecordFile
+
+    def __init__(self, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
+        self._columns, self._shapes, self._with_raw = columns, shapes, with_raw
+        self._keepers = columns.keepers
+        self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
+        self.findings: list[ReaderFinding] = []
+        """What was found in labels inside of rows; known when they were read."""
+
+    @abstractmethod
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in order."""
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """What the file is beside its rows, once they were read."""
+        """What the file is beside its rows, with their shapes, once they were read."""
+        return self._file.envelope | self._shapes.envelope()
 
 
 def times(texts: pl.Series, form: str) -> list[pl.Series]:
@@ -53,7 +94,7 @@ def times(texts: pl.Series, form: str) -> list[pl.Series]:
 
 
 def said(texts: pl.Series) -> pl.Series:
-    """Take an empty cell for one that says nothing."""
+    """Return the cells, null where one is empty."""
     return pl.select(pl.when(texts != "").then(texts)).to_series()
 
 
@@ -85,3 +126,275 @@ def joined(pieces: list[pl.Series], height: int) -> pl.Series:
 def shape_member(number: int | Mapping[str, Any]) -> str | None:
     """Write the number of a shape as a member of ``extra``; None for the usual one, which is left out."""
     return None if number == 0 else '"shape":' + msgspec.json.encode(number).decode()
+
+
+_SHOWN = 50
+"""Columns that a message names."""
+
+
+class CsvFrames(RowFrames):
+    """A CSV file as frames."""
+
+    is_csv = True
+
+    def __init__(
+        self, file: CsvRows, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
+    ) -> None:
+        """Raises BadRecord GF-12 where a declared column is not there, or twice."""
+        super().__init__(columns, declaration, shapes, with_raw=with_raw)
+        self._file: CsvRows = file
+        check_header(file.columns, columns.declared)
+        self._names = names(file.columns)
+        self._holders = {name: self._keepers.get(name) for name in self._names}
+        self._usual: dict[str, str] = {}
+        """How the first time of a column is written."""
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Yield a frame for each chunk."""
+        if not self._with_raw:
+            yield from map(self._frame, self._file.tables())
+            return
+        for table in self._file.tables():
+            yield self._frame(table).with_columns(table.texts.alias(RAW))
+
+    def _frame(self, rows: RowTable) -> pl.DataFrame:
+        # Not by ``pl.col``, which takes a column's name for a pattern if it looks like one.
+        table = dict(zip(self._names, rows.cells.get_columns(), strict=True))
+        made = [rows.lines.alias("line")]
+        for placeholder, (column, *_) in self._columns.placeholders.items():
+            cell = table[column]
+            made.append((cell if placeholder in (TEXT, ID) else said(cell)).alias(placeholder))
+        frame = pl.DataFrame(made)
+        hows: list[str] = []
+        for placeholder in TIMES:
+            if placeholder in self._columns.placeholders:
+                frame = frame.with_columns(times(frame[placeholder], self._forms[placeholder]))
+                hows += [placeholder] if placeholder in self._holders.values() else []
+        rest = [self._shape_numbers(frame, hows), _as_written(rows)]
+        free = [name for name, placeholder in self._holders.items() if placeholder is None]
+        rest += [members({alias(name): table[name] for name in free})] if free else []
+        rest += [
+            # A time that the column does not give back stays as it is.
+            member(
+                alias(name), frame[placeholder], frame[placeholder].is_not_null() & frame[placeholder + HOW].is_null()
+            )
+            for name, placeholder in self._holders.items()
+            if placeholder in hows
+        ]
+        return frame.with_columns(rest=joined([piece for piece in rest if piece is not None], len(frame)))
+
+    def _shape_numbers(self, frame: pl.DataFrame, hows: list[str]) -> pl.Series | None:
+        """Return the number of each row's shape where it is not 0; shapes differ in how times are written."""
+        if not hows:
+            number = shape_member(self._shapes.number(LEVEL, dict(self._holders)))
+            return None if number is None else pl.repeat(number, len(frame), eager=True)
+        for placeholder in hows:  # an empty cell, and one that stays in extra, may have any shape
+            known = frame[placeholder + HOW].drop_nulls()
+            if len(known):
+                self._usual.setdefault(placeholder, known[0])
+        written = [
+            frame[placeholder + HOW].fill_null(self._usual.get(placeholder, "")).alias(placeholder)
+            for placeholder in hows
+        ]
+        keys = pl.DataFrame(written)
+        ways = keys.unique(maintain_order=True)
+        numbers = []
+        for way in ways.iter_rows(named=True):
+            names_of = {placeholder: f"{placeholder}@{how}" if how else placeholder for placeholder, how in way.items()}
+            shape = {name: names_of.get(placeholder or "", placeholder) for name, placeholder in self._holders.items()}
+            numbers.append(shape_member(self._shapes.number(LEVEL, shape)))
+        ways = ways.with_columns(pl.Series("number", numbers, pl.String))
+        return keys.join(ways, on=hows, how="left", maintain_order="left")["number"]
+
+
+def _as_written(rows: RowTable) -> pl.Series | None:
+    if not rows.as_written:
+        return None
+    written: list[str | None] = [None] * len(rows.lines)
+    for position, cells in rows.as_written.items():
+        written[position] = '"cells":' + msgspec.json.encode(cells).decode()
+    return pl.Series(written, dtype=pl.String)
+
+
+def check_header(columns: list[str], declared: Iterable[str]) -> None:
+    """Raise BadRecord GF-12 for a declared column that a file does not have, or has twice."""
+    for name in declared:
+        times_there = columns.count(name)
+        if times_there != 1:
+            problem = "is not there" if not times_there else "is there twice"
+            more = f" and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else ""
+            known = ", ".join(columns[:_SHOWN]) + more
+            raise BadRecord("GF-12", f"the column '{name}' {problem}; the columns are: {known}", "/0")
+
+
+_ROWS = 20_000
+"""Rows in a frame."""
+
+
+class _Cell(NamedTuple):
+    placeholder: Placeholder
+    path: JsonPath
+    below: str
+    """Its pointer."""
+    name: str
+    """What messages call it."""
+
+    @classmethod
+    def at(cls, placeholder: Placeholder, path: JsonPath) -> Self:
+        """Describe the cell at a path."""
+        return cls(placeholder, path, pointer(*path), f"'{'.'.join(filter(None, path))}'")
+
+
+class JsonFrames(RowFrames):
+    """A file of JSON objects, a row each, as frames."""
+
+    is_csv = False
+
+    def __init__(
+        self,
+        file: RecordFile,
+        columns: RowColumns,
+        declaration: Declaration,
+        shapes: Shapes,
+        *,
+        with_raw: bool = False,
+        labels: Sequence[Labels] = (),
+    ) -> None:
+        super().__init__(columns, declaration, shapes, with_raw=with_raw)
+        self._file: RecordFile = file
+        self._labels = labels
+        self._readers = {
+            key: [_Cell.at(placeholder, columns.path(placeholder, key)) for placeholder in placeholders]
+            for key, placeholders in columns.readers().items()
+        }
+        self._required = [placeholder for placeholder in (TEXT, ID) if placeholder in columns.placeholders]
+        self._named = [placeholder for placeholder, names in columns.placeholders.items() if len(names) > 1]
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Yield a frame for so many rows; BadRecord for a row that is none."""
+        batch: list[dict[str, Any]] = []
+        for record in self._file:
+            if isinstance(record, BadRawRecord):
+                raise BadRecord(record.problem.rule, record.problem.detail, record.pointer + record.problem.pointer)
+            batch.append(self._row(record))
+            if len(batch) == _ROWS:
+                yield self._frame(batch)
+                batch = []
+        if batch:
+            yield self._frame(batch)
+
+    def _frame(self, batch: list[dict[str, Any]]) -> pl.DataFrame:
+        schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(self._columns.placeholders, pl.String)
+        for placeholder in TIMES:
+            if placeholder in self._columns.placeholders:
+                schema |= {
+                    f"{placeholder}.value": pl.Datetime("us"),
+                    placeholder + HOW: pl.String,
+                    placeholder + BAD_TIME: pl.String,
+                }
+        schema |= {RAW: pl.String} if self._with_raw else {}
+        schema |= {GIVEN: pl.String} if self._labels else {}
+        schema |= {placeholder + KEY: pl.String for placeholder in self._named} | {
+            "rest": pl.String,
+            "numbers": pl.String,
+        }
+        return pl.DataFrame([pl.Series(name, [row.get(name) for row in batch], kind) for name, kind in schema.items()])
+
+    def _row(self, record: RawRecord) -> dict[str, Any]:
+        at = record.pointer
+        row: dict[str, Any] = {"line": int(at.rpartition("/")[2])}
+        shape: dict[str, str | None] = {}
+        rest: list[str] = []
+        numbers: list[str] = []
+        if record.raw[:1] != b"{":
+            raise BadRecord("GF-01", f"a row is {kind_of(Raw(record.raw))}, not an object", at)
+        members = members_of(record.raw)
+        for key, raw in members.items():
+            name = self._take(key, raw, row, numbers, at) if key in self._readers else None
+            shape[key] = name
+            if name is None:
+                rest.append(f"{_key(key)}{bytes(raw).decode()}")
+        for placeholder in self._required:
+            # A turn with an id of its own may lack the dialogue's.
+            has_default = placeholder == ID and self._columns.has_default_ids and row.get(TURN_ID) is not None
+            if row.get(placeholder) is None and not has_default:
+                cells = (
+                    _Cell.at(placeholder, self._columns.path(placeholder, name))
+                    for name in self._columns.placeholders[placeholder]
+                )
+                wanted = " or ".join(cell.name for cell in cells)
+                raise BadRecord("GF-01", f"{wanted} is missing", at)
+        number = shape_member(self._shapes.number(LEVEL, shape))
+        row["rest"] = ",".join([number, *rest] if number else rest) or None
+        row[GIVEN] = self._given(members, row, at) if self._labels else None
+        row[RAW] = record.raw.decode() if self._with_raw else None
+        row["numbers"] = " ".join(numbers) or None
+        return row
+
+    def _take(self, key: str, member: Raw, row: dict[str, Any], numbers: list[str], at: str) -> str | None:
+        """Read a cell for all that want it; returns how its keeper writes it, None where none gives it back."""
+        keeper = self._keepers.get(key)
+        written: str | None = None
+        for placeholder, path, below, name_in_file in self._readers[key]:
+            if placeholder in row and row[placeholder] is not None:
+                continue
+            raw = member if len(path) == 1 else SplitObject({key: member}, {}).find(path)
+            if raw is None or is_null(raw):
+                written = placeholder + NULL if placeholder == keeper else written
+                continue
+            text, suffix = text_of(raw, at + below, name_in_file)
+            if placeholder == TEXT and suffix:
+                raise BadRecord("GF-01", f"{name_in_file} is {text:.100}, not a text", at + below)
+            row[placeholder], row[placeholder + KEY] = text, key
+            name: str | None = placeholder + suffix
+            if suffix:
+                numbers.append(placeholder)
+            if placeholder in TIMES:
+                value, how = read_time(text, self._forms[placeholder], is_number=suffix == LITERAL)
+                row[f"{placeholder}.value"], row[placeholder + HOW] = value, how
+                row[placeholder + BAD_TIME] = text if value is None else None
+                name = f"{placeholder}@{how}" if how else None
+            written = name if placeholder == keeper else written
+        return written
+
+    def _given(self, members: Members, row: dict[str, Any], at: str) -> str | None:
+        dialogue = ParsedDialogue([ParsedTurn("", row[TEXT], at)], messages={0: members})
+        found = [label for labels in self._labels for label in labels.read(members, dialogue, self.findings)]
+        return msgspec.json.encode(found).decode() if found else None
+
+
+_KEYS: dict[str, str] = {}
+
+
+def _key(key: str) -> str:
+    if key not in _KEYS:
+        if len(_KEYS) > 10_000:
+            _KEYS.clear()
+        _KEYS[key] = msgspec.json.encode(alias(key)).decode() + ":"
+    return _KEYS[key]
+
+
+def is_csv(path: PurePosixPath) -> bool:
+    """Whether a file has cells, not objects, by its path."""
+    return ending(path) in CSV
+
+
+def open_frames(
+    file: SourceFile,
+    columns: RowColumns,
+    declaration: Declaration,
+    shapes: Shapes,
+    *,
+    with_raw: bool = False,
+    labels: Sequence[Labels] = (),
+) -> RowFrames:
+    """Open a file of rows, ``with_raw``: and keep each row itself; ``labels`` are inside JSON rows.
+
+    Raises BadRecord where the file is to be refused, here or when it is iterated.
+    """
+    if is_csv(file.path):
+        return CsvFrames(
+            CsvRows(FileContent(file), declaration.dialect), columns, declaration, shapes, with_raw=with_raw
+        )
+    records = open_records(file, declaration, "item")
+    return JsonFrames(records, columns, declaration, shapes, with_raw=with_raw, labels=labels)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from talkhouse.ingest.declared.documents.parsed_record import in_loops
 from talkhouse.ingest.declared.rows.columns import ORDER, REPLY_TO, SAID_AT, TURN_ID, RowColumns
 from talkhouse.ingest.declared.rows.spool import NUMBER
 from talkhouse.ingest.decode import BadRecord, pointer
@@ -45,37 +46,11 @@ def replies(rows: pl.DataFrame) -> Replies:
     looped = nothing
     forward = (targets >= rows[TURN_INDEX]).fill_null(value=False)
     if forward.any():
-        looped = pl.Series(list(_looped(rows, targets, forward)), dtype=pl.Boolean)
+        by_dialogue = rows.select(NUMBER, target=targets).group_by(NUMBER, maintain_order=True)
+        is_looped = (one for _, turns in by_dialogue for one in in_loops(turns["target"].to_list()))
+        looped = pl.Series(list(is_looped), dtype=pl.Boolean)
         targets = pl.select(pl.when(~looped).then(targets)).to_series()
     return Replies(targets.cast(pl.Int32), is_repeated.arg_true(), lost, looped)
-
-
-def _looped(rows: pl.DataFrame, targets: pl.Series, forward: pl.Series) -> Iterator[bool]:
-    """Tell of each row whether its reply is part of a loop, which has some reply to a later turn."""
-    suspects = set(rows[NUMBER].filter(forward))
-    frame = rows.select(NUMBER).with_columns(target=targets)
-    for (number,), group in frame.group_by(NUMBER, maintain_order=True):
-        if number not in suspects:
-            yield from [False] * len(group)
-            continue
-        replied = group["target"].to_list()
-        yield from _in_loops(replied)
-
-
-def _in_loops(targets: list[int | None]) -> list[bool]:
-    """Find the turns from which following the replies leads back to them, in time that grows with their number."""
-    in_loop = [False] * len(targets)
-    seen_from = [-1] * len(targets)
-    for start in range(len(targets)):
-        turn: int | None = start
-        while turn is not None and seen_from[turn] < 0:
-            seen_from[turn] = start
-            turn = targets[turn]
-        if turn is not None and seen_from[turn] == start:
-            while turn is not None and not in_loop[turn]:
-                in_loop[turn] = True
-                turn = targets[turn]
-    return in_loop
 
 
 def by_time(rows: pl.DataFrame) -> pl.DataFrame:
@@ -122,7 +97,7 @@ VALUE, WHOLE = f"{ORDER}.value", f"{ORDER}.whole"
 def with_order(frames: Iterator[pl.DataFrame], columns: RowColumns) -> Iterator[pl.DataFrame]:
     """Read the places, where there are some; BadRecord GF-01 for one that is no number."""
     for frame in frames:
-        if ORDER not in columns.holes:
+        if ORDER not in columns.placeholders:
             yield frame
             continue
         places = frame[ORDER].cast(pl.Float64, strict=False)

@@ -5,9 +5,10 @@ Dialogues come in the order of their first rows.
 Only at its end it is known that a file can be read, and whether a dialogue goes on further below.
 """
 
+from array import array
 from collections.abc import Iterator
 from itertools import chain
-from tempfile import TemporaryFile
+from tempfile import SpooledTemporaryFile
 from typing import Self
 
 import polars as pl
@@ -45,34 +46,42 @@ def with_defaults(said: pl.DataFrame) -> pl.Series:
 
 
 class SetAside:
-    """Frames on disk, by their numbers; close it."""
+    """Pieces of bytes in a temporary file, by their numbers; use it in a ``with``. Memory: 8 bytes for each."""
 
     def __init__(self) -> None:
-        self._file = TemporaryFile()  # noqa: SIM115 - closed by close
-        self._places: list[tuple[int, int]] = []
-        self.close = self._file.close
+        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed by __exit__
+        self._ends = array("q", [0])
 
-    def add(self, frame: pl.DataFrame) -> int:
-        """Write a frame, and return its number."""
-        raw = frame.write_ipc(None).getbuffer()
-        begin = sum(self._places[-1]) if self._places else 0
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the temporary file."""
+        self._file.close()
+
+    def add(self, piece: bytes | memoryview) -> int:
+        """Write a piece, and return its number."""
+        self._file.seek(self._ends[-1])
+        self._file.write(piece)
+        self._ends.append(self._ends[-1] + len(piece))
+        return len(self._ends) - 2
+
+    def read(self, number: int) -> bytes:
+        """Read a piece again."""
+        begin, end = self._ends[number : number + 2]
         self._file.seek(begin)
-        self._file.write(raw)
-        self._places.append((begin, len(raw)))
-        return len(self._places) - 1
+        return self._file.read(end - begin)
 
-    def read(self, number: int) -> pl.DataFrame:
-        """Read a frame again."""
-        begin, size = self._places[number]
-        self._file.seek(begin)
-        return pl.read_ipc(self._file.read(size))
 
+REFUSED = "refused"
+"""In a file's envelope: of each record in quarantine with several rows, by its pointer, their lines and bytes."""
 
 SCATTERED = "scattered"
 """In a file's envelope: some record's rows don't stand together, in order."""
 
 _IN_MEMORY = 16_000_000
-"""Bytes of rows that are kept in memory; more are set aside in a temporary file."""
+"""Bytes that are kept in memory; more are set aside in a temporary file."""
 
 _SLICE = 30_000
 """Rows that are given back at once, and the rest of their last dialogue."""
@@ -105,7 +114,7 @@ class Spool:
         """Remove what was set aside."""
         self._frames.clear()
         if self._disk is not None:
-            self._disk.close()
+            self._disk.__exit__()
 
     def add(self, frame: pl.DataFrame) -> None:
         """Set rows aside; they are grouped by the dialogue's id, where they have that column."""
@@ -119,9 +128,8 @@ class Spool:
             self._write()
 
     def _write(self) -> None:
-        """Move what is in memory to the temporary file."""
         self._disk = self._disk or SetAside()
-        self._written.append(self._disk.add(pl.concat(self._frames)))
+        self._written.append(self._disk.add(_packed(pl.concat(self._frames))))
         self._frames.clear()
         self._size = 0
 
@@ -143,7 +151,6 @@ class Spool:
             yield left
 
     def _sorted(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
-        """Yield all rows by dialogue, part by part."""
         if numbers.is_sorted():
             yield from self._parts(numbers)
         elif self._disk is None:
@@ -153,7 +160,6 @@ class Spool:
             yield from self._buckets(numbers, self._disk)
 
     def _parts(self, numbers: pl.Series) -> Iterator[pl.DataFrame]:
-        """Yield all rows as they stand in the file, with their numbers and positions."""
         begin = 0
         for part in self._frames_in_order():
             end = begin + len(part)
@@ -164,9 +170,8 @@ class Spool:
             begin = end
 
     def _frames_in_order(self) -> Iterator[pl.DataFrame]:
-        """Yield all rows as they were added."""
         frames = (pl.concat(self._frames) for _ in self._frames[:1])
-        written = (self._disk.read(number) for number in self._written if self._disk is not None)
+        written = (pl.read_ipc(self._disk.read(number)) for number in self._written if self._disk is not None)
         return chain(written, frames)
 
     def _buckets(self, numbers: pl.Series, disk: SetAside) -> Iterator[pl.DataFrame]:
@@ -178,10 +183,14 @@ class Spool:
             begin = -1
             for bucket, end in zip(buckets, ends, strict=True):
                 is_there = (pl.col(NUMBER) > begin) & (pl.col(NUMBER) <= end)
-                bucket.append(disk.add(part.filter(is_there)))
+                bucket.append(disk.add(_packed(part.filter(is_there))))
                 begin = end
         for bucket in buckets:
-            yield pl.concat([disk.read(number) for number in bucket]).sort(NUMBER, maintain_order=True)
+            yield pl.concat([pl.read_ipc(disk.read(number)) for number in bucket]).sort(NUMBER, maintain_order=True)
+
+
+def _packed(frame: pl.DataFrame) -> memoryview:
+    return frame.write_ipc(None).getbuffer()
 
 
 def _runs(ids: pl.Series) -> pl.DataFrame:

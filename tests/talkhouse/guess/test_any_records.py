@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from talkhouse.guess.inspection import inspected
 from talkhouse.guess.new_declaration import new_declaration
-from talkhouse.ingest.declared.declaration.read import of_folder
+from talkhouse.ingest.declared.declaration import of_folder
 from tests.conftest import invented_examples
 from tests.talkhouse.guess.folders import write
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.guess.beginnings import start_of
 from talkhouse.guess.inspection import Inspection, inspected
+from talkhouse.guess.sample import start_of
 from talkhouse.guess.text_rules import markers_of
 from talkhouse.schema.errors import SourceError, UsageError
 from tests.commands import on_a_terminal, run

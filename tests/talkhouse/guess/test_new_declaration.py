@@ -10,7 +10,7 @@ import pytest
 
 from talkhouse.guess.guessed_folder import look, looks_like
 from talkhouse.guess.new_declaration import new_declaration
-from talkhouse.ingest.declared.declaration.read import of_folder
+from talkhouse.ingest.declared.declaration import of_folder
 from talkhouse.schema.errors import SourceError, UsageError
 from tests.talkhouse.guess.folders import (
     CHAT,
@@ -164,7 +164,7 @@ def test_names_that_no_pattern_tells_apart_are_listed(tmp_path: Path) -> None:
 def test_of_two_formats_the_other_is_left(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"chat.jsonl": lines(*CHAT), "pairs.jsonl": lines(PREFERENCE[0])})
     seen = new_declaration(folder)
-    assert [file.path for file in seen.files] == ["chat.jsonl"]
+    assert seen.files == [("chat.jsonl", None)]
     assert seen.left == {"pairs.jsonl": "looks like preference, with other fields"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from talkhouse.guess.new_declaration import new_declaration
-from talkhouse.ingest.declared.declaration.read import of_folder
+from talkhouse.ingest.declared.declaration import of_folder
 from tests.commands import run
 
 DOCS = Path(__file__).parents[3] / "docs"

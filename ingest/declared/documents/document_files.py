@@ -1,0 +1,216 @@
+"""Reads and writes files whose records hold a dialogue each, whatever the format."""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
+from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, ReadRecord, dialogues_of
+from talkhouse.ingest.declared.documents.labels import labels_of
+from talkhouse.ingest.declared.documents.parsed_record import (
+    DocumentFormat,
+    RecordFieldsReader,
+    paths_of,
+    take_label,
+    write_field,
+)
+from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, placeholders_of_keys, typed_dialogues
+from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.record_files import open_records, write_records
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
+from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, kind_of, members_of, merged, wanted
+from talkhouse.ingest.decode import BadRecord, check, literals
+from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
+from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
+
+DeclaredFile: TypeAlias = tuple[SourceFile, Files]
+"""A file, and the ``[[files]]`` that it belongs to."""
+
+CAREFULLY = "TALKHOUSE_READ_CAREFULLY"
+"""A variable of the environment: set, every record is read one by one, to the same rows."""
+
+_BLOCK = 4_000_000
+"""Bytes of records that are decoded and handed on together."""
+
+
+def read_documents(
+    declaration: Declaration, document_format: DocumentFormat, files: Iterable[DeclaredFile]
+) -> Iterator[Outcome]:
+    """Read files in their order."""
+    reader = _DocumentReader(declaration, document_format)
+    for file, entry in files:
+        yield from reader.file(file, entry)
+
+
+class _DocumentReader:
+    def __init__(self, declaration: Declaration, document_format: DocumentFormat) -> None:
+        self._declaration = declaration
+        self._format = document_format
+        self._want = merged(document_format.wanted, wanted(paths_of(declaration)))
+        self._fields = RecordFieldsReader(declaration)
+        self._labels = labels_of(declaration)
+        self._identity = Identity(declaration.corpus_id)
+        self._rows = DialogueRows(declaration, self._identity, Splits(declaration))
+        columns = None if os.environ.get(CAREFULLY) else document_format.columns
+        placeholders = placeholders_of_keys(declaration)
+        self._typed = (
+            None
+            if columns is None or placeholders is None
+            else TypedRecords(declaration, placeholders, columns, self._see)
+        )
+
+    def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
+        """Read one file; what is wrong with it as a whole refuses it."""
+        location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
+        path, count = self._identity.file(file), 0
+        self._rows.shapes = Shapes()
+        try:
+            records = open_records(file, self._declaration)
+            for block, typed in self._decoded(_blocks(records.texts())):
+                some = [typed_dialogues(one, block, self._labels) for one in typed]
+                decoded = {n for one in some for n in one.of_records}
+                reads: dict[int, ReadRecord] = {}
+                for n, raw in enumerate(block):
+                    if n not in decoded:
+                        read = self._checked(records.check(raw), location)
+                        if isinstance(read, Rejected):
+                            yield read
+                        else:
+                            reads[n] = read
+                some.append(dialogues_of(reads))
+                read_again = partial(self._read_of, block, reads)
+                if batch := self._rows.batch(block, location, path, some, read_again):
+                    yield batch
+                count += len(block)
+        except BadRecord as problem:
+            yield reject(location, problem, file.read())
+            return
+        yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
+
+    def _decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:
+        """Decode blocks in a thread of its own, one ahead: DuckDB works without Python's lock."""
+        if self._typed is None:
+            yield from ((block, []) for block in blocks)
+            return
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            ahead = deque[tuple[list[RawRecord], Future[list[Typed]]]]()
+            for block in blocks:
+                ahead.append((block, thread.submit(self._typed.decode, block)))
+                if len(ahead) > 1:
+                    done, typed = ahead.popleft()
+                    yield done, typed.result()
+            yield from ((done, typed.result()) for done, typed in ahead)
+
+    def _see(self, raw: RawRecord) -> Seen | None:
+        """Read a record for a look at how it is written."""
+        try:
+            check(raw.raw)
+            read = self._read(raw)
+        except BadRecord:
+            return None
+        if read.findings or read.dialogue.candidates or read.dialogue.extra:
+            return None
+        return Seen(read.split.shape(read.taken, {}), read.dialogue.turns)
+
+    def _read_of(self, block: Sequence[RawRecord], reads: Mapping[int, ReadRecord], n: int) -> ReadRecord:
+        return reads.get(n) or self._read(block[n])
+
+    def _checked(self, raw: RawRecord | BadRawRecord, location: SourceLocation) -> ReadRecord | Rejected:
+        """Read one record; return it where it can't be loaded."""
+        try:
+            if isinstance(raw, BadRawRecord):
+                raise raw.problem
+            return self._read(raw)
+        except BadRecord as problem:
+            verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
+            place = replace(location, pointer=raw.pointer, record_index=raw.record_index, size=len(raw.raw))
+            return reject(place, problem, verbatim)
+
+    def _read(self, raw: RawRecord) -> ReadRecord:
+        if raw.raw[:1] != b"{":
+            raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
+        split = SplitObject(members_of(raw.raw), self._want)
+        taken: dict[str, str | None] = {}
+        findings: list[ReaderFinding] = []
+        fields = self._fields.read(split, taken, findings)
+        if fields.native_id is None:
+            fields.native_id = raw.key
+        dialogue = self._format.read(split)
+        labels = [label for labels in self._labels for label in labels.read(split.members, dialogue, findings)]
+        for spec in self._labels:
+            take_label(spec.spec, split, taken)
+        taken |= dialogue.taken
+        findings += dialogue.findings
+        if not dialogue.turns:
+            findings.append(ReaderFinding("GF-02", "the record has no turns"))
+        return ReadRecord(split, fields, dialogue, taken, labels, findings)
+
+
+def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
+    block, size = list[RawRecord](), 0
+    for raw in texts:
+        block.append(raw)
+        size += len(raw.raw)
+        if size >= _BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def documents_writer(document_format: DocumentFormat) -> Writer:
+    """Make the writer of a corpus's files."""
+
+    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterable[bytes]:
+        has_envelope = first.record is None and first.raw is None
+        envelope = literals(first.file.extra)
+        shapes = KnownShapes(envelope)
+        records = rest if has_envelope else chain([first], rest)
+        return write_records(
+            envelope,
+            (_written(number, stored, document_format, shapes) for number, stored in enumerate(records)),
+            PurePosixPath(first.path),
+        )
+
+    return file_by_file(write_file)
+
+
+def document_writer(document_format: DocumentFormat) -> RecordWriter:
+    """Make the writer of a single record."""
+
+    def write_record(stored: StoredRecord) -> bytes:
+        return _json(stored, document_format, KnownShapes(literals(stored.file.extra)))
+
+    return write_record
+
+
+def _written(number: int, stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes) -> WrittenRecord:
+    if stored.raw is not None:
+        return WrittenRecord(number, stored.pointer, stored.raw, is_verbatim=True)
+    cells = literals(stored.loaded.extra).get("cells")
+    return WrittenRecord(
+        stored.loaded.record_index,
+        stored.pointer,
+        _json(stored, document_format, shapes),
+        None if cells is None else msgspec.json.decode(cells, type=Mapping[str, str]),
+    )
+
+
+def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes) -> bytes:
+    extra = literals(stored.loaded.extra)
+
+    def fill(placeholder: str) -> bytes:
+        own = write_field(placeholder, stored)
+        return own if own is not None else document_format.write(placeholder, stored, shapes)
+
+    return join(shapes.shape("record", extra), extra, fill)

@@ -1,0 +1,381 @@
+"""Labels in rows: in the columns of turns, and in files of their own, a row a label."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Protocol
+
+import msgspec
+import polars as pl
+from msgspec import Raw, Struct
+
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, matches
+from talkhouse.ingest.declared.documents.labels import ParsedLabel, span_of
+from talkhouse.ingest.declared.rows.columns import ID, TEXT, TURN_ID, LabelColumn, Placeholder, RowColumns
+from talkhouse.ingest.declared.rows.facts import OWNER, RowExtras
+from talkhouse.ingest.declared.rows.frames import GIVEN
+from talkhouse.ingest.declared.rows.replies import TURN_INDEX
+from talkhouse.ingest.declared.rows.spool import POSITION, SetAside
+from talkhouse.ingest.declared.shapes import alias, rounded
+from talkhouse.ingest.decode import BadRecord, dump, pointer
+from talkhouse.ingest.outcomes import ReaderFinding
+from talkhouse.ingest.rows import Annotation, ColumnBatch, Record, Row
+
+
+@dataclass
+class LabelledRows:
+    """Labels of some rows, the rows whose span is not inside its text, and odd numbers."""
+
+    batches: list[ColumnBatch]
+    outside: list[tuple[int, LabelColumn]]
+    numbers: list[tuple[str, int, Placeholder, str]]
+    """Numbers that the column does not have: rule, row, placeholder and detail."""
+
+
+def labels_of(rows: pl.DataFrame, columns: RowColumns, extras: RowExtras) -> LabelledRows:
+    """Make the labels of rows with their ``record_id``, ``dialogue_id`` and ``turn_index``."""
+    made = LabelledRows([], [], [])
+    for label in columns.labels:
+        if label.placeholder in rows.columns:
+            texts = rows[label.placeholder]
+            extras.keep(label.placeholder, _not_given_back(texts, label, is_csv=extras.is_csv))
+        if label.is_of_turn:
+            numbers = _numbers(rows, label, made.numbers)
+            made.batches += _batch(rows, label, numbers, made.outside)
+    return made
+
+
+def labels_inside(rows: pl.DataFrame) -> Iterator[Row]:
+    """Make the labels that are inside JSON rows."""
+    if GIVEN not in rows.columns:
+        return
+    found = rows.filter(pl.col(GIVEN).is_not_null()).select(GIVEN, "record_id", "dialogue_id", TURN_INDEX)
+    for raw, record_id, dialogue_id, turn_index in found.iter_rows():
+        for given in msgspec.json.decode(raw, type=list[ParsedLabel]):
+            yield given._replace(turn_index=turn_index).row(record_id, dialogue_id)
+
+
+def _not_given_back(texts: pl.Series, label: LabelColumn, *, is_csv: bool) -> pl.Series:
+    """Return which cells are no label, and another than what a cell without a label has."""
+    others = [value for value in label.missing if value != label.missing[0]]
+    is_other = texts.is_in(others).fill_null(value=False)
+    return is_other | texts.is_null() if is_csv and label.missing[0] != "" else is_other
+
+
+def _numbers(rows: pl.DataFrame, label: LabelColumn, odd: list[tuple[str, int, Placeholder, str]]) -> pl.Series:
+    """Read the numbers of labels, null where there is none, and note those that are none or that are rounded."""
+    if label.value is None:
+        return pl.repeat(None, len(rows), dtype=pl.Float64, eager=True)
+    texts = rows[label.value]
+    numbers = texts.cast(pl.Float64, strict=False)
+    numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
+    is_number = texts.is_not_null() & ~texts.is_in(list(label.missing))
+    for row in (is_number & numbers.is_null()).arg_true():
+        odd.append(("GF-01", row, label.value, f"{texts[row]!r:.100} is no number"))
+    for row in (numbers.abs() >= 2**53).arg_true():
+        if detail := rounded(texts[row], numbers[row]):
+            odd.append(("GF-21", row, label.value, detail))
+    return numbers
+
+
+def _batch(
+    rows: pl.DataFrame, label: LabelColumn, numbers: pl.Series, outside: list[tuple[int, LabelColumn]]
+) -> Iterator[ColumnBatch]:
+    is_label = pl.col("label").is_not_null() & ~pl.col("label").is_in(list(label.missing))
+    given = rows.select(
+        "record_id",
+        "dialogue_id",
+        TURN_INDEX,
+        label=pl.col(label.placeholder) if label.placeholder in rows.columns else pl.lit(None, pl.String),
+        value=numbers,
+        annotator_id=pl.col(label.annotator) if label.annotator else pl.lit(label.annotator_id, pl.String),
+        row=pl.int_range(pl.len()),
+    ).with_columns(label=pl.when(is_label).then("label"))
+    given = given.filter(pl.col("label").is_not_null() | pl.col("value").is_not_null())
+    if not len(given):
+        return
+    shared = {"scheme": label.scheme, "annotator_index": label.annotator_index, "item_index": 0}
+    made = given.drop("row").to_dict()
+    if label.start and label.end:
+        ends = rows.select(label.start, label.end, TEXT)[given["row"]]
+        made |= _spans(ends, given["row"], label, outside)
+    yield ColumnBatch(Annotation, shared, made)
+
+
+def _spans(
+    rows: pl.DataFrame, numbers: pl.Series, label: LabelColumn, outside: list[tuple[int, LabelColumn]]
+) -> dict[str, pl.Series]:
+    spans: list[tuple[int | None, int | None]] = []
+    for number, (start, end, text) in zip(numbers, rows.iter_rows(), strict=True):
+        span = span_of(start, end, text, is_utf16=label.is_utf16) if start is not None and end is not None else None
+        if span is None and not (start is None and end is None):
+            outside.append((number, label))
+        spans.append(span or (None, None))
+    starts, ends = zip(*spans, strict=True)
+    return {
+        "start_index": pl.Series("start_index", starts, pl.Int32),
+        "end_index": pl.Series("end_index", ends, pl.Int32),
+    }
+
+
+class KnownRows(Protocol):
+    """What remembers dialogues as they are read."""
+
+    def add_rows(self, dialogues: pl.DataFrame, rows: pl.DataFrame) -> None:
+        """Remember the dialogues of a batch of rows."""
+
+
+class StoredDialogue(Struct, array_like=True, gc=False):
+    """One dialogue."""
+
+    dialogue_id: str
+    texts: list[str]
+    ids: list[str | None] | None
+    """Of its turns; None where no column has them."""
+
+    def turn(self, name: str) -> int | None:
+        """Return the index of the turn that a label names, by its id or else its index; None where there is none."""
+        if self.ids is not None:
+            return self.ids.index(name) if name in self.ids else None
+        is_index = name.isascii() and name.isdigit() and len(name) < 10
+        return int(name) if is_index and int(name) < len(self.texts) else None
+
+
+class DialogueStore(SetAside):
+    """The dialogues of one build by the ids that their files have; of those with one id, the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: dict[str, int] = {}
+
+    def add_rows(self, dialogues: pl.DataFrame, rows: pl.DataFrame) -> None:
+        """Remember the dialogues of a batch of rows, by their ids, or by their keys where they have none."""
+        ids = [pl.col(TURN_ID)] if TURN_ID in rows.columns else []
+        said = rows.group_by(OWNER, maintain_order=True).agg(TEXT, *ids)
+        turn_ids = said[TURN_ID] if ids else [None] * len(said)
+        names = dialogues["native_id"] if ID in rows.columns else dialogues["dialogue_id"]
+        for name, dialogue_id, texts, own in zip(names, dialogues["dialogue_id"], said[TEXT], turn_ids, strict=True):
+            own_ids = None if own is None else own.to_list()
+            if name not in self._places:
+                dialogue = StoredDialogue(dialogue_id, texts.to_list(), own_ids)
+                self._places[name] = self.add(msgspec.msgpack.encode(dialogue))
+
+    def find(self, native_id: str) -> StoredDialogue | None:
+        """Return a dialogue by its id."""
+        place = self._places.get(native_id)
+        return None if place is None else msgspec.msgpack.decode(self.read(place), type=StoredDialogue)
+
+
+FIELDS = ("turn", "label", "value", "annotator", "start", "end")
+
+
+@dataclass(frozen=True)
+class LabelFileColumns:
+    """The columns of one file of labels."""
+
+    columns: RowColumns
+    specs: tuple[Annotations, ...]
+    """The schemes that have labels there."""
+
+
+def label_file_columns(declaration: Declaration, path: str, pattern: str) -> LabelFileColumns:
+    """Return what the columns of a file of labels are, by the ``[[annotations]]`` that take labels from it."""
+    specs = tuple(
+        spec
+        for spec in declaration.annotations
+        if spec.from_file is not None and (spec.from_file == pattern or matches(spec.from_file, path))
+    )
+    placeholders: dict[Placeholder, tuple[str, ...]] = {}
+    for spec in specs:
+        if spec.dialogue:
+            placeholders.setdefault(ID, (str(spec.dialogue[0]),))
+    for spec in specs:
+        for field in FIELDS:
+            column = getattr(spec, field)
+            if column:
+                placeholders[placeholder_of(spec, field)] = (str(column[0]),)
+    return LabelFileColumns(RowColumns(placeholders), specs)
+
+
+def placeholder_of(spec: Annotations, field: str) -> Placeholder:
+    """Return the placeholder of a field of a scheme's labels."""
+    return f"{field}:{spec.scheme}"
+
+
+def to_number(text: str) -> float | None:
+    """Read a number; None where there is none, or one that JSON does not have."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def number_text(value: float) -> str:
+    """Write a number in the one way that a column gives back: without the ``.0`` of a whole one."""
+    return repr(value).removesuffix(".0")
+
+
+def offset_text(index: int, text: str, *, is_utf16: bool) -> str:
+    """Write a place in a text, in code points or in units of UTF-16."""
+    return str(len(text[:index].encode("utf-16-le")) // 2 if is_utf16 else index)
+
+
+class LabelRows:
+    """The rows of one dialogue's labels."""
+
+    def __init__(self, declaration: Declaration, named: LabelFileColumns, rows: pl.DataFrame, *, is_csv: bool) -> None:
+        self._declaration, self._named, self._is_csv = declaration, named, is_csv
+        self._rows = rows.rows(named=True)
+        self._keepers = named.columns.keepers
+        self.lines: list[int] = rows["line"].to_list()
+        positions = rows[POSITION]
+        self.is_apart = bool(positions[-1] - positions[0] >= len(positions))
+        """Whether rows of other dialogues stand between them."""
+        self.is_scattered = False
+        """Whether the rows are not in the order of the annotations, one each; known when they were read."""
+        self._annotators: dict[tuple[int | None, str], list[str | None]] = {}
+        self._items: Counter[tuple[int | None, str, int]] = Counter()
+        self._findings: list[ReaderFinding] = []
+
+    def read(self, record: Record, dialogue: StoredDialogue) -> tuple[list[Annotation], list[ReaderFinding]]:
+        """Make the annotations of a record, and what it has to keep; BadRecord GF-15 for a turn that is not there."""
+        made: list[tuple[Annotation, int]] = []
+        bare: dict[str, Raw] = {}
+        for row in self._rows:
+            given: dict[str, Annotation] = {}
+            for spec in self._named.specs:
+                annotation = self._annotation(spec, row, record, dialogue)
+                if annotation is not None:
+                    given[spec.scheme] = annotation
+            extra = self._extra(row, given, dialogue)
+            if given:
+                next(iter(given.values())).extra = extra
+                made += [(annotation, row["line"]) for annotation in given.values()]
+            else:
+                bare[pointer(row["line"])] = Raw((extra or "{}").encode())
+        in_order = sorted(made, key=lambda pair: order_of(pair[0]))
+        lines = [line for _, line in in_order]
+        self.is_scattered = self.is_apart or lines != self.lines
+        kept = {"lines": lines} if self.is_scattered else {}
+        record.extra = dump(kept | ({"differs": bare} if bare else {}))
+        return [annotation for annotation, _ in in_order], self._findings
+
+    def _annotation(
+        self, spec: Annotations, row: dict[str, Any], record: Record, dialogue: StoredDialogue
+    ) -> Annotation | None:
+        label, number = row.get(placeholder_of(spec, "label")), row.get(placeholder_of(spec, "value"))
+        label = None if label in (spec.missing_values or ("",)) else label
+        value = self._number(spec, number, row) if number is not None else None
+        turn = self._turn(spec, row, dialogue)
+        if label is None and value is None:
+            return None
+        scheme = self._declaration.scheme(spec.scheme)
+        name = row.get(placeholder_of(spec, "annotator"))
+        annotators = self._annotators.setdefault((turn, scheme), [])
+        if name not in annotators:
+            annotators.append(name)
+        annotator = annotators.index(name)
+        item = self._items[turn, scheme, annotator]
+        self._items[turn, scheme, annotator] += 1
+        start, end = self._span(spec, row, turn, dialogue)
+        return record.annotation(
+            turn,
+            scheme,
+            label,
+            value,
+            annotator_index=annotator,
+            annotator_id=name,
+            item_index=item,
+            start_index=start,
+            end_index=end,
+        )
+
+    def _turn(self, spec: Annotations, row: dict[str, Any], dialogue: StoredDialogue) -> int | None:
+        if spec.turn is None:
+            return None
+        name = row[placeholder_of(spec, "turn")]
+        index = dialogue.turn(name) if name is not None else None
+        if index is None:
+            raise BadRecord("GF-15", f"line {row['line'] + 1:,}: the dialogue has no turn {name or ''!r:.100}")
+        return index
+
+    def _number(self, spec: Annotations, text: str, row: dict[str, Any]) -> float | None:
+        if text in (spec.missing_values or ("",)):
+            return None
+        number = to_number(text)
+        if number is None:
+            self._find("GF-01", spec, "value", row, f"{text!r:.100} is no number")
+        elif detail := rounded(text, number):
+            self._find("GF-21", spec, "value", row, detail)
+        return number
+
+    def _span(
+        self, spec: Annotations, row: dict[str, Any], turn: int | None, dialogue: StoredDialogue
+    ) -> tuple[int | None, int | None]:
+        start, end = row.get(placeholder_of(spec, "start")), row.get(placeholder_of(spec, "end"))
+        if turn is None or (start is None and end is None):
+            return None, None
+        span = span_of(start or "", end or "", dialogue.texts[turn], is_utf16=spec.offsets == "utf-16")
+        if span is None:
+            self._find(
+                "GF-08", spec, "start", row, f"the span {start or '':.20} to {end or '':.20} is not inside its text"
+            )
+        return span or (None, None)
+
+    def _find(self, rule: str, spec: Annotations, field: str, row: dict[str, Any], detail: str) -> None:
+        column = self._named.columns.placeholders[placeholder_of(spec, field)][0]
+        at = pointer(row["line"], column)
+        self._findings.append(ReaderFinding(rule, detail, pointer=at, severity="warn"))
+
+    def _extra(self, row: dict[str, Any], given: dict[str, Annotation], dialogue: StoredDialogue) -> str | None:
+        """Return what the annotations of a row don't give back of it."""
+        members = [row["rest"]] if row["rest"] else []
+        back = {placeholder_of(spec, field): text for spec, field, text in self._given_back(given, dialogue)}
+        for column, placeholder in self._keepers.items():
+            text = row[placeholder]
+            if placeholder != ID and back.get(placeholder) != text and (text is not None or self._is_csv):
+                members.append(f"{msgspec.json.encode(alias(column)).decode()}:{self._literal(placeholder, row)}")
+        return "{" + ",".join(members) + "}" if members else None
+
+    def _given_back(
+        self, given: dict[str, Annotation], dialogue: StoredDialogue
+    ) -> Iterator[tuple[Annotations, str, str | None]]:
+        """Yield what columns give back of a row."""
+        for spec in self._named.specs:
+            if (annotation := given.get(spec.scheme)) is not None:
+                turn = annotation.turn_index
+                ids = dialogue.ids
+                name = None if turn is None else ids[turn] if ids is not None else str(turn)
+                text = "" if turn is None else dialogue.texts[turn]
+                for field, value in cells_of(annotation, name, text, is_utf16=spec.offsets == "utf-16").items():
+                    yield spec, field, value
+
+    def _literal(self, placeholder: Placeholder, row: dict[str, Any]) -> str:
+        text = row[placeholder]
+        is_number = placeholder in (row.get("numbers") or "").split(" ")
+        return text if is_number and text is not None else msgspec.json.encode(text or "").decode()
+
+    def texts(self) -> list[bytes]:
+        """Return the rows, verbatim."""
+        return [row["raw"].encode() for row in self._rows]
+
+
+def cells_of(annotation: Annotation, turn: str | None, text: str, *, is_utf16: bool) -> dict[str, str | None]:
+    """Return the texts that an annotation gives back: field -> cell."""
+    start, end = annotation.start_index, annotation.end_index
+    return {
+        "turn": turn,
+        "label": annotation.label,
+        "value": None if annotation.value is None else number_text(annotation.value),
+        "annotator": annotation.annotator_id,
+        "start": None if start is None else offset_text(start, text, is_utf16=is_utf16),
+        "end": None if end is None else offset_text(end, text, is_utf16=is_utf16),
+    }
+
+
+def order_of(annotation: Annotation) -> tuple[bool, int, int, str, int]:
+    """Return by what annotations of a record are ordered, to find their rows again."""
+    turn = annotation.turn_index
+    return turn is None, turn or 0, annotation.annotator_index, annotation.scheme, annotation.item_index

@@ -1,0 +1,292 @@
+"""Rows on their way back: the rows of stored records, and the files that have them."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import Self
+
+import msgspec
+from msgspec import Raw
+
+from talkhouse.ingest.declared.declaration.model import UNIX, Declaration, which
+from talkhouse.ingest.declared.record_files import write_records, write_rows
+from talkhouse.ingest.declared.record_files.content import Envelope, WrittenRecord, WrittenRow
+from talkhouse.ingest.declared.rows.columns import ID, LEVEL, SAID_AT, RowColumns, columns_of
+from talkhouse.ingest.declared.rows.convokit import file_kind, member_back, utterance_columns
+from talkhouse.ingest.declared.rows.frames import is_csv
+from talkhouse.ingest.declared.rows.row_labels import (
+    LabelFileColumns,
+    cells_of,
+    label_file_columns,
+    order_of,
+    placeholder_of,
+)
+from talkhouse.ingest.declared.rows.spool import REFUSED, SCATTERED, SetAside
+from talkhouse.ingest.declared.shapes import LITERAL, NULL, KnownShapes, alias
+from talkhouse.ingest.declared.speakers import Roles
+from talkhouse.ingest.declared.times import write_time
+from talkhouse.ingest.decode import literals, pointer
+from talkhouse.ingest.rows import Annotation, Turn
+from talkhouse.ingest.stored_record import StoredRecord
+
+
+class StoredRow(msgspec.Struct, gc=False):
+    """One row as a file has it."""
+
+    line: int
+    """Where it stands; of rows that follow one another, the line of the first."""
+    cells: dict[str, bytes]
+    """Column -> JSON text, in the file's order."""
+    as_written: dict[str, str] = {}
+    """Of CSV: the cells that the dialect would write otherwise."""
+    verbatim: bytes | None = None
+    """The row itself, of a record in quarantine."""
+
+    @classmethod
+    def from_cells(cls, line: int, cells: dict[str, bytes], extra: Mapping[str, Raw]) -> Self:
+        """Make a row of its cells, and of what ``extra`` has of how they are written."""
+        written = extra.get("cells")
+        as_written = msgspec.json.decode(written, type=dict[str, str]) if written is not None else {}
+        return cls(line, cells, as_written)
+
+    def as_object(self) -> bytes:
+        """Write the row as a JSON object."""
+        members = (msgspec.json.encode(key) + b":" + raw for key, raw in self.cells.items())
+        return b"{" + b",".join(members) + b"}"
+
+
+def cell(placeholder: str, text_of: Callable[[str], str | None], *, is_csv: bool) -> bytes:
+    """Write the cell of a placeholder, by its name in the shape, as JSON: an empty one is null, in CSV ``""``."""
+    text = None if placeholder.endswith(NULL) else text_of(placeholder.removesuffix(LITERAL))
+    if text is None:
+        return b'""' if is_csv else b"null"
+    return text.encode() if placeholder.endswith(LITERAL) else msgspec.json.encode(text)
+
+
+class RowsBack:
+    """Writes the rows of records of one corpus."""
+
+    def __init__(self, declaration: Declaration, columns: RowColumns) -> None:
+        self._declaration = declaration
+        self._roles = Roles(declaration)
+        self._labels = {label.placeholder: label for label in columns.labels}
+        self._within = declaration.speaker.scope == "dialogue"
+
+    def rows(self, stored: StoredRecord, shapes: KnownShapes, *, is_csv: bool) -> Iterator[StoredRow]:
+        """Yield the rows of a record, in the order of its turns."""
+        extra = literals(stored.loaded.extra)
+        lines: list[int] = msgspec.json.decode(extra.get("lines", Raw(b"[]")))
+        differs: dict[str, Raw] = msgspec.json.decode(extra.get("differs", Raw(b"{}")), type=dict[str, Raw])
+        first = int(stored.pointer.removeprefix("/"))
+        for turn in stored.turns:
+            at = pointer(turn.turn_index)
+            own = differs.get(at)
+            kept = literals(turn.extra if own is None else bytes(own).decode())
+            text_of = partial(self._text, turn, stored)
+            cells: dict[str, bytes] = {}
+            for key, placeholder in shapes.shape(LEVEL, kept).items():
+                raw = differs.get(at + pointer(key), kept.get(alias(key))) if differs else kept.get(alias(key))
+                cells[key] = (
+                    bytes(raw) if raw is not None else self._cell(placeholder, text_of, turn, stored, is_csv=is_csv)
+                )
+            yield StoredRow.from_cells(lines[turn.turn_index] if lines else first, cells, kept)
+
+    def _cell(
+        self, placeholder: str, text_of: Callable[[str], str | None], turn: Turn, stored: StoredRecord, *, is_csv: bool
+    ) -> bytes:
+        name, is_time, how = placeholder.partition("@")
+        if not is_time:
+            return cell(placeholder, text_of, is_csv=is_csv)
+        time = turn.said_at if name == SAID_AT else stored.dialogue.started_at if stored.dialogue else None
+        if time is None:
+            return cell(name + NULL, text_of, is_csv=is_csv)
+        text = write_time(time, how)
+        return text.encode() if how in UNIX else msgspec.json.encode(text)
+
+    def _text(self, turn: Turn, stored: StoredRecord, placeholder: str) -> str | None:
+        match placeholder:
+            case "text" | "kind":
+                text: str | None = getattr(turn, placeholder)
+                return text
+            case "title" | "domain" | "language":
+                fact: str | None = getattr(stored.dialogue, placeholder)
+                return fact
+            case "dialogue.id":
+                return stored.loaded.native_id
+            case "split":
+                return stored.loaded.split
+            case "id":
+                return turn.native_id
+            case "role":
+                return self._roles.theirs(turn.role)
+            case "speaker":
+                return self._speaker(turn)
+            case "name":
+                return stored.speakers[turn.speaker_id].name if turn.speaker_id else None
+            case "order":
+                return str(turn.turn_index)
+            case "start_ms" | "end_ms":
+                number = getattr(turn, placeholder)
+                return None if number is None else str(number)
+            case "reply_to" if turn.reply_to is not None:
+                return stored.turns[turn.reply_to].native_id if self._declaration.turn.id else str(turn.reply_to)
+        return self._label(placeholder, turn, stored)
+
+    def _speaker(self, turn: Turn) -> str | None:
+        begin = f"{turn.dialogue_id}/" if self._within else f"{self._declaration.corpus_id}:"
+        return None if turn.speaker_id is None else turn.speaker_id.removeprefix(begin)
+
+    def _label(self, placeholder: str, turn: Turn, stored: StoredRecord) -> str | None:
+        """Return the label that a column has; a cell without one has the first value that is none."""
+        label = self._labels.get(placeholder)
+        if label is None:
+            return None
+        index = turn.turn_index if label.is_of_turn else None
+        for row in stored.annotations_by_turn[index]:
+            if row.scheme == label.scheme and row.annotator_index == label.annotator_index:
+                return label.missing[0] if row.label is None else row.label
+        return label.missing[0]
+
+
+class LabelsBack:
+    """Writes the rows of records of a file of labels."""
+
+    def __init__(self, declaration: Declaration, named: LabelFileColumns) -> None:
+        self._declaration, self._named = declaration, named
+        self._specs = {declaration.scheme(spec.scheme): spec for spec in named.specs}
+
+    def rows(self, stored: StoredRecord, shapes: KnownShapes, *, is_csv: bool) -> Iterator[StoredRow]:
+        """Yield the rows of a record, in the order of its annotations, those without one behind them."""
+        record = literals(stored.loaded.extra)
+        in_order = sorted(stored.annotations, key=order_of)
+        first = int(stored.pointer.removeprefix("/"))
+        numbers = range(first, first + len(in_order))
+        lines: list[int] = msgspec.json.decode(record["lines"]) if "lines" in record else list(numbers)
+        by_line: defaultdict[int, list[Annotation]] = defaultdict(list)
+        for line, annotation in zip(lines, in_order, strict=True):
+            by_line[line].append(annotation)
+        for line, annotations in by_line.items():
+            extra: dict[str, Raw] = {}
+            texts: dict[str, str | None] = {ID: stored.loaded.native_id}
+            for annotation in annotations:
+                extra |= literals(annotation.extra)
+                texts |= self._texts(annotation, stored)
+            yield self._row(line if "lines" in record else first, texts, extra, shapes, is_csv=is_csv)
+        bare = msgspec.json.decode(record.get("differs", Raw(b"{}")), type=dict[str, Raw])
+        for at, raw in bare.items():
+            texts = {ID: stored.loaded.native_id}
+            extra = literals(bytes(raw).decode())
+            yield self._row(int(at.removeprefix("/")), texts, extra, shapes, is_csv=is_csv)
+
+    def _texts(self, annotation: Annotation, stored: StoredRecord) -> dict[str, str | None]:
+        spec = self._specs[annotation.scheme]
+        turn = None if annotation.turn_index is None else stored.turns[annotation.turn_index]
+        name = turn.native_id if turn is not None and self._declaration.turn.id else str(annotation.turn_index)
+        is_utf16 = spec.offsets == "utf-16"
+        cells = cells_of(annotation, name, "" if turn is None else turn.text, is_utf16=is_utf16)
+        return {placeholder_of(spec, field): text for field, text in cells.items()}
+
+    def _row(
+        self, line: int, texts: dict[str, str | None], extra: dict[str, Raw], shapes: KnownShapes, *, is_csv: bool
+    ) -> StoredRow:
+        cells = {}
+        for key, placeholder in shapes.shape(LEVEL, extra).items():
+            raw = extra.get(alias(key))
+            cells[key] = bytes(raw) if raw is not None else cell(placeholder, texts.get, is_csv=is_csv)
+        return StoredRow.from_cells(line, cells, extra)
+
+
+def in_order_of_lines(rows: Iterable[StoredRow]) -> Iterator[StoredRow]:
+    """Yield rows by their lines, those of one line as they come; memory: 100 bytes for each row."""
+    lines = array("q")
+    with SetAside() as aside:
+        for row in rows:
+            lines.append(row.line)
+            aside.add(msgspec.msgpack.encode(row))
+        for number in sorted(range(len(lines)), key=lines.__getitem__):
+            yield msgspec.msgpack.decode(aside.read(number), type=StoredRow)
+
+
+class RowFilesWriter:
+    """Writes the files of one corpus."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        self._declaration = declaration
+        self._is_convokit = declaration.format == "convokit"
+        columns = utterance_columns(declaration) if self._is_convokit else columns_of(declaration)
+        self._turns = RowsBack(declaration, columns)
+
+    def _back(self, path: str) -> RowsBack | LabelsBack:
+        entry = which(self._declaration, path)
+        if entry is None or entry.holds == "dialogues":
+            return self._turns
+        return LabelsBack(self._declaration, label_file_columns(self._declaration, path, entry.path))
+
+    def write_file(self, first: StoredRecord, others: Iterator[StoredRecord]) -> Iterator[bytes]:
+        """Write a file from its envelope and its records."""
+        envelope, path = literals(first.file.extra), PurePosixPath(first.path)
+        if self._has_members(path):
+            yield from write_records(envelope, _members(chain([first], others), KnownShapes(envelope)), path)
+            return
+        rows = self._rows(first, others, envelope)
+        yield from write_rows_of(envelope, in_order_of_lines(rows) if SCATTERED in envelope else rows, path)
+
+    def _has_members(self, path: PurePosixPath) -> bool:
+        return self._is_convokit and file_kind(path) != "utterances"
+
+    def _rows(self, first: StoredRecord, others: Iterator[StoredRecord], envelope: Envelope) -> Iterator[StoredRow]:
+        back, shapes, has_cells = self._back(first.path), KnownShapes(envelope), is_csv(PurePosixPath(first.path))
+        for stored in chain([first], others):
+            if stored.raw is not None:
+                yield from refused_rows(stored, envelope)
+            elif stored.record is not None:
+                yield from back.rows(stored, shapes, is_csv=has_cells)
+
+    def write_record(self, stored: StoredRecord) -> bytes:
+        """Write the rows of a record alone, one below the other."""
+        shapes = KnownShapes(literals(stored.file.extra))
+        if self._has_members(PurePosixPath(stored.path)):
+            return member_back(stored, shapes)
+        rows = self._back(stored.path).rows(stored, shapes, is_csv=is_csv(PurePosixPath(stored.path)))
+        return b"\n".join(row.as_object() for row in sorted(rows, key=lambda row: row.line))
+
+
+def refused_rows(stored: StoredRecord, envelope: Envelope) -> Iterator[StoredRow]:
+    """Yield the rows of a record in quarantine, verbatim."""
+    raw, pointer = stored.raw or b"", stored.pointer
+    refused = msgspec.json.decode(envelope.get(REFUSED, Raw(b"{}")), type=dict[str, list[tuple[int, int]]])
+    start = 0
+    for line, size in refused.get(pointer, [(int(pointer.removeprefix("/")), len(raw))]):
+        yield StoredRow(line, {}, verbatim=raw[start : start + size])
+        start += size + 1
+
+
+def _members(records: Iterable[StoredRecord], shapes: KnownShapes) -> Iterator[WrittenRecord]:
+    """Write the members of a file, those in quarantine verbatim."""
+    members = (stored for stored in records if stored.record is not None or stored.raw is not None)
+    for number, stored in enumerate(members):
+        raw = member_back(stored, shapes) if stored.raw is None else stored.raw
+        yield WrittenRecord(number, stored.pointer, raw, is_verbatim=stored.raw is not None)
+
+
+def write_rows_of(envelope: Envelope, rows: Iterable[StoredRow], path: PurePosixPath) -> Iterator[bytes]:
+    """Write rows as a file of this path."""
+    if is_csv(path):
+        return write_rows(envelope, _columns(envelope), map(_written, rows), path)
+    records = (WrittenRecord(number, f"/{number}", row.verbatim or row.as_object()) for number, row in enumerate(rows))
+    return write_records(envelope, records, path)
+
+
+def _columns(envelope: Envelope) -> list[str]:
+    shapes = literals(bytes(envelope["shapes"]).decode()) if "shapes" in envelope else {}
+    known: dict[str, dict[str, Raw]] = msgspec.json.decode(shapes.get(LEVEL, b"{}"), type=dict[str, dict[str, Raw]])
+    return [*next(iter(known.values()), {})]
+
+
+def _written(row: StoredRow) -> WrittenRow:
+    if row.verbatim is not None:
+        return WrittenRow((), verbatim=row.verbatim)
+    return WrittenRow([msgspec.json.decode(cell, type=str) for cell in row.cells.values()], row.as_written)

@@ -1,0 +1,595 @@
+"""The formats of messages: what becomes of each form, and that it comes back."""
+
+import json
+from contextlib import suppress
+from datetime import datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from talkhouse.ingest.declared.declaration import read_declaration
+from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
+from talkhouse.ingest.declared.documents.message_formats import DialogueFormat, TreeFormat
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedPart
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.rows import Dialogue
+from tests.conftest import invented_examples
+from tests.declared import rows_loaded
+from tests.declared.records import ANY, LETTERS, TEXTS, lists, objects, read_text, same, with_others, written
+
+CHAT = Declaration(
+    "c",
+    "",
+    "c/corpus.toml",
+    "C",
+    "chat",
+    (),
+    dialogue=DialogueFields(system=("system",), turns=("messages",)),
+    turn=TurnFields(role=("role",), text=("content",), speaker=("name",)),
+    speaker=SpeakerFields(scope="dialogue"),
+)
+FORMAT = DialogueFormat(CHAT)
+
+
+def _record(*messages: str) -> str:
+    return '{"messages": [' + ", ".join(messages) + "]}"
+
+
+def _parts(message: str) -> list[ParsedPart]:
+    return read_text(FORMAT, _record(message)).turns[0].parts or []
+
+
+def _assert_comes_back(record: str) -> None:
+    assert same(written(FORMAT, CHAT, record), record)
+
+
+TEXT = '{"role": "user", "content": "How long do figs keep?"}'
+
+MESSAGES = {
+    "plain": TEXT,
+    "other order": '{"content": "Two days.", "role": "assistant"}',
+    "null content": '{"role": "assistant", "content": null, "tool_calls": null, "name": null}',
+    "no content": '{"role": "assistant", "tool_calls": []}',
+    "arguments as a text": '{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function",'
+    ' "function": {"name": "find", "arguments": " {\\"n\\": 1.50,  \\"n\\": 2}"}}]}',
+    "arguments as an object": '{"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function":'
+    ' {"arguments": {"n": 1.50, "m": [1e3]}, "name": "find"}, "index": 0}]}',
+    "arguments that do not parse": '{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "function":'
+    ' {"name": "find", "arguments": "{\\"n\\": "}}]}',
+    "no call": '{"role": "assistant", "content": "Oh.", "tool_calls": ["find", 3]}',
+    "a call without a function": '{"role": "assistant", "content": "Oh.", "tool_calls": [{"name": "find",'
+    ' "arguments": null}]}',
+    "function call": '{"role": "assistant", "content": null, "function_call": {"name": "find", "arguments": "{}"}}',
+    "result": '{"role": "tool", "tool_call_id": "c9", "content": [{"type": "text", "text": "Six."}]}',
+    "parts": '{"role": "user", "content": [{"type": "text", "text": "Is 😀 "}, {"type": "image_url", "image_url":'
+    ' {"url": "https://example.org/f.png", "detail": "low"}}, {"type": "text", "text": "ripe?", "weight": 1.0}]}',
+    "data": '{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}',
+    "address only": '{"role": "user", "content": [{"type": "image_url", "image_url": "https://example.org/f.png"}]}',
+    "audio and file": '{"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AA", "format":'
+    ' "wav"}}, {"type": "file", "file": {"filename": "f.pdf", "file_id": "x"}}, {"type": "refusal", "refusal": "No"}]}',
+    "value for text": '{"role": "user", "content": [{"type": "text", "value": "Ripe"}, "?",'
+    ' {"type": "hum", "pitch": 3}]}',
+    "both for text": '{"role": "user", "content": [{"text": "a", "type": "text", "value": "b"}]}',
+    "empty parts": '{"role": "user", "content": []}',
+    "reasoning": '{"role": "assistant", "reasoning_content": "Hm.", "content": "Yes.", "thinking": "Mh.",'
+    ' "train": false}',
+    "audio": '{"role": "assistant", "content": null, "audio": {"id": "a1", "transcript": "Yes", "expires_at": 1.0}}',
+    "named": '{"role": "user", "content": "Hi", "name": "ada"}',
+    "named by a number": '{"role": "user", "content": "Hi", "name": 7}',
+    "no name": '{"role": "user", "content": "Hi", "name": ""}',
+    "our own names": '{"role": "user", "content": "Hi", "shape": 3, "shape_": 4, "fields": {}}',
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
+def test_a_message_comes_back(message: str) -> None:
+    _assert_comes_back(_record(TEXT, message, TEXT))
+
+
+def test_parts_refer_into_the_text_by_code_points() -> None:
+    said = read_text(FORMAT, _record(MESSAGES["parts"])).turns[0]
+    assert said.text == "Is 😀 ripe?"
+    assert [(part.kind, part.start_index, part.end_index, part.uri) for part in said.parts or ()] == [
+        ("text", 0, 5, None),
+        ("uri", None, None, "https://example.org/f.png"),
+        ("text", 5, 10, None),
+    ]
+
+
+def test_a_data_address_is_a_blob_that_stays_with_the_part() -> None:
+    part = _parts(MESSAGES["data"])[0]
+    assert (part.kind, part.uri, part.mime_type) == ("blob", None, "image/png")
+    assert bytes((part.extra or {})["image_url"]) == b'{"url":"data:image/png;base64,AAAA"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("arguments as a text", ' {"n": 1.50,  "n": 2}'),
+        ("arguments as an object", '{"n": 1.50, "m": [1e3]}'),
+        ("arguments that do not parse", None),
+    ],
+)
+def test_arguments_are_json_verbatim(name: str, arguments: str | None) -> None:
+    call = _parts(MESSAGES[name])[0]
+    assert (call.field, call.kind, call.name, call.arguments) == ("tool_calls", "tool_call", "find", arguments)
+
+
+def test_a_call_is_the_same_however_it_is_spelt() -> None:
+    spelt = MESSAGES["arguments as a text"]
+    assert _parts(spelt) == _parts(spelt.replace('"find"', '"\\u0066ind"'))
+    other = _parts(spelt.replace('"id": "c1", "type": "function"', '"type": "function", "id": "c1"'))
+    assert [(part.call_id, part.name, part.arguments) for part in other] == [
+        (part.call_id, part.name, part.arguments) for part in _parts(spelt)
+    ]
+
+
+def test_parts_are_in_the_order_of_the_members() -> None:
+    said = read_text(FORMAT, _record(MESSAGES["reasoning"])).turns[0]
+    assert [(part.field, part.kind, part.text) for part in said.parts or ()] == [
+        ("reasoning_content", "reasoning", "Hm."),
+        ("thinking", "reasoning", "Mh."),
+    ]
+
+
+def test_a_name_is_a_speaker_and_an_empty_one_is_none() -> None:
+    talk = read_text(FORMAT, _record(MESSAGES["named"], MESSAGES["named by a number"], MESSAGES["no name"], TEXT))
+    assert [said.speaker for said in talk.turns] == ["ada", "7", None, None]
+
+
+@pytest.mark.parametrize("system", ['"Be brief."', '""', "null"])
+@pytest.mark.parametrize("messages", ["[]", f"[{TEXT}]"])
+def test_a_system_beside_the_turns_is_the_first_turn(system: str, messages: str) -> None:
+    record = f'{{"a": 1.50, "messages": {messages}, "system": {system}}}'
+    _assert_comes_back(record)
+    talk = read_text(FORMAT, record)
+    assert [said.role for said in talk.turns if said.role == "system"] == (["system"] if len(system) > 4 else [])
+    assert [said.pointer for said in talk.turns if said.role != "system"] == (
+        ["/messages/0"] if TEXT in messages else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "pointer", "words"),
+    [
+        ('{"a": 1}', "", "'messages' is missing"),
+        ('{"messages": null}', "/messages", "null"),
+        ('{"messages": {}}', "/messages", "an object"),
+        ('{"messages": ["Hi"]}', "/messages/0", "a text"),
+        (_record(TEXT, '{"content": "Hi"}'), "/messages/1", "'role' is missing"),
+        (_record('{"role": null, "content": "Hi"}'), "/messages/0/role", "null"),
+        (_record('{"role": 3, "content": "Hi"}'), "/messages/0/role", "a number"),
+        (_record('{"role": "user"}'), "/messages/0", "'content' is missing"),
+        (_record('{"role": "user", "content": 5}'), "/messages/0/content", "a number"),
+        (_record('{"role": "user", "content": [5]}'), "/messages/0/content/0", "a number"),
+        ('{"messages": [], "system": 3}', "/system", "a number"),
+    ],
+)
+def test_what_is_missing_or_of_another_type_is_named(record: str, pointer: str, words: str) -> None:
+    with pytest.raises(BadRecord) as raised:
+        read_text(FORMAT, record)
+    assert (raised.value.rule, raised.value.pointer) == ("GF-01", pointer)
+    assert words in raised.value.detail
+
+
+@pytest.mark.parametrize(
+    ("record", "rule", "pointer"),
+    [
+        (_record('{"role": "chef", "content": "Hi"}'), "GF-05", "/messages/0/role"),
+        (
+            _record(TEXT, '{"role": "tool", "tool_call_id": "c9", "content": "Yes"}'),
+            "GF-16",
+            "/messages/1/tool_call_id",
+        ),
+    ],
+)
+def test_findings(record: str, rule: str, pointer: str | None) -> None:
+    assert [(finding.rule, finding.pointer) for finding in read_text(FORMAT, record).findings] == [(rule, pointer)]
+    _assert_comes_back(record)
+
+
+def test_the_objects_of_turns_are_there_for_labels() -> None:
+    record = f'{{"system": "Be brief.", "messages": [{TEXT}, {MESSAGES["named"]}]}}'
+    messages = read_text(FORMAT, record).messages
+    assert list(messages) == [1, 2]
+    assert bytes(messages[2]["name"]) == b'"ada"'
+
+
+_PARTS = with_others(
+    {"type": st.sampled_from(['"text"', '"image_url"', '"input_audio"', '"tool_use"', '"hum"', "3"])},
+    {
+        "text": TEXTS | st.just("null"),
+        "value": TEXTS | ANY,
+        "image_url": st.sampled_from(['"https://x"', '{"url": "DATA:,a"}', '{"url": null}', "null"]),
+        "id": ANY,
+        "input": ANY,
+        "function": ANY,
+    },
+)
+_ARGUMENTS = st.sampled_from(['"{\\"a\\": 1.0}"', '"{"', '"1e999"', '"\\"\\\\ud800\\""'])
+_CALLS = with_others(
+    {},
+    {
+        "id": ANY,
+        "type": ANY,
+        "name": ANY,
+        "function": with_others({}, {"name": ANY, "arguments": ANY | st.sampled_from(['"{\\"a\\": 1.0}"', '"{"'])})
+        | ANY,
+    },
+)
+_MESSAGES = with_others(
+    {
+        "role": st.sampled_from(['"user"', '"assistant"', '"chef"', '"function_call"', '"\\u0075ser"']),
+        "content": TEXTS | st.just("null") | lists(_PARTS | TEXTS),
+    },
+    {
+        "tool_calls": lists(_CALLS) | ANY,
+        "function_call": _CALLS | ANY,
+        "tool_call_id": TEXTS | ANY,
+        "reasoning_content": TEXTS | ANY,
+        "refusal": TEXTS | ANY,
+        "audio": objects(st.fixed_dictionaries({}, optional={"data": ANY, "transcript": ANY})) | ANY,
+        "name": TEXTS,
+    },
+)
+_RECORDS = with_others({"messages": lists(_MESSAGES)}, {"system": TEXTS | st.just("null")})
+
+
+@invented_examples(400)
+@given(_RECORDS)
+def test_any_record_comes_back(record: str) -> None:
+    _assert_comes_back(record)
+
+
+@pytest.mark.slow
+@invented_examples(250)
+@given(with_others({}, {"messages": lists(_MESSAGES | ANY) | ANY, "system": ANY}))
+def test_a_broken_record_is_named_or_comes_back(record: str) -> None:
+    with suppress(BadRecord):
+        _assert_comes_back(record)
+
+
+def _declared(turn: TurnFields, turns: tuple[str | None, ...] = ("messages",), **more: object) -> Declaration:
+    dialogue = DialogueFields(turns=turns, system=("system",))
+    values = {"format": "dialogue", "turn": turn, "dialogue": dialogue, **more}
+    return Declaration("c", "", "c/corpus.toml", "C", files=(), **values)  # type: ignore[arg-type]
+
+
+ROOM = _declared(
+    TurnFields(
+        id=("id",),
+        text=("text",),
+        speaker=("author", "id"),
+        said_at=("date",),
+        reply_to=("reply_to_message_id",),
+        kind=("type",),
+        start_ms=("start",),
+        end_ms=("end",),
+    ),
+    speaker=SpeakerFields("corpus", ("author", "name"), ("author", "isBot")),
+)
+SHAREGPT = _declared(
+    TurnFields(role=("from",), text=("value",)),
+    ("conversations",),
+    format="sharegpt",
+    roles={"human": "user", "gpt": "assistant", "function_call": "assistant", "observation": "tool"},
+)
+
+
+def _assert_restored(declaration: Declaration, record: str) -> None:
+    assert same(written(DialogueFormat(declaration), declaration, record), record)
+
+
+def _read(declaration: Declaration, record: str) -> ParsedDialogue:
+    return read_text(DialogueFormat(declaration), record)
+
+
+def _room(*messages: str) -> str:
+    return '{"name": "Room", "messages": [' + ", ".join(messages) + "]}"
+
+
+FIRST = (
+    '{"id": 5, "type": "message", "date": "2024-03-01T10:00:00", "author": {"id": "u1", "name": "Ada"},'
+    ' "text": "Hi 😀"}'
+)
+
+
+def test_a_message_of_a_room() -> None:
+    record = _room(FIRST, '{"id": 6, "author": {"isBot": true, "id": 9}, "text": "Hello", "reply_to_message_id": 5}')
+    first, second = _read(ROOM, record).turns
+    assert (first.role, first.native_id, first.kind, first.speaker) == ("speaker", "5", "message", "u1")
+    assert (first.said_at, first.speaker_name, first.is_bot) == (datetime(2024, 3, 1, 10), "Ada", None)  # noqa: DTZ001
+    assert (second.reply_to, second.speaker, second.is_bot, second.native_id) == (0, "9", True, "6")
+    _assert_restored(ROOM, record)
+
+
+def test_a_text_of_strings_and_objects_is_parts() -> None:
+    text = '["See ", {"type": "link", "text": "here"}, {"type": "hum"}, " 😀!"]'
+    record = _room(f'{{"id": 1, "text": {text}, "text_entities": []}}')
+    (said,) = _read(ROOM, record).turns
+    assert said.text == "See here 😀!"
+    places = [(part.kind, part.start_index, part.end_index) for part in said.parts or ()]
+    assert places == [("text", 0, 4), ("text", 4, 8), ("file", None, None), ("text", 8, 11)]
+    _assert_restored(ROOM, record)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        '{"text": "Hi"}',
+        '{"text": null, "id": null, "author": null, "date": null, "reply_to_message_id": null, "type": null}',
+        '{"text": "Hi", "author": {"id": null}, "id": "", "start": 10, "end": 20}',
+        '{"text": "Hi", "start": 1.50, "end": -0}',
+        '{"text": "Hi", "start": 9223372036854775808, "end": "20"}',
+        '{"text": "Hi", "reply_to_message_id": 7}',
+        '{"text": "Hi", "date": 1700000000}',
+    ],
+)
+def test_a_message_of_a_room_comes_back(message: str) -> None:
+    _assert_restored(ROOM, _room(FIRST, message, FIRST))
+
+
+@pytest.mark.parametrize(
+    ("messages", "rule", "pointer"),
+    [
+        (['{"id": 1, "text": "a"}', '{"id": 1, "text": "b"}'], "GF-06", "/messages/1/id"),
+        (['{"id": 1, "text": "a", "reply_to_message_id": 9}'], "GF-07", "/messages/0/reply_to_message_id"),
+        (['{"id": 1, "text": "a", "reply_to_message_id": 1}'], "GF-07", "/messages/0/reply_to_message_id"),
+        (
+            ['{"id": 1, "text": "a", "reply_to_message_id": 2}', '{"id": 2, "text": "b"}'],
+            "GF-19",
+            "/messages/0/reply_to_message_id",
+        ),
+        (['{"id": 1, "text": "a", "date": "noon"}'], "GF-09", "/messages/0/date"),
+    ],
+)
+def test_findings_of_a_room(messages: list[str], rule: str, pointer: str) -> None:
+    record = _room(*messages)
+    assert [(finding.rule, finding.pointer) for finding in _read(ROOM, record).findings] == [(rule, pointer)]
+    _assert_restored(ROOM, record)
+
+
+def test_replies_in_a_loop_are_none_and_those_to_one_in_it_are_kept() -> None:
+    given = {"a": "b", "b": "c", "c": "a", "d": "a"}
+    record = _room(*(f'{{"id": "{turn}", "text": "x", "reply_to_message_id": "{to}"}}' for turn, to in given.items()))
+    talk = _read(ROOM, record)
+    assert [said.reply_to for said in talk.turns] == [None, None, None, 0]
+    assert [finding.rule for finding in talk.findings] == ["GF-07"] * 3
+    _assert_restored(ROOM, record)
+
+
+def test_a_missing_text_is_named() -> None:
+    with pytest.raises(BadRecord) as raised:
+        _read(ROOM, _room(FIRST, '{"id": 6}'))
+    assert (raised.value.rule, raised.value.pointer, raised.value.detail) == (
+        "GF-01",
+        "/messages/1",
+        "'text' is missing",
+    )
+
+
+def test_turns_may_be_texts() -> None:
+    bare = _declared(TurnFields(text=()), ("dialog", None))
+    record = '{"dialog": ["Hi", "\\u00e9 😀"], "n": 1.0}'
+    assert [(said.role, said.text) for said in _read(bare, record).turns] == [("speaker", "Hi"), ("speaker", "é 😀")]
+    _assert_restored(bare, record)
+
+
+def test_turns_of_several_lists_stay_as_they_are() -> None:
+    nested = _declared(TurnFields(text=("text",), speaker=("id",)), ("dialog", None, None))
+    record = '{"dialog": [[{"id": "a", "text": "Hi", "n": 1.0}, {"id": "b", "text": "Ho"}], [], [{"text": "Yes"}]]}'
+    talk = _read(nested, record)
+    assert [(said.text, said.pointer) for said in talk.turns] == [
+        ("Hi", "/dialog/0/0"),
+        ("Ho", "/dialog/0/1"),
+        ("Yes", "/dialog/2/0"),
+    ]
+    _assert_restored(nested, record)
+
+
+def test_who_speaks_and_the_role_may_be_one_member() -> None:
+    both = _declared(TurnFields(role=("who",), speaker=("who",), text=("text",)), roles={"USER": "user", "U": "user"})
+    record = '{"messages": [{"who": "U", "text": "Hi"}, {"text": "Ho", "who": "SYSTEM"}]}'
+    assert [(said.role, said.speaker) for said in _read(both, record).turns] == [("user", "U"), ("SYSTEM", "SYSTEM")]
+    _assert_restored(both, record)
+
+
+def test_a_text_in_place_of_a_message_is_shown_with_what_would_take_it() -> None:
+    with pytest.raises(BadRecord, match=r"""a text, not an object: 'Hi'; .* \[turn\] text = "\$"$"""):
+        _read(SHAREGPT, '{"conversations": ["Hi"]}')
+    with pytest.raises(BadRecord, match="a turn is a number, not an object"):
+        _read(SHAREGPT, '{"conversations": [3]}')
+
+
+def test_sharegpt_is_chat_with_other_names() -> None:
+    record = (
+        '{"conversations": [{"from": "human", "value": "Rain?"}, {"from": "function_call", "value": "{\\"n\\": 1}"},'
+        ' {"value": "no", "from": "observation"}, {"from": "gpt", "value": "No."}, {"from": "chef", "value": "!"}]}'
+    )
+    talk = _read(SHAREGPT, record)
+    assert [(said.role, said.kind) for said in talk.turns] == [
+        ("user", "message"),
+        ("assistant", "function_call"),
+        ("tool", "message"),
+        ("assistant", "message"),
+        ("chef", "message"),
+    ]
+    assert {name: bytes(raw) for name, raw in (talk.turns[1].extra or {}).items()} == {"from": b'"function_call"'}
+    assert [(finding.rule, finding.pointer) for finding in talk.findings] == [("GF-05", "/conversations/4/from")]
+    _assert_restored(SHAREGPT, record)
+
+
+def test_sharegpt_takes_its_own_id_and_system_where_a_record_has_them() -> None:
+    said = [{"from": "gpt", "value": "Rain."}]
+    records = [
+        {"id": 7, "system": "Be brief.", "conversations": said},
+        {"conversations": said},
+        {"id": None, "system": None, "conversations": said},
+        {"id": {"n": 1}, "conversations": said},
+    ]
+    files = {"a.json": json.dumps(records).encode()}
+    head = 'title = "Quay"\nformat = "sharegpt"\n'
+    made = rows_loaded.read(read_declaration("quay", head, "quay/corpus.toml"), files)
+    assert sorted(row.dialogue_id for row in made.of(Dialogue)) == ["quay:7", *(f"quay:a.json/{n}" for n in (1, 2, 3))]
+    assert made.said("quay:7") == [("system", "Be brief."), ("assistant", "Rain.")]
+    assert (made.places, json.loads(rows_loaded.restored(made)["a.json"])) == ([], records)
+    bare = read_declaration("quay", head + '[dialogue]\nid = ""\nsystem = ""\n', "quay/corpus.toml")
+    made = rows_loaded.read(bare, files)
+    assert made.said("quay:a.json/0") == [("assistant", "Rain.")]
+    assert json.loads(rows_loaded.restored(made)["a.json"]) == records
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["human", "gpt", "observation"]), LETTERS), max_size=4))
+def test_any_sharegpt_talk_is_a_chat_when_its_names_are_changed(turns: list[tuple[str, str]]) -> None:
+    chat = _declared(TurnFields(role=("role",), text=("content",)), format="chat")
+    theirs = {"conversations": [{"from": word, "value": text} for word, text in turns]}
+    ours = {"messages": [{"content": text, "role": SHAREGPT.roles[word]} for word, text in turns]}
+    of_sharegpt, of_chat = _read(SHAREGPT, json.dumps(theirs)).turns, _read(chat, json.dumps(ours)).turns
+    assert [(said.role, said.text) for said in of_sharegpt] == [(said.role, said.text) for said in of_chat]
+
+
+_ROOM_IDS = st.sampled_from(['"1"', "1", '"2"', "2.0", "null", '""'])
+_ROOM_MESSAGES = with_others(
+    {"text": TEXTS | st.just("null") | lists(TEXTS | with_others({}, {"text": TEXTS}))},
+    {
+        "id": _ROOM_IDS,
+        "reply_to_message_id": _ROOM_IDS,
+        "date": st.sampled_from(['"2024-03-01"', '"2024-03-01T10:00:00.5Z"', '"x"', "5", "null"]),
+        "author": with_others({}, {"id": _ROOM_IDS | TEXTS, "name": TEXTS, "isBot": ANY}) | st.just("null"),
+        "type": TEXTS,
+        "start": ANY,
+        "end": ANY,
+    },
+)
+_ROOM_RECORDS = with_others({"messages": lists(_ROOM_MESSAGES)}, {"system": TEXTS | st.just("null")})
+
+
+@invented_examples(300)
+@given(_ROOM_RECORDS)
+def test_any_room_comes_back(record: str) -> None:
+    _assert_restored(ROOM, record)
+
+
+@pytest.mark.slow
+@invented_examples(150)
+@given(with_others({"messages": lists(_ROOM_MESSAGES | ANY) | ANY}, {"system": ANY}))
+def test_a_broken_room_is_named_or_comes_back(record: str) -> None:
+    with suppress(BadRecord):
+        _assert_restored(ROOM, record)
+
+
+TREE = Declaration(
+    "c",
+    "",
+    "c/corpus.toml",
+    "C",
+    "tree",
+    (),
+    dialogue=DialogueFields(turns=("prompt",)),
+    turn=TurnFields(
+        id=("message_id",),
+        text=("text",),
+        role=("role",),
+        speaker=("user_id",),
+        said_at=("created_date",),
+        replies=("replies",),
+    ),
+    roles={"prompter": "user"},
+)
+TREE_FORMAT = TreeFormat(TREE)
+
+_NODE = '{"message_id": "%s", "text": "%s", "role": "prompter", "replies": %s}'
+
+
+def _node(name: str, *replies: str) -> str:
+    return _NODE % (name, name.upper(), "[" + ", ".join(replies) + "]")
+
+
+def _assert_tree_comes_back(record: str) -> None:
+    assert same(written(TREE_FORMAT, TREE, record), record)
+
+
+def test_a_message_comes_before_its_replies_and_all_below_each_before_the_next() -> None:
+    record = '{"prompt": ' + _node("a", _node("b", _node("c"), _node("d")), _node("e", _node("f"))) + "}"
+    said = read_text(TREE_FORMAT, record).turns
+    assert [(turn.native_id, turn.role, turn.reply_to) for turn in said] == [
+        ("a", "user", None),
+        ("b", "user", 0),
+        ("c", "user", 1),
+        ("d", "user", 1),
+        ("e", "user", 0),
+        ("f", "user", 4),
+    ]
+    assert said[5].pointer == "/prompt/replies/1/replies/0"
+    _assert_tree_comes_back(record)
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        '{"role": "prompter", "text": "Alone.", "message_id": "a"}',
+        '{"role": "prompter", "replies": null, "text": "Alone.", "message_id": "a", "parent_id": null}',
+        '{"message_id": "a", "text": "x", "role": "prompter", "replies": [{"message_id": 7, "parent_id": "a",'
+        ' "text": "y", "role": "assistant", "user_id": null, "replies": [{"message_id": "c", "parent_id": 7,'
+        ' "text": "z", "role": "b", "rank": 1.50}]}]}',
+        '{"message_id": "a", "text": "x", "role": "p", "replies": [{"parent_id": "b", "text": "y", "role": "p"}]}',
+        '{"message_id": "a", "text": "x", "role": "p", "created_date": "2023-02-05T14:23:50.983374+00:00"}',
+        '{"message_id": "a", "text": "x", "role": "p", "created_date": "yesterday", "user_id": "p1"}',
+        "[" + _node("a", _node("b")) + ", " + _node("c") + "]",
+        "[]",
+    ],
+)
+def test_a_tree_comes_back(root: str) -> None:
+    _assert_tree_comes_back(f'{{"tree_state": "growing", "prompt": {root}, "n": 1.0}}')
+
+
+def test_a_tree_as_deep_as_a_record_may_be_comes_back() -> None:
+    tree = _node("z")
+    for depth in range(48):
+        tree = _node(f"m{depth}", tree)
+    _assert_tree_comes_back(f'{{"prompt": {tree}}}')
+
+
+@pytest.mark.parametrize(
+    ("record", "pointer"),
+    [
+        ("{}", ""),
+        ('{"prompt": null}', "/prompt"),
+        ('{"prompt": {"role": "p", "text": "x", "replies": "none"}}', "/prompt/replies"),
+        ('{"prompt": {"role": "p", "text": "x", "replies": [{"text": "y"}]}}', "/prompt/replies/0"),
+        ('{"prompt": {"role": "p", "text": "x", "replies": [1]}}', "/prompt/replies/0"),
+    ],
+)
+def test_what_is_missing_in_a_tree_is_named(record: str, pointer: str) -> None:
+    with pytest.raises(BadRecord) as raised:
+        read_text(TREE_FORMAT, record)
+    assert (raised.value.rule, raised.value.pointer) == ("GF-01", pointer)
+
+
+def test_one_id_twice_is_named() -> None:
+    findings = read_text(TREE_FORMAT, '{"prompt": ' + _node("a", _node("b"), _node("b")) + "}").findings
+    assert [(finding.rule, finding.pointer) for finding in findings] == [("GF-06", "/prompt/replies/1/message_id")]
+
+
+_IDS = st.sampled_from(['"a"', '"b"', '"\\u0061"', "1", "null"])
+_NODES = st.recursive(
+    st.just("[]") | st.just("null"),
+    lambda below: lists(
+        with_others(
+            {"text": TEXTS | st.just("null"), "role": LETTERS.map(lambda _: '"prompter"') | TEXTS},
+            {"message_id": _IDS, "parent_id": _IDS | ANY, "replies": below, "user_id": _IDS, "rank": ANY},
+        ),
+        most=2,
+    ),
+    max_leaves=4,
+)
+_TREES = objects(st.fixed_dictionaries({"prompt": _NODES}, optional={"a": ANY}))
+
+
+@invented_examples(300)
+@given(_TREES)
+def test_any_tree_comes_back_or_is_named(record: str) -> None:
+    with suppress(BadRecord):
+        _assert_tree_comes_back(record)

@@ -1,0 +1,57 @@
+"""Paths of ``corpus.toml``: names, names in quotes, and every item of a list; written ones read as the same."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from talkhouse.ingest.declared.declaration.table import BadPath, Path, path_text, read_path
+
+
+@settings(max_examples=80)
+@given(
+    st.lists(st.none() | st.text(max_size=5) | st.sampled_from(["$", "#", "a b", "a'b", "a\\", "]", "*"]), max_size=4)
+)
+def test_a_path_that_is_written_reads_as_the_same(names: list[str | None]) -> None:
+    path = tuple(names)
+    text = path_text(path)
+    assert read_path(text).names == path
+    assert read_path(text if text.startswith("$") else f"${text if text.startswith('[') else '.' + text}").names == path
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "from_record"),
+    [
+        ("id", ("id",), False),
+        ("labels.quality.value", ("labels", "quality", "value"), False),
+        ("$.annotations[*]", ("annotations", None), True),
+        ("frames[*].slots[*]", ("frames", None, "slots", None), False),
+        ("['user utterance']", ("user utterance",), False),
+        ('a["b.c"].d', ("a", "b.c", "d"), False),
+        (r"['it\'s']", ("it's",), False),
+        ("reply-to", ("reply-to",), False),
+        ("_id.$oid", ("_id", "$oid"), False),
+        ("$", (), True),
+        ("$['a']", ("a",), True),
+        ("[*]", (None,), False),
+    ],
+)
+def test_a_path_is_names_and_lists(text: str, names: tuple[str | None, ...], from_record: bool) -> None:
+    assert read_path(text) == Path(names, from_record)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "leads nowhere"),
+        ("slots[*", r"'slots\[\*': a '\[' without its '\]'"),
+        ("a[0].b", "one item of a list"),
+        ("a..b", "no name behind"),
+        ("a.", "no name behind"),
+        ("a.*", "every item of a list is"),
+        ("a[?(@.b)]", "can't be read from"),
+        ("a]", "can't be read from"),
+    ],
+)
+def test_what_is_no_path_is_named(text: str, problem: str) -> None:
+    with pytest.raises(BadPath, match=problem):
+        read_path(text)
