@@ -1,7 +1,6 @@
 """DBDC3: human-bot dialogues; about 30 annotators say of each system turn whether the dialogue broke down."""
 
-from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
-from talkhouse.ingest.corpora.dbdc3.files import SPLITS
+from talkhouse.ingest.corpora.dbdc3.format import BREAKDOWN, SPLITS, UNGRAMMATICAL
 from talkhouse.ingest.corpora.dbdc3.read import read
 from talkhouse.ingest.corpora.dbdc3.rules import RULES
 from talkhouse.ingest.corpora.dbdc3.write import write_record

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from talkhouse.ingest.corpora.dbdc3.dialogue import Family
-from talkhouse.ingest.corpora.dbdc3.format import Label, Log, LogTurn
+from talkhouse.ingest.corpora.dbdc3.format import Family, Label, Log, LogTurn
 from talkhouse.ingest.outcomes import ReaderFinding
 
 _ANNOTATORS = {"init100": (24,), "rest1046": (2, 3)}

@@ -6,9 +6,7 @@ from typing import Any
 
 import msgspec
 
-from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, ROLES, UNGRAMMATICAL
-from talkhouse.ingest.corpora.dbdc3.files import CONTEXT
-from talkhouse.ingest.corpora.dbdc3.format import Extra
+from talkhouse.ingest.corpora.dbdc3.format import BREAKDOWN, CONTEXT, ROLES, UNGRAMMATICAL, Extra
 from talkhouse.ingest.decode import decoder, literals, pointer
 from talkhouse.ingest.rows import Annotation, Turn
 from talkhouse.ingest.stored_record import StoredRecord

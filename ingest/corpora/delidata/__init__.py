@@ -1,6 +1,6 @@
 """DeliData: groups of people solve a card puzzle in a chat; messages are labelled by what they do for deliberation."""
 
-from talkhouse.ingest.corpora.delidata.dialogue import (
+from talkhouse.ingest.corpora.delidata.format import (
     ADDITIONAL,
     PERFORMANCE_CHANGE,
     SOLUTION,

@@ -1,8 +1,13 @@
 """The format of a group's file: tab-separated cells, quoted with ``'`` where they hold one, a line per row."""
 
+import json
+import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
+
+from talkhouse.ingest import decode
 from talkhouse.ingest.decode import BadRecord, pointer
 
 
@@ -91,3 +96,66 @@ def _row(index: int, line: str) -> Cells:
     if len(cells) != len(Cells._fields):
         raise BadRecord("DE-01", f"{len(cells)} cells in a row, not {len(Cells._fields)}", pointer(index))
     return Cells(*cells)
+
+
+CORPUS = "delidata"
+
+
+SYSTEM = "SYSTEM"
+
+
+OPENING_ID = "-1"
+"""message_id of the INITIAL row of every group."""
+
+
+KINDS = {"INITIAL": "initial", "MESSAGE": "message", "SUBMIT": "submit"}
+
+
+TYPE = "delidata.type"
+
+
+TARGET = "delidata.target"
+
+
+ADDITIONAL = "delidata.additional"
+
+
+TEAM_PERFORMANCE = "delidata.team_performance"
+
+
+PERFORMANCE_CHANGE = "delidata.performance_change"
+
+
+SOLUTION = "delidata.solution"
+
+
+TRACKER = "delidata.tracker"
+
+
+NO_SOLUTION = "N/A"
+"""What the tracker has, split into letters, for a user of whom no solution is known."""
+
+
+NO_ITEMS = "0"
+"""What annotation_additional says of a message where there is nothing to say."""
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def number(cell: str) -> float | None:
+    """Read a decimal number; None for any other text."""
+    value = float(cell) if _NUMBER.fullmatch(cell) else None
+    return value if value is not None and abs(value) != float("inf") else None
+
+
+def tracker(cell: str) -> dict[str, list[str]] | None:
+    """Read the cards of every user; None where the cell is no JSON object of lists of texts, each key once."""
+    try:
+        cards: dict[str, list[str]] = decode.decoder(dict[str, list[str]]).decode(cell)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+    if json.dumps(cards) == cell:
+        return cards
+    pairs: list[Any] = json.loads(cell, object_pairs_hook=list)
+    return cards if len(pairs) == len(cards) else None

@@ -2,8 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from talkhouse.ingest.corpora.delidata.dialogue import CORPUS, KINDS, NO_ITEMS, OPENING_ID, number, tracker
-from talkhouse.ingest.corpora.delidata.format import Cells, is_quoted
+from talkhouse.ingest.corpora.delidata.format import (
+    CORPUS,
+    KINDS,
+    NO_ITEMS,
+    OPENING_ID,
+    Cells,
+    is_quoted,
+    number,
+    tracker,
+)
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 

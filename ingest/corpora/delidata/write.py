@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 
-from talkhouse.ingest.corpora.delidata.dialogue import (
+from talkhouse.ingest.corpora.delidata.format import (
     ADDITIONAL,
+    HEADER,
     KINDS,
+    LINE_END,
     NO_ITEMS,
     NO_SOLUTION,
     PERFORMANCE_CHANGE,
@@ -18,8 +20,9 @@ from talkhouse.ingest.corpora.delidata.dialogue import (
     TEAM_PERFORMANCE,
     TRACKER,
     TYPE,
+    Cells,
+    quote,
 )
-from talkhouse.ingest.corpora.delidata.format import HEADER, LINE_END, Cells, quote
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.rows import Annotation, Turn
 from talkhouse.ingest.stored_record import StoredRecord

@@ -14,8 +14,7 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.dbdc3 import CORPUS
-from talkhouse.ingest.corpora.dbdc3.dialogue import family
-from talkhouse.ingest.corpora.dbdc3.files import folder_facts
+from talkhouse.ingest.corpora.dbdc3.format import family, folder_facts
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 

@@ -9,7 +9,7 @@ import pytest
 
 import talkhouse
 from talkhouse.ingest.corpora.dbdc3 import CORPUS
-from talkhouse.ingest.corpora.dbdc3.files import LOG
+from talkhouse.ingest.corpora.dbdc3.format import LOG
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.sources import BOM, opened
 from talkhouse.restore.write_back import write_back
