@@ -26,14 +26,16 @@ from talkhouse.ingest.corpora.blended_skill_talk.format import (
     WORKERS,
 )
 from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import write_human_annotations
-from talkhouse.ingest.corpora.blended_skill_talk.persona_lists import (
+from talkhouse.ingest.corpora.blended_skill_talk.other_files import (
     SEPARATOR,
+    write_convai2,
+    write_ed,
     write_persona,
     write_safe_persona,
     write_topic,
+    write_wow,
 )
 from talkhouse.ingest.corpora.blended_skill_talk.records import extra_of
-from talkhouse.ingest.corpora.blended_skill_talk.topicifiers import write_convai2, write_ed, write_wow
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Annotation, Candidate
 from talkhouse.ingest.stored_record import StoredRecord, file_by_file

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from talkhouse.ingest.corpora.mantis.files import SPLITS
-from talkhouse.ingest.corpora.mantis.format import INTENT
+from talkhouse.ingest.corpora.mantis.format import INTENT, SPLITS
 from talkhouse.ingest.corpora.mantis.read import read
 from talkhouse.ingest.corpora.mantis.rules import RULES
 from talkhouse.ingest.corpora.mantis.write import text_ids_of, write, write_record

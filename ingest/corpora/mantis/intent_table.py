@@ -9,8 +9,7 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
-from talkhouse.ingest.corpora.mantis.files import CORPUS, INTENTS_CSV, SPLITS
-from talkhouse.ingest.corpora.mantis.format import INTENT
+from talkhouse.ingest.corpora.mantis.format import CORPUS, INTENT, INTENTS_CSV, SPLITS
 from talkhouse.ingest.decode import BadRecord, dump_extra
 from talkhouse.ingest.outcomes import (
     FileEnvelope,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
-from talkhouse.ingest.corpora.mantis.files import (
+from talkhouse.ingest.corpora.mantis.format import (
     CORPUS,
     INTENTS,
     INTENTS_CSV,
@@ -18,7 +18,7 @@ from talkhouse.ingest.corpora.mantis.files import (
     role,
 )
 from talkhouse.ingest.corpora.mantis.intent_table import read_table
-from talkhouse.ingest.corpora.mantis.ranking.read import Ranking, lone_lookup
+from talkhouse.ingest.corpora.mantis.ranking import Ranking, lone_lookup
 from talkhouse.ingest.outcomes import Outcome, Unrecognised
 from talkhouse.ingest.sources import SourceFile, duplicate_part
 from talkhouse.ingest.texts import Texts
@@ -71,13 +71,12 @@ def _is_elsewhere(file: SourceFile, part: Role, parts: _Files, sites: _Sites) ->
 def _parts(parts: _Files, tables: list[SourceFile], sites: _Sites) -> Iterator[Outcome]:
     """Read the parts of the corpus in an order in which each is there before what refers to it."""
     # Needs Polars, which commands that don't read spare.
-    from talkhouse.ingest.corpora.mantis.conversations.batch import Build
-    from talkhouse.ingest.corpora.mantis.conversations.read import read_dialogues
+    from talkhouse.ingest.corpora.mantis.conversations import ConversationState, read_dialogues
 
     ranked = {part.split for part in parts if part.subset in RANKING and part.split}
     index = ContextIndex(ranked, is_labelled=bool(tables))
     shared = {split for split in SPLITS if {Role(MERGED, split), Role(INTENTS, split)} <= parts.keys()}
-    build, texts = Build(index, shared), Texts(CORPUS)
+    build, texts = ConversationState(index, shared), Texts(CORPUS)
     if (file := parts.get(Role(MANIFEST, None))) is not None:
         outcome, build.sites = read_manifest(file)
         yield outcome

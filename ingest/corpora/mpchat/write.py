@@ -10,7 +10,6 @@ from typing import IO, Any
 import msgspec
 from msgspec import Raw, Struct
 
-from talkhouse.ingest.corpora.mpchat.dialogue import seconds_since
 from talkhouse.ingest.corpora.mpchat.format import (
     RESPONSES,
     SPEAKER,
@@ -21,7 +20,7 @@ from talkhouse.ingest.corpora.mpchat.format import (
     TaskFile,
     label_fields,
 )
-from talkhouse.ingest.corpora.mpchat.read import write_images
+from talkhouse.ingest.corpora.mpchat.read import seconds_since, write_images
 from talkhouse.ingest.rows import Annotation, Candidate, Persona, PersonaUse, Turn
 from talkhouse.ingest.stored_record import StoredRecord, file_by_file
 

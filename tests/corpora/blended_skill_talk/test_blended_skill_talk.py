@@ -15,7 +15,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora import blended_skill_talk
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
-from talkhouse.ingest.corpora.blended_skill_talk.persona_lists import _parse_topic
+from talkhouse.ingest.corpora.blended_skill_talk.other_files import _parse_topic
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds, invented_examples

@@ -6,8 +6,8 @@ from itertools import chain, groupby, islice
 import msgspec
 
 from talkhouse.ingest.corpora.mantis.context_index import Context, ContextIndex
-from talkhouse.ingest.corpora.mantis.files import CORPUS, RANKING, SPLITS, Role
-from talkhouse.ingest.corpora.mantis.ranking.tsv import Block, Lines, RawBlock, blocks, misfit, parse
+from talkhouse.ingest.corpora.mantis.format import CORPUS, RANKING, SPLITS, Role
+from talkhouse.ingest.corpora.mantis.tsv import Block, Lines, RawBlock, blocks, misfit, parse
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import (
     FileEnvelope,

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from talkhouse.ingest.corpora.mantis.files import CORPUS, SPLITS
+from talkhouse.ingest.corpora.mantis.dialogue import PublishedDialogue
 from talkhouse.ingest.corpora.mantis.format import (
+    CORPUS,
     DIALOGUE_FACTS,
     FACTS,
     KNOWN_FIELDS,
     NAN,
+    SPLITS,
     Value,
     keep,
     literal,
