@@ -8,8 +8,7 @@ import duckdb
 
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.loading.arrow import Stream
-from talkhouse.ingest.loading.batches import frame
+from talkhouse.ingest.loading.batches import ArrowStream, frame
 from talkhouse.ingest.rows import Finding
 from talkhouse.queries.checks import Check, Outcome, run
 from talkhouse.schema.errors import CheckFailed, TooMuchQuarantined
@@ -65,7 +64,7 @@ def _record_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) ->
     if not findings:
         return
     table = metadata.tables["meta.findings"]
-    con.register("rows_of_checks", Stream(frame("meta.findings", findings)))
+    con.register("rows_of_checks", ArrowStream(frame("meta.findings", findings)))
     con.execute(
         f"insert into {qualified(table)} by name select rows.* replace "
         "(coalesce(rows.source_file_id, records.source_file_id) as source_file_id) "

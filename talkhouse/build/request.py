@@ -7,9 +7,8 @@ from shlex import quote
 
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.declared.declaration.options import from_options
-from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
-from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.files.limits import DEFAULT, Boundary, Limits
 from talkhouse.ingest.files.skipped import DECLARATION, skip_reason
 from talkhouse.ingest.known.declarations import DeclaredFolder, KeptDeclaration, is_declared
 from talkhouse.ingest.known.origins import Origin

@@ -14,8 +14,7 @@ from requests import Response
 from talkhouse.fetch import checks
 from talkhouse.fetch.checks import Expected, check, check_size
 from talkhouse.fetch.client import Client, NotFetched, Patience, TryAgain, host_of, pieces
-from talkhouse.ingest.corpus import Source
-from talkhouse.ingest.making import Progress
+from talkhouse.ingest.corpus import MakerProgress, Source
 
 MOST = 64 * 10**9
 """Bytes of a file of which no size is known."""
@@ -43,7 +42,13 @@ class Download:
     """One file on its way to ``part``."""
 
     def __init__(
-        self, source: Source, expected: Expected, part: Path, client: Client, patience: Patience, progress: Progress
+        self,
+        source: Source,
+        expected: Expected,
+        part: Path,
+        client: Client,
+        patience: Patience,
+        progress: MakerProgress,
     ) -> None:
         self.moved: str | None = None
         """The address to which the file has moved for good."""

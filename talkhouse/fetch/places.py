@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from talkhouse.ingest.files.disk_files import forbidden
 from talkhouse.ingest.files.skipped import FETCH_FOLDER
-from talkhouse.ingest.files.source_errors import forbidden
 from talkhouse.schema.errors import SourceError, UsageError
 from talkhouse.system.atomic_output import atomic_file
 from talkhouse.system.folders import target_of

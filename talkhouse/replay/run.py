@@ -19,11 +19,10 @@ from talkhouse.build.staging import Stage
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
-from talkhouse.ingest.files.file_buffer import FileBuffer
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.sources import FileBuffer, SourceFile
 from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import RestoredSource, sources
 from talkhouse.restore.write_back import fill

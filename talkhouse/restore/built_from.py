@@ -5,9 +5,8 @@ from pathlib import Path
 import duckdb
 
 from talkhouse.build.request import from_data, from_paths, from_samples
-from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
-from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.files.limits import DEFAULT, Boundary, Limits
 from talkhouse.ingest.registry import Registry
 from talkhouse.schema.errors import UsageError
 

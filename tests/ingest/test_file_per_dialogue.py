@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from talkhouse.ingest.decode import BadRecord, text
-from talkhouse.ingest.file_per_dialogue import DialogueKeys, people_and_turns, read_each
 from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.input_files import DialogueKeys, people_and_turns, read_each
 from talkhouse.ingest.outcomes import Loaded, Outcome, Rejected, SourceLocation, Unrecognised
 from talkhouse.ingest.rows import FileRow, Participant, Record, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile, opened

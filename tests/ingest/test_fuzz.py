@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from talkhouse.ingest import decode, json_members
 from talkhouse.ingest.contract.outcomes import Validator
 from talkhouse.ingest.corpora.blended_skill_talk.format import MODELS
-from talkhouse.ingest.corpora.mantis import intent_table
+from talkhouse.ingest.corpora.mantis import intent_table, tsv
 from talkhouse.ingest.corpora.mantis.tsv import cells
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.disk_files import disk_files
@@ -37,7 +37,6 @@ from talkhouse.ingest.registry import corpora, rules_of, sample_of
 from talkhouse.ingest.sources import opened
 from talkhouse.schema.errors import SourceError
 from tests.conftest import ONCE_BROKEN, invented_examples
-from talkhouse.ingest.corpora.mantis import tsv
 
 CORPORA = corpora()
 

@@ -2,7 +2,7 @@
 
 from msgspec import Raw
 
-from talkhouse.ingest.restatements import Restatements
+from talkhouse.ingest.keys import Restatements
 
 
 def test_the_first_record_and_those_that_agree_with_it_keep_nothing() -> None:

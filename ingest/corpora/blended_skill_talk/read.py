@@ -42,9 +42,8 @@ from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts, rea
 from talkhouse.ingest.corpora.blended_skill_talk.warnings import answer_turn, warnings
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.input_files import InputFile, InputFiles
-from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.keys import Keys, Restatements, digest
 from talkhouse.ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
-from talkhouse.ingest.restatements import Restatements
 from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 

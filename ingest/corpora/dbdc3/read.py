@@ -30,10 +30,9 @@ from talkhouse.ingest.corpora.dbdc3.format import (
 )
 from talkhouse.ingest.corpora.dbdc3.warnings import warnings
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.file_per_dialogue import DialogueKeys, DialogueRecord, read_each
-from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.input_files import DialogueKeys, DialogueRecord, read_each
+from talkhouse.ingest.keys import Keys, Restatements, digest
 from talkhouse.ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation, reject
-from talkhouse.ingest.restatements import Restatements
 from talkhouse.ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 

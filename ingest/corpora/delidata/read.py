@@ -31,9 +31,9 @@ from talkhouse.ingest.corpora.delidata.format import (
 from talkhouse.ingest.corpora.delidata.warnings import Repetitions, warnings
 from talkhouse.ingest.corpora.delidata.write import cells
 from talkhouse.ingest.decode import BadRecord, pointer
-from talkhouse.ingest.file_per_dialogue import DialogueKeys, read_each
+from talkhouse.ingest.input_files import DialogueKeys, read_each
+from talkhouse.ingest.keys import Restatements
 from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation, Unrecognised
-from talkhouse.ingest.restatements import Restatements
 from talkhouse.ingest.rows import Annotation, Dialogue, Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 

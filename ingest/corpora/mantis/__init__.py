@@ -8,8 +8,18 @@ from talkhouse.ingest.corpora.mantis.format import INTENT, SPLITS
 from talkhouse.ingest.corpora.mantis.read import read
 from talkhouse.ingest.corpora.mantis.rules import RULES
 from talkhouse.ingest.corpora.mantis.write import text_ids_of, write, write_record
-from talkhouse.ingest.corpus import Author, Corpus, Datasheet, LicenceTerms, People, Reference, Scheme, Source
-from talkhouse.ingest.making import MakeOptions, Progress
+from talkhouse.ingest.corpus import (
+    Author,
+    Corpus,
+    Datasheet,
+    LicenceTerms,
+    MakeOptions,
+    MakerProgress,
+    People,
+    Reference,
+    Scheme,
+    Source,
+)
 
 DATASHEET = Datasheet(
     motivation=(
@@ -63,7 +73,9 @@ _DRIVE = "https://drive.google.com/uc?export=download&id="
 _NO_SUM = "the authors publish none, and neither does Google Drive"
 
 
-def _make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:
+def _make(
+    inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: MakerProgress
+) -> Mapping[str, Any]:
     # Needs an XML parser, which other commands spare.
     from talkhouse.ingest.corpora.mantis.make.from_dumps import make
 

@@ -22,9 +22,8 @@ from talkhouse.ingest.corpora.mantis.format import (
 )
 from talkhouse.ingest.corpora.mantis.intent_table import annotations, not_first, spaces
 from talkhouse.ingest.decode import dump_extra, pointer
-from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.keys import Keys, Restatements, digest
 from talkhouse.ingest.outcomes import ReaderFinding, SourceLocation
-from talkhouse.ingest.restatements import Restatements
 from talkhouse.ingest.rows import Dialogue, Participant, Record, Row, Speaker
 
 

@@ -9,6 +9,7 @@ from talkhouse.ingest.corpora.mantis.context_index import Context, ContextIndex
 from talkhouse.ingest.corpora.mantis.format import CORPUS, RANKING, SPLITS, Role
 from talkhouse.ingest.corpora.mantis.tsv import Block, Lines, RawBlock, blocks, misfit, parse
 from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.keys import Texts
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     Loaded,
@@ -20,7 +21,6 @@ from talkhouse.ingest.outcomes import (
 )
 from talkhouse.ingest.rows import Candidate, ColumnBatch, Row
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.texts import Texts
 
 _TOGETHER = 50
 """Blocks whose rows are handed on together."""

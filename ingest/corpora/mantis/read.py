@@ -19,9 +19,9 @@ from talkhouse.ingest.corpora.mantis.format import (
 )
 from talkhouse.ingest.corpora.mantis.intent_table import read_table
 from talkhouse.ingest.corpora.mantis.ranking import Ranking, lone_lookup
+from talkhouse.ingest.keys import Texts
 from talkhouse.ingest.outcomes import Outcome, Unrecognised
 from talkhouse.ingest.sources import SourceFile, duplicate_part
-from talkhouse.ingest.texts import Texts
 
 _TRANSCRIPTS = ("labels.txt", "labels_2.txt")
 

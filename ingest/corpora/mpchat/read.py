@@ -34,7 +34,7 @@ from talkhouse.ingest.corpora.mpchat.personas import (
 from talkhouse.ingest.corpora.mpchat.warnings import answers_first, dialogue_warnings, grouped, rejected_examples
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.input_files import InputFile, InputFiles
-from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.keys import Keys, Restatements, Texts, digest
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     Loaded,
@@ -45,11 +45,9 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
     reject,
 )
-from talkhouse.ingest.restatements import Restatements
 from talkhouse.ingest.rows import ColumnBatch, Dialogue, Image, Participant, Record, Row, Turn
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import StoredRecord
-from talkhouse.ingest.texts import Texts
 
 
 class Parsed(NamedTuple):

@@ -18,10 +18,9 @@ from talkhouse.ingest.declared.shapes import Shapes, Split
 from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
 from talkhouse.ingest.declared.splits import Splits
 from talkhouse.ingest.decode import dump
-from talkhouse.ingest.keys import digest_of
+from talkhouse.ingest.keys import Texts, digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
 from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Part, Participant, Record, Row, Speaker, Turn
-from talkhouse.ingest.texts import Texts
 
 CANDIDATE_SET = "completion"
 """The name of the list of answers that are compared."""

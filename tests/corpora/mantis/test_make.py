@@ -11,7 +11,7 @@ import pytest
 from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER
 from talkhouse.ingest.corpora.mantis.make.dialogues import clean, has_link, is_edited, scorer
 from talkhouse.ingest.corpora.mantis.make.ranking_files import boundaries, slices
-from talkhouse.ingest.making import MakeOptions, NotMade, WrongInput
+from talkhouse.ingest.corpus import MakeOptions, NotMade, WrongInput
 from talkhouse.ingest.registry import corpora
 from tests.corpora.mantis.dumps import InventedDump, expected, invent
 from tests.corpora.mantis.negatives import Silent

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from talkhouse.build.request import from_data, from_paths
-from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files
+from talkhouse.ingest.files.limits import Boundary
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.ingest.sources import opened
 from talkhouse.schema.errors import SourceError

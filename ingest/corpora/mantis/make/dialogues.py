@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER, SITES
 from talkhouse.ingest.corpora.mantis.make.site import LAST, Answer, Comment, Dump, Question
-from talkhouse.ingest.making import WrongInput
+from talkhouse.ingest.corpus import WrongInput
 
 _TAG = re.compile(r"<(?!a|br|blockquote|pre|code|/blockquote|/pre|/code).*?>")
 _GLUED = str.maketrans("", "", "\n\r\t")

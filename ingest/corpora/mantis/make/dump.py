@@ -9,7 +9,7 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
-from talkhouse.ingest.making import NotMade, WrongInput, points_outside
+from talkhouse.ingest.corpus import NotMade, WrongInput, points_outside
 
 PARTS = ("Comments.xml", "Posts.xml", "Users.xml", "Votes.xml")
 """The files that are read, in the order in which they are needed, which is that of an archive's members too."""

@@ -40,7 +40,7 @@ from talkhouse.ingest.corpora.mantis.make.ranking_files import (
 )
 from talkhouse.ingest.corpora.mantis.make.sampler import TooFewTexts, WorkerEnded
 from talkhouse.ingest.corpora.mantis.make.site import EMPTY, INVALID, REPEATED, Dump, Row, XmlRows
-from talkhouse.ingest.making import MakeOptions, NotMade, Progress, WrongInput
+from talkhouse.ingest.corpus import MakeOptions, MakerProgress, NotMade, WrongInput
 
 
 class Findings:
@@ -83,7 +83,9 @@ class MadeSite:
     findings: Findings
 
 
-def make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:
+def make(
+    inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: MakerProgress
+) -> Mapping[str, Any]:
     """Make the files of dumps in a folder, or count only where there is none; return the manifest.
 
     The folder should be a private one, which is moved into place afterwards: a failure leaves half of the files there.
@@ -117,7 +119,7 @@ def _scorer() -> Callable[[str], float]:
 
 
 def _of_site(
-    site: Site, threshold: Threshold, score: Callable[[str], float], merged: Merged | None, progress: Progress
+    site: Site, threshold: Threshold, score: Callable[[str], float], merged: Merged | None, progress: MakerProgress
 ) -> MadeSite:
     """Read a site's dump, and add its dialogues to the files."""
     findings = Findings()
@@ -139,7 +141,7 @@ def _of_site(
     return MadeSite(site, threshold, rows, asked, builder.counts, cut, times, dump.licences, findings)
 
 
-def _read(site: Site, dump: Dump, progress: Progress) -> Mapping[str, int]:
+def _read(site: Site, dump: Dump, progress: MakerProgress) -> Mapping[str, int]:
     """Read all files of a dump; return how many rows each has."""
     progress.begin(f"reading {site.name}", size=site.size, unit="answers")
     parts: dict[str, XmlRows] = {}
@@ -165,7 +167,7 @@ def _read(site: Site, dump: Dump, progress: Progress) -> Mapping[str, int]:
     return {part: rows.rows for part, rows in parts.items()}
 
 
-def _counted(builder: Builder, progress: Progress) -> Iterator[dict[str, Any]]:
+def _counted(builder: Builder, progress: MakerProgress) -> Iterator[dict[str, Any]]:
     """Pass dialogues on, and count answers as they are done."""
     done = 0
     for dialogue in builder.dialogues():
@@ -175,7 +177,7 @@ def _counted(builder: Builder, progress: Progress) -> Iterator[dict[str, Any]]:
         yield dialogue
 
 
-def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: Progress) -> Mapping[str, Any]:
+def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: MakerProgress) -> Mapping[str, Any]:
     """Write the ranking files, and describe them; raises NotMade where the dialogues are too few."""
     try:
         rankings = write_rankings(

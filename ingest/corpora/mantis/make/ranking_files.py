@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol, Self
+from typing import IO, Any, NamedTuple, Self
 
 import msgspec
 
@@ -35,6 +35,7 @@ from talkhouse.ingest.corpora.mantis.make.sampler import (
     started,
 )
 from talkhouse.ingest.corpora.mantis.tsv import row
+from talkhouse.ingest.corpus import MakerProgress
 
 Draw = Callable[[Iterable[tuple[Example, NegativesRequest]]], Iterator[tuple[Example, Drawn]]]
 
@@ -115,17 +116,7 @@ Conversations = Callable[[str], Iterator[Conversation]]
 """Yields those of a split in the order of their keys, as often as it is called."""
 
 
-class Progress(Protocol):
-    """Shows how far the work is."""
-
-    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
-        """Show a new step, and no other; so many of the unit lie ahead."""
-
-    def advance(self, records: int) -> None:
-        """Count what is done."""
-
-
-class Ranking(msgspec.Struct, frozen=True):
+class MadeRanking(msgspec.Struct, frozen=True):
     """What was written with one number of negatives."""
 
     corpora: list[DocumentCorpus]
@@ -133,7 +124,7 @@ class Ranking(msgspec.Struct, frozen=True):
     splits: dict[str, Written]
 
 
-Rankings = dict[int, Ranking]
+Rankings = dict[int, MadeRanking]
 """By the number of negatives."""
 
 
@@ -145,7 +136,7 @@ def write_rankings(
     negatives: Sequence[int],
     seed: int,
     jobs: int,
-    progress: Progress,
+    progress: MakerProgress,
 ) -> Rankings:
     """Write the TSVs and lookup files of all splits into a folder; ``negatives`` are 10, 50, or both.
 
@@ -170,11 +161,11 @@ def write_rankings(
                 )
                 for split in SPLITS
             }
-        rankings[count] = Ranking(corpora[count], written)
+        rankings[count] = MadeRanking(corpora[count], written)
     return rankings
 
 
-def _documents(conversations: Conversations, sizes: Mapping[str, int], progress: Progress) -> Documents:
+def _documents(conversations: Conversations, sizes: Mapping[str, int], progress: MakerProgress) -> Documents:
     progress.begin("reading the texts for negatives", records=sum(sizes.values()), unit="dialogues")
     documents = Documents()
     for split in SPLITS:
@@ -204,7 +195,7 @@ def _check(documents: Documents, conversations: Conversations, corpora: list[Doc
 
 @contextmanager
 def _drawing(
-    documents: Documents, corpora: list[DocumentCorpus], count: int, jobs: int, folder: Path, progress: Progress
+    documents: Documents, corpora: list[DocumentCorpus], count: int, jobs: int, folder: Path, progress: MakerProgress
 ) -> Iterator[Draw]:
     """Index the texts, and have them drawn from here or in other processes."""
     progress.begin(f"indexing the texts for {count} negatives", records=len(corpora), unit="corpora")
@@ -218,7 +209,7 @@ def _drawing(
             yield workers.draw
 
 
-def _searched(documents: Documents, corpora: list[DocumentCorpus], progress: Progress) -> Iterator[Searched]:
+def _searched(documents: Documents, corpora: list[DocumentCorpus], progress: MakerProgress) -> Iterator[Searched]:
     for corpus in corpora:
         yield Searched(documents.postings(corpus.category), documents.texts(corpus.category))
         progress.advance(1)

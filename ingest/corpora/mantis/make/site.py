@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import IO, NamedTuple, NoReturn
 from xml.etree.ElementTree import ParseError, XMLParser
 
-from talkhouse.ingest.making import NotMade
+from talkhouse.ingest.corpus import NotMade
 
 Row = dict[str, str]
 
