@@ -9,8 +9,7 @@ from talkhouse.ingest.common_rules import COMMON_RULES, Rule
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.known.declarations import DeclaredFolder, declared_in
 from talkhouse.ingest.known.origins import OWN, Folder, Origin, Package, folders_in, packages
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import RegistryError, UsageError
+from talkhouse.schema.errors import RegistryError, UsageError, closest
 
 DEFAULT_ROOT = OWN
 

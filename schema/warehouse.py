@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 import duckdb
 
-from talkhouse.schema import refusals
 from talkhouse.schema.contents import RESERVED, revision
 from talkhouse.schema.errors import (
     BadName,
@@ -20,6 +19,7 @@ from talkhouse.schema.errors import (
     WarehouseDamaged,
     WarehouseLocked,
     WarehouseMissing,
+    error_text,
 )
 from talkhouse.schema.guard import LOCKED, NO_SETTINGS, Settings, configure, guard
 from talkhouse.schema.sql import literal, quoted
@@ -104,7 +104,7 @@ def connect(
     except duckdb.Error as error:
         raise _explained(error, shown) from error
     except OSError as error:
-        said = refusals.error_text(error, path, another="name another with --db FILE")
+        said = error_text(error, path, another="name another with --db FILE")
         raise NotAWarehouse("the file can't be opened", where=shown, **said) from error
     try:
         _check_log(path, shown)  # again: it may have come meanwhile

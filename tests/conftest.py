@@ -16,7 +16,7 @@ from playwright.sync_api import Browser
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import Result, build
 from talkhouse.ingest.registry import corpora, sample_of
 from tests import postgres_server, root_rights

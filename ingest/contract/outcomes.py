@@ -33,7 +33,7 @@ from talkhouse.ingest.rows import (
     Turn,
     TurnSpeaker,
 )
-from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import closest
 from talkhouse.schema.tables import metadata
 
 KINDS = ("human", "bot", "system")

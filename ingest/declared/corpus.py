@@ -11,8 +11,7 @@ from talkhouse.ingest.declared.formats import reader_of, record_writer_of, write
 from talkhouse.ingest.declared.splits import Splits
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import RegistryError
+from talkhouse.schema.errors import RegistryError, closest
 
 VERSION = 5
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""

@@ -20,8 +20,7 @@ from pathlib import Path
 from talkhouse.ingest.files.archives import Archive, is_archive, open_archive
 from talkhouse.ingest.files.limits import DEFAULT, Boundary, Limits
 from talkhouse.ingest.files.skipped import skip_reason
-from talkhouse.schema.errors import SourceError
-from talkhouse.schema.refusals import chmod
+from talkhouse.schema.errors import SourceError, chmod
 
 
 @dataclass(frozen=True, slots=True)

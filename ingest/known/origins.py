@@ -17,8 +17,7 @@ from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import API, Corpus
 from talkhouse.ingest.known import importing
 from talkhouse.ingest.known.declarations import DeclaredFolder, is_declared
-from talkhouse.schema import refusals
-from talkhouse.schema.errors import RegistryError, UsageError
+from talkhouse.schema.errors import RegistryError, UsageError, error_text
 
 GROUP = "talkhouse.corpora"
 """The entry points of packages that bring corpora: the name is the corpus's id, the value its Corpus."""
@@ -165,9 +164,7 @@ def folders_in(root: Path) -> list[Folder | DeclaredFolder]:
             return [itself]
         found = [corpus for one in sorted(path.iterdir()) if (corpus := _corpus_at(one)) is not None]
     except PermissionError as error:
-        said = refusals.error_text(
-            error, Path(error.filename), another="name another with --corpora or TALKHOUSE_CORPORA"
-        )
+        said = error_text(error, Path(error.filename), another="name another with --corpora or TALKHOUSE_CORPORA")
         raise UsageError("this folder of corpora can't be read", where=root, **said) from error
     except OSError as error:
         is_there = os.path.exists(root)  # noqa: PTH110 - never an error of its own, as Path.exists has them

@@ -9,16 +9,14 @@ from pathlib import Path
 import duckdb
 
 from talkhouse import migrations
-from talkhouse.build.plan import Plan
-from talkhouse.build.present import Present
+from talkhouse.build.plan import Plan, Present
 from talkhouse.build.request import Request
 from talkhouse.build.workspace import Workspace
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
 from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.checks import checks
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import RegistryError
+from talkhouse.schema.errors import RegistryError, closest
 from talkhouse.schema.sql import insert, literal
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.settings import version

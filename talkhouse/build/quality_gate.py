@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.loading.batches import ArrowStream, frame
 from talkhouse.ingest.rows import Finding

@@ -1,5 +1,6 @@
-"""What a build is to read: the folders of a data folder, files of one corpus, or the bundled samples."""
+"""What a build is to read: the folders of a data folder, files of one corpus, or samples; how much of it may fail."""
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -210,3 +211,33 @@ def no_declaration(corpus_id: str, paths: Sequence[Path], guessed: str) -> Usage
         found=f"files that look like {guessed}",
         next_step=f"talkhouse ingest {corpus_id} {named} --format {guessed}",
     )
+
+
+@dataclass(frozen=True)
+class QuarantineLimit:
+    """How many records of a corpus may be in quarantine: a count, or a share of its records."""
+
+    text: str = "1%"
+
+    def __post_init__(self) -> None:
+        """Refuse what is neither a count nor a percentage."""
+        number = self.text.removesuffix("%")
+        try:
+            is_fine = 0 <= float(number) < math.inf and ("%" in self.text or number.isdigit())
+        except ValueError:
+            is_fine = False
+        if not is_fine:
+            raise UsageError(
+                f"--max-quarantine {self.text}",
+                expected="a count such as 5, or a percentage such as 0.5%",
+                next_step="100% accepts everything",
+            )
+
+    def is_exceeded(self, quarantined: int, records: int, *, has_lost_count: bool) -> bool:
+        """Whether so many of so many are too many; ``has_lost_count``: a file of unknown length was refused."""
+        number = float(self.text.removesuffix("%"))
+        if not self.text.endswith("%"):
+            return quarantined > number
+        if has_lost_count and number < 100:
+            return True
+        return quarantined * 100 > number * records

@@ -10,11 +10,18 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.build.plan import Plan, PublishedState, plan, read_published
-from talkhouse.build.present import Present, check_no_code, check_readers, present
-from talkhouse.build.progress import Progress
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.request import Request, from_data, from_paths, from_samples
+from talkhouse.build.plan import (
+    Plan,
+    Present,
+    PublishedState,
+    check_no_code,
+    check_readers,
+    plan,
+    present,
+    read_published,
+)
+from talkhouse.build.progress import BuildObserver
+from talkhouse.build.request import QuarantineLimit, Request, from_data, from_paths, from_samples
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.explore.inventory import Inventory
 from talkhouse.ingest.files.limits import DEFAULT, Limits
@@ -49,7 +56,7 @@ class Result:
 
 def build(
     path: Path,
-    progress: Progress,
+    progress: BuildObserver,
     *,
     data: Path | None = None,
     only: tuple[str, ...] = (),
@@ -84,7 +91,7 @@ def build(
 
 def ingest(
     path: Path,
-    progress: Progress,
+    progress: BuildObserver,
     corpus_id: str,
     paths: list[Path],
     *,
@@ -113,7 +120,7 @@ class _Job:
     """One request for one warehouse."""
 
     path: Path
-    progress: Progress
+    progress: BuildObserver
     known: Registry
     query_roots: tuple[Path, ...]
     request: Request

@@ -68,7 +68,7 @@ def command(
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
         talkhouse ingest kitchen_chat chats/train.jsonl --format chat --map id=id --split train
     """
-    from talkhouse.build.quarantine_limit import QuarantineLimit
+    from talkhouse.build.request import QuarantineLimit
     from talkhouse.build.run import ingest
     from talkhouse.cli.terminal.summary import show
     from talkhouse.ingest.files.limits import parse

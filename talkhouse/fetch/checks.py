@@ -8,8 +8,8 @@ from urllib.parse import urlencode, urljoin
 
 from requests import Response
 
-from talkhouse.fetch.addresses import parts_of
 from talkhouse.fetch.client import NotFetched
+from talkhouse.fetch.places import parts_of
 from talkhouse.ingest.files.archives import is_archive
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.sources import opened

@@ -13,7 +13,7 @@ from requests import PreparedRequest, Response
 from urllib3.exceptions import NewConnectionError
 from urllib3.util import Retry
 
-from talkhouse.fetch.addresses import parts_of
+from talkhouse.fetch.places import parts_of
 from talkhouse.settings import version
 
 _MOST_REDIRECTS = 10

@@ -7,11 +7,10 @@ from errno import EXDEV
 from pathlib import Path
 from shutil import copyfile
 
-from talkhouse.fetch.addresses import is_open_to_changes
 from talkhouse.fetch.checks import Expected, check
 from talkhouse.fetch.client import Client, NotFetched, Patience, ServerDown, host_of
 from talkhouse.fetch.download import Download
-from talkhouse.fetch.places import Fetched, Places, read_record, write_record
+from talkhouse.fetch.places import Fetched, Places, is_open_to_changes, read_record, write_record
 from talkhouse.ingest.corpus import Corpus, MakerProgress, Source
 from talkhouse.schema.errors import FetchFailed, UsageError
 from talkhouse.system.atomic_output import Messages, atomic_file, output_errors

@@ -8,12 +8,10 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.build.plan import Plan, PublishedState, read_published
-from talkhouse.build.present import present
-from talkhouse.build.progress import Progress
+from talkhouse.build.plan import Plan, PublishedState, present, read_published
+from talkhouse.build.progress import BuildObserver
 from talkhouse.build.quality_gate import check_quarantine
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.request import Input, Request
+from talkhouse.build.request import Input, QuarantineLimit, Request
 from talkhouse.build.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
 from talkhouse.build.staging import Stage
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
@@ -23,8 +21,8 @@ from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.ingest.sources import FileBuffer, SourceFile
-from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import RestoredSource, sources
+from talkhouse.restore.raw_record import consistent
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import BuildFailed
@@ -76,7 +74,7 @@ class ReplayResult:
 
 def replay(
     path: Path,
-    progress: Progress,
+    progress: BuildObserver,
     *,
     only: tuple[str, ...] = (),
     wait: bool = True,

@@ -12,7 +12,7 @@ import pytest
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import Result, build
 from talkhouse.explore.inventory import status
 from talkhouse.explore.search import search

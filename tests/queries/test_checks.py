@@ -11,7 +11,7 @@ import pytest
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import Result, build
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue

@@ -6,8 +6,7 @@ from typing import Any, NoReturn, Protocol
 from talkhouse.ingest.declared.declaration.model import JsonPath
 from talkhouse.ingest.declared.declaration.paths import FORM, BadPath, Path, read_path
 from talkhouse.ingest.declared.declaration.toml_text import KeyPath
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.errors import TalkhouseError, closest
 
 MOST = 10_000
 """Entries of a table or list: corpora have some dozens."""

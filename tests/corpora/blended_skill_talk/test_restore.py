@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.ingest.stored_record import StoredRecord

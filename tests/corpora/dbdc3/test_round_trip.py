@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.dbdc3 import CORPUS
 from talkhouse.ingest.unloading.unload import stored_records

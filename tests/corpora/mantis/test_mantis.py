@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mantis import CORPUS
 from talkhouse.restore.write_back import write_back

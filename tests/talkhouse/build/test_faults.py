@@ -16,7 +16,7 @@ import pytest
 
 from talkhouse.build import staging
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build, ingest
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import Catalogue

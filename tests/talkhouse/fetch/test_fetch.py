@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.fetch.addresses import sources_of
 from talkhouse.fetch.client import NotFetched, check_redirect
 from talkhouse.fetch.fetch import fetch, plan
-from talkhouse.fetch.places import Fetched, read_record
+from talkhouse.fetch.places import Fetched, read_record, sources_of
 from talkhouse.ingest.corpus import Source
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import FetchFailed, OutputFailed, SourceError, UsageError
