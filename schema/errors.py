@@ -41,9 +41,9 @@ def joined(errors: Sequence[TalkhouseError]) -> TalkhouseError:
     """Return one error that says all that some say, a wrong use where all are."""
     if len(errors) == 1:
         return errors[0]
-    told = TalkhouseError("\n".join(map(str, errors)))
-    told.exit_code = min(error.exit_code for error in errors)
-    return told
+    error = TalkhouseError("\n".join(map(str, errors)))
+    error.exit_code = min(error.exit_code for error in errors)
+    return error
 
 
 class UsageError(TalkhouseError):

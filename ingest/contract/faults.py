@@ -46,7 +46,7 @@ def failed(
     last: str | None,
     file: str | None = None,
 ) -> CorpusFailed:
-    """Say that a corpus's reader or writer raised an exception or broke the contract.
+    """Return the error of a corpus's reader or writer that raised an exception or broke the contract.
 
     ``where``: the record that it had in hand, as far as known; ``last``: the one before that; ``file``: the only file
     that can't be written.
@@ -66,15 +66,15 @@ def failed(
         what, found = f"{head} raised an exception", described(error) + (f", {code}" if code else "")
     if last and last != where:
         found += f"; the last record before it: {last}"
-    told = CorpusFailed(
+    failure = CorpusFailed(
         f"{what}; {'this file is not written' if file else _DONE[part]}",
         where=where,
         expected=expected,
         found=found,
         next_step=_NEXT[part].format(name=name, code=_code(corpus, part, is_named=bool(code))),
     )
-    told.source_file_id = file
-    return told
+    failure.source_file_id = file
+    return failure
 
 
 _DONE = {"read": "nothing of it was published", "write": "nothing was written"}

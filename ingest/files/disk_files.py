@@ -122,7 +122,7 @@ def disk_files(root: Path, prefix: str, limits: Limits = DEFAULT, boundary: Boun
     or beyond the limits, for a link that leads out, and for a folder that holds itself.
     """
     with listing(root):
-        return _disk_files(root, prefix, limits, boundary or Boundary.of(root))
+        return _disk_files(root, prefix, limits, boundary or Boundary.around(root))
 
 
 @contextmanager

@@ -126,8 +126,8 @@ class Boundary:
     """Without links itself."""
 
     @classmethod
-    def of(cls, named: Path, *, follow_links: bool = False) -> "Boundary":
-        """Take the folder or file that a user named, which may be a link itself."""
+    def around(cls, named: Path, *, follow_links: bool = False) -> "Boundary":
+        """Return the boundary of the folder or file that a user named, which may itself be a link."""
         return cls(None if follow_links or not named.is_dir() else _real(named))
 
     def real(self, path: Path) -> Path:

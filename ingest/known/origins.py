@@ -31,7 +31,7 @@ _ATTRIBUTE = "CORPUS"
 _NOT_FOR_THIS = "if it is made for another Talkhouse, install the version of it, or of Talkhouse, that fits; else "
 
 
-class Origin(Protocol):
+class CorpusOrigin(Protocol):
     """Where a corpus comes from; its text is what a warehouse says of it."""
 
     @property
@@ -102,7 +102,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Package:
+class CorpusPackage:
     """A corpus that an installed package brings."""
 
     entry_point: EntryPoint
@@ -191,7 +191,7 @@ def _corpus_at(path: Path) -> "Folder | DeclaredFolder | None":
     return DeclaredFolder(path) if is_declared(path) else None
 
 
-def packages() -> Iterator[Package]:
+def packages() -> Iterator[CorpusPackage]:
     """List the corpora of installed packages; a package that is found twice in one version is the first of them."""
     known: set[tuple[str, str, str]] = set()
     for distribution in distributions():
@@ -199,7 +199,7 @@ def packages() -> Iterator[Package]:
             name, version = _named(distribution)
             if (point.name, name, version) not in known:
                 known.add((point.name, name, version))
-                yield Package(point, name, version, str(Path(str(distribution.locate_file("")))))
+                yield CorpusPackage(point, name, version, str(Path(str(distribution.locate_file("")))))
 
 
 def _entry_points(distribution: Distribution) -> Iterable[EntryPoint]:

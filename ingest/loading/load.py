@@ -173,7 +173,7 @@ class Load:
         match outcome:
             case Loaded(location, rows, findings, column_batches):
                 self.validator.record(outcome)
-                self.counts.of(location.file).loaded += 1
+                self.counts.count(location.file).loaded += 1
                 record_id = next(row.record_id for row in rows if isinstance(row, Record))
                 rest = self._without_labels(rows, location.file, record_id, location.pointer or None)
                 self.batches.add(rest, location.size, column_batches)
@@ -182,7 +182,7 @@ class Load:
                 self.advance(1, location.size)
             case LoadedBatch(file, records, size, rows, column_batches, findings, rows_size):
                 self.validator.many(outcome)
-                self.counts.of(file).loaded += records
+                self.counts.count(file).loaded += records
                 rest = self._without_labels(rows, file)
                 self.batches.add(rest, size if rows_size is None else rows_size, column_batches)
                 for finding in findings:
@@ -198,7 +198,7 @@ class Load:
                 self.advance(0, file.size)
             case FileEnvelope(file, extra, records, made_from):
                 self.made_from = made_from or self.made_from
-                count = self.counts.of(file)
+                count = self.counts.count(file)
                 count.extra, count.records = dump(extra), records
             case ReaderFinding():
                 self._find(outcome, outcome.file, outcome.record_id)
@@ -211,7 +211,7 @@ class Load:
 
     def _pass_over(self, file: SourceFile, detail: str, *, is_meant: bool) -> None:
         file.hash()
-        count = self.counts.of(file)
+        count = self.counts.count(file)
         count.kind = "skipped" if is_meant else "unrecognised"
         if is_meant:
             count.note = detail
@@ -238,7 +238,7 @@ class Load:
     def _without_labels(
         self, rows: list[Row], file: SourceFile, record_id: str | None = None, pointer: str | None = None
     ) -> list[Row]:
-        """Take the labels that the data declare out of the rows: a label has one row, however often it is declared."""
+        """Remove the labels that the data declare from the rows: a label has one row, however often it is declared."""
         labels = [row for row in rows if type(row) is Label]
         check_rows(Label.TABLE, labels)
         for conflict in self.vocabulary.add(labels):
@@ -247,7 +247,7 @@ class Load:
 
     def _quarantine(self, rejected: Rejected) -> None:
         location = rejected.location
-        count = self.counts.of(location.file)
+        count = self.counts.count(location.file)
         count.quarantined += 1
         self.refusal = self.refusal or f"the first refused record: {rejected.rule}: {rejected.detail}"
         if not location.pointer:
@@ -319,7 +319,7 @@ class FileCounts:
         self._corpus_id = corpus_id
         self._counts: dict[str, FileCount] = {}
 
-    def of(self, file: SourceFile) -> FileCount:
+    def count(self, file: SourceFile) -> FileCount:
         """Return the count of a file, which begins with the first call."""
         return self._counts.setdefault(file.id, FileCount())
 

@@ -39,7 +39,7 @@ _ROWS = 60_000
 fewer are more scans of the table of texts (120,000 records of 51 candidates: 0.2 s for each scan)."""
 
 
-HANGING: dict[type[Row], str] = {
+KEY_COLUMNS: dict[type[Row], str] = {
     Record: "record_id",
     Annotation: "record_id",
     PersonaUse: "record_id",
@@ -97,24 +97,24 @@ class RecordPosition(NamedTuple):
     dialogue_id: str
     is_quarantined: bool
     row: int | None = None
-    spans: tuple[Span | None, ...] = (None,) * len(HANGING)
+    spans: tuple[Span | None, ...] = (None,) * len(KEY_COLUMNS)
 
 
 def positions_of(
     con: duckdb.DuckDBPyConnection, corpus_id: str, files: Collection[str] | None
 ) -> Iterator[RecordPosition]:
     """Stream the positions of a corpus's records, each with the row numbers between which its rows stand."""
-    tables = {kind: metadata.tables[kind.TABLE] for kind in HANGING}
+    tables = {kind: metadata.tables[kind.TABLE] for kind in KEY_COLUMNS}
     spans = [
         f"of_{kind.TABLE} as (select {key}, min(rowid) as first, max(rowid) as last from {qualified(tables[kind])} "
         f"where {owned_by(tables[kind], corpus_id)} group by {key})"
-        for kind, key in HANGING.items()
+        for kind, key in KEY_COLUMNS.items()
     ]
     query = _PLACES.format(
         spans=",\n".join(spans),
-        columns=", ".join(f"of_{kind.TABLE}.first, of_{kind.TABLE}.last" for kind in HANGING),
+        columns=", ".join(f"of_{kind.TABLE}.first, of_{kind.TABLE}.last" for kind in KEY_COLUMNS),
         joins="\n".join(
-            f"left join of_{kind.TABLE} on of_{kind.TABLE}.{key} = ordered.{key}" for kind, key in HANGING.items()
+            f"left join of_{kind.TABLE} on of_{kind.TABLE}.{key} = ordered.{key}" for kind, key in KEY_COLUMNS.items()
         ),
     )
     places = con.cursor().execute(query, {"corpus": corpus_id})
@@ -156,7 +156,7 @@ def stored_records(
     corpus's own.
     """
     for chunk in chunks(positions_of(con, corpus_id, files)):
-        yield from _Gathered.of(con, chunk, text_ids_of).stored(chunk)
+        yield from _Gathered.read(con, chunk, text_ids_of).stored(chunk)
 
 
 def stored_record(
@@ -166,7 +166,7 @@ def stored_record(
     places = con.execute("select source_file_id, dialogue_id from main.records where record_id = ?", [record_id])
     for file_id, dialogue_id in places.fetchall():
         positions = [RecordPosition(file_id, record_id, dialogue_id or "", is_quarantined=False)]
-        return next(_Gathered.of(con, positions, text_ids_of).stored(positions))
+        return next(_Gathered.read(con, positions, text_ids_of).stored(positions))
     raise KeyError(record_id)
 
 
@@ -191,21 +191,21 @@ class _Gathered:
     images: defaultdict[str, list[Image]]
 
     @classmethod
-    def of(
+    def read(
         cls, con: duckdb.DuckDBPyConnection, positions: list[RecordPosition], text_ids_of: TextReferences
     ) -> "_Gathered":
         """Read the rows of some positions, a query for each table."""
         tables = _Tables(con, positions)
         files = sorted({position.file_id for position in positions})
-        participants = tables.hanging(Participant, "all")
-        turns = tables.hanging(Turn, "dialogue_id, turn_index")
-        together = tables.hanging(TurnSpeaker, "dialogue_id, turn_index, position")
-        annotations = tables.hanging(Annotation, _ORDER_OF_ANNOTATIONS)
-        uses = tables.hanging(PersonaUse, "turn_index, persona_set, position")
-        candidates = tables.hanging(Candidate, "turn_index, candidate_set, position, item_index")
+        participants = tables.keyed(Participant, "all")
+        turns = tables.keyed(Turn, "dialogue_id, turn_index")
+        together = tables.keyed(TurnSpeaker, "dialogue_id, turn_index, position")
+        annotations = tables.keyed(Annotation, _ORDER_OF_ANNOTATIONS)
+        uses = tables.keyed(PersonaUse, "turn_index, persona_set, position")
+        candidates = tables.keyed(Candidate, "turn_index, candidate_set, position, item_index")
         personas = {use.persona_id for use in uses} | {row.persona_id for row in candidates if row.persona_id}
         personas |= {row.persona_id for row in annotations if row.persona_id}
-        records = tables.hanging(Record)
+        records = tables.keyed(Record)
         text_ids = {row.text_id for row in candidates if row.text_id}.union(*map(text_ids_of, records))
         people = {person.speaker_id for person in participants} | {row.speaker_id for row in turns if row.speaker_id}
         people |= {row.speaker_id for row in together}
@@ -213,12 +213,12 @@ class _Gathered:
             files={row.source_file_id: row for row in tables.rows(FileRow, "source_file_id", files)},
             records={row.record_id: row for row in records},
             raw={(row.source_file_id, row.pointer): row.raw for row in tables.quarantined()},
-            dialogues={row.dialogue_id: row for row in tables.hanging(Dialogue)},
+            dialogues={row.dialogue_id: row for row in tables.keyed(Dialogue)},
             participants=_group(participants, "dialogue_id"),
             speakers={row.speaker_id: row for row in tables.rows(Speaker, "speaker_id", people)},
             turns=_group(turns, "dialogue_id"),
             turn_speakers=_group(together, "dialogue_id"),
-            parts=_group(tables.hanging(Part, "dialogue_id, turn_index, part_index"), "dialogue_id"),
+            parts=_group(tables.keyed(Part, "dialogue_id, turn_index, part_index"), "dialogue_id"),
             annotations=_group(annotations, "record_id"),
             persona_uses=_group(uses, "record_id"),
             candidates=_group(candidates, "record_id"),
@@ -273,10 +273,10 @@ class _Tables:
             "dialogue_id": {position.dialogue_id for position in positions if position.dialogue_id},
         }
 
-    def hanging(self, kind: type[R], order: str = "") -> list[R]:
+    def keyed(self, kind: type[R], order: str = "") -> list[R]:
         """Read the rows of a table that hang on the records or their dialogues."""
-        key = HANGING[kind]
-        index = list(HANGING).index(kind)
+        key = KEY_COLUMNS[kind]
+        index = list(KEY_COLUMNS).index(kind)
         spans = [span for position in self._positions if (span := position.spans[index])]
         if not spans and self._is_placed:
             return []

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from talkhouse import migrations
-from talkhouse.build.request import SAMPLES, Input, Request
+from talkhouse.build.request import SAMPLES, BuildRequest, Input
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import DiskFile, Stat
 from talkhouse.ingest.registry import Registry, corpora
@@ -78,7 +78,7 @@ def read_published(path: Path, shown: Path) -> PublishedState | None:
         con.close()
 
 
-def plan(request: Request, published: PublishedState | None, *, rehash: bool) -> Plan:
+def plan(request: BuildRequest, published: PublishedState | None, *, rehash: bool) -> Plan:
     """Compare a request with what is published."""
     if published is None:
         return Plan(request.inputs, (), (), (), is_current=False)
@@ -155,7 +155,7 @@ def _stats(files: list[DiskFile]) -> frozenset[Stat]:
     return frozenset(file.stat for file in files)
 
 
-def _protect_real_data(request: Request, published: PublishedState) -> None:
+def _protect_real_data(request: BuildRequest, published: PublishedState) -> None:
     """Never replace somebody's corpora by samples because an option was forgotten."""
     real = sorted(name for name, (_, is_sample) in published.readers.items() if not is_sample)
     if request.source == SAMPLES and real:
@@ -233,7 +233,7 @@ def check_no_code(data: Path, corpus_roots: Iterable[Path]) -> None:
             )
 
 
-def check_readers(request: Request, plan: Plan, published: PublishedState | None) -> None:
+def check_readers(request: BuildRequest, plan: Plan, published: PublishedState | None) -> None:
     """Raise RegistryError for a corpus that would go only because it can't be read here, though its files are there."""
     unread = {name for name, _ in (*request.ignored, *request.left_out)}
     for name in plan.remove:

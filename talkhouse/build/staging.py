@@ -19,7 +19,7 @@ from talkhouse.build.metadata import (
 from talkhouse.build.plan import Plan, Present
 from talkhouse.build.progress import BuildObserver
 from talkhouse.build.quality_gate import check_quarantine, run_checks
-from talkhouse.build.request import Input, QuarantineLimit, Request
+from talkhouse.build.request import BuildRequest, Input, QuarantineLimit
 from talkhouse.build.template import open_template
 from talkhouse.build.workspace import Workspace
 from talkhouse.explore.inventory import Inventory, files, findings, status
@@ -53,7 +53,7 @@ class Stage:
     workspace: Workspace
     progress: BuildObserver
     known: Present
-    request: Request
+    request: BuildRequest
     plan: Plan
     memory_limit: MemoryLimit
 

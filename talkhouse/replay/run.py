@@ -11,7 +11,7 @@ import duckdb
 from talkhouse.build.plan import Plan, PublishedState, present, read_published
 from talkhouse.build.progress import BuildObserver
 from talkhouse.build.quality_gate import check_quarantine
-from talkhouse.build.request import Input, QuarantineLimit, Request
+from talkhouse.build.request import BuildRequest, Input, QuarantineLimit
 from talkhouse.build.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
 from talkhouse.build.staging import Stage
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
@@ -136,7 +136,7 @@ def _write_back(
     published: PublishedState,
     limits: Limits,
     on_write_back: Callable[[str], None],
-) -> Request:
+) -> BuildRequest:
     """Write corpora back into the workspace, archives as archives, and return a request to read them from there."""
     inputs = []
     with warehouse.connect(workspace.old, shown=workspace.published) as con:
@@ -152,7 +152,7 @@ def _write_back(
             _, is_sample = published.readers[name]
             inputs.append(Input(replace(corpus, read=reader.read), disk_files(folder, name, limits), is_sample))
     # A replay says nothing about folders that are not read: what was found of them stays.
-    return Request(tuple(inputs), frozenset(wanted), _SOURCE, tuple(sorted(published.ignored)), is_replay=True)
+    return BuildRequest(tuple(inputs), frozenset(wanted), _SOURCE, tuple(sorted(published.ignored)), is_replay=True)
 
 
 def _compare(workspace: Workspace, corpus_id: str) -> Replayed:

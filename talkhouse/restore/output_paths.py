@@ -241,7 +241,7 @@ def files_in_folder(
             found=", ".join(sorted(names)) or "no folder at all",
             next_step="name the folder with the folders of the corpora",
         )
-    boundary = Boundary.of(data, follow_links=follow_links)
+    boundary = Boundary.around(data, follow_links=follow_links)
     return {
         name: disk_files(data / name, name, limits, boundary) if name in names else []
         for name in sorted({*present, *(names & known.keys())})

@@ -13,7 +13,7 @@ import pytest
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import Result, build
+from talkhouse.build.run import BuildResult, build
 from talkhouse.explore.inventory import status
 from talkhouse.explore.search import search
 from talkhouse.explore.show import show
@@ -59,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
     return laid_out(tmp_path, "teatime")
 
 
-def made(folder: Path, **options: Any) -> Result:
+def made(folder: Path, **options: Any) -> BuildResult:
     return build(folder / "w.duckdb", Silent(), data=folder / "data", corpus_roots=(folder / "corpora",), **options)
 
 

@@ -12,7 +12,7 @@ import pytest
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import Result, build
+from talkhouse.build.run import BuildResult, build
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.checks import checks, run
@@ -161,10 +161,10 @@ ROOTS = {
 
 
 @pytest.fixture
-def with_check(data: Path, tmp_path: Path) -> Callable[..., Result]:
+def with_check(data: Path, tmp_path: Path) -> Callable[..., BuildResult]:
     """Build the sample of one corpus with a check of its own."""
 
-    def go(name: str) -> Result:
+    def go(name: str) -> BuildResult:
         severity, sql = ROOTS[name]
         folder = tmp_path / "more" / "checks"
         shutil.rmtree(folder, ignore_errors=True)
@@ -177,7 +177,7 @@ def with_check(data: Path, tmp_path: Path) -> Callable[..., Result]:
 
 
 def test_an_error_stops_the_build_and_names_the_rows(
-    with_check: Callable[..., Result], data: Path, tmp_path: Path
+    with_check: Callable[..., BuildResult], data: Path, tmp_path: Path
 ) -> None:
     build(tmp_path / "w.duckdb", Silent(), data=data)
     published = (tmp_path / "w.duckdb").read_bytes()
@@ -193,7 +193,7 @@ def test_an_error_stops_the_build_and_names_the_rows(
 
 
 @pytest.mark.slow
-def test_a_warning_is_a_finding_with_rule_and_remedy(with_check: Callable[..., Result], tmp_path: Path) -> None:
+def test_a_warning_is_a_finding_with_rule_and_remedy(with_check: Callable[..., BuildResult], tmp_path: Path) -> None:
     with_check("warns")
     with talkhouse.open(tmp_path / "w.duckdb") as con:
         found = con.execute(
@@ -207,7 +207,7 @@ def test_a_warning_is_a_finding_with_rule_and_remedy(with_check: Callable[..., R
 
 @pytest.mark.slow
 def test_findings_of_checks_are_found_again_and_not_copied(
-    with_check: Callable[..., Result], data: Path, tmp_path: Path
+    with_check: Callable[..., BuildResult], data: Path, tmp_path: Path
 ) -> None:
     with_check("warns")
     before = contents(tmp_path / "w.duckdb")

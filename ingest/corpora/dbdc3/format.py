@@ -50,7 +50,7 @@ Log = TypedDict(
 """One dialogue."""
 
 
-class Extra(Struct):
+class LogExtra(Struct):
     """What ``records.extra`` has for writing a log back; values are kept as the literals that were published."""
 
     fields: list[str] = []
@@ -110,7 +110,7 @@ def _commonest(orders: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return counts.most_common(1)[0][0] if counts else ()
 
 
-class Family(NamedTuple):
+class BotFamily(NamedTuple):
     """A family of bots: its name, its language, and patterns of dialogue ids and of subsets, lower case."""
 
     name: str
@@ -122,17 +122,17 @@ class Family(NamedTuple):
 # TKTK_100 and json_data_100 are the same bot, and DCM's is that of the chat dialogue corpus. Japanese dialogue ids are
 # bare numbers.
 FAMILIES = (
-    Family("IRIS", "en", r"iris_\d+", r"iris(_.*|\d.*)?"),
-    Family("TickTock", "en", r"(ticktock|tktk)_?\d+", r"(tktk|ticktock)(_.*|\d.*)?|json_data_100"),
-    Family("CIC", "en", r"cic\d+", r"cic(_.*|\d.*)?"),
-    Family("YI", "en", r"yit?\d+", r"yi(_.*|\d.*)?"),
-    Family("DCM", "ja", r"", r"dcm(_.*|\d.*)?|init100|rest1046"),
-    Family("DIT", "ja", r"", r"dit(_.*|\d.*)?"),
-    Family("IRS", "ja", r"", r"irs(_.*|\d.*)?"),
+    BotFamily("IRIS", "en", r"iris_\d+", r"iris(_.*|\d.*)?"),
+    BotFamily("TickTock", "en", r"(ticktock|tktk)_?\d+", r"(tktk|ticktock)(_.*|\d.*)?|json_data_100"),
+    BotFamily("CIC", "en", r"cic\d+", r"cic(_.*|\d.*)?"),
+    BotFamily("YI", "en", r"yit?\d+", r"yi(_.*|\d.*)?"),
+    BotFamily("DCM", "ja", r"", r"dcm(_.*|\d.*)?|init100|rest1046"),
+    BotFamily("DIT", "ja", r"", r"dit(_.*|\d.*)?"),
+    BotFamily("IRS", "ja", r"", r"irs(_.*|\d.*)?"),
 )
 
 
-def family(dialogue_id: str, subset: str | None) -> Family | None:
+def family(dialogue_id: str, subset: str | None) -> BotFamily | None:
     """Find the family of bots that a dialogue is with in the fixed table; None where it is none of them."""
     by_id = (one for one in FAMILIES if re.fullmatch(one.ids, dialogue_id.lower()))
     by_subset = (one for one in FAMILIES if re.fullmatch(one.subsets, (subset or "").lower()))

@@ -15,7 +15,7 @@ from talkhouse.ingest.corpora.dbdc3.format import (
     ROLES,
     SPLITS,
     UNGRAMMATICAL,
-    Family,
+    BotFamily,
     Label,
     Log,
     LogTurn,
@@ -116,7 +116,7 @@ class LogReader:
         return speaker, is_new
 
     def _unsaid(
-        self, file: SourceFile, facts: PathFacts, language: str | None, bot: Family | None
+        self, file: SourceFile, facts: PathFacts, language: str | None, bot: BotFamily | None
     ) -> Iterator[ReaderFinding]:
         """Report once for each folder what the place of its logs does not say (DB-09)."""
         known = {**facts._asdict(), "language": language, "bot": bot}
@@ -150,7 +150,7 @@ _ONE, _BOTH = (BREAKDOWN,), (BREAKDOWN, UNGRAMMATICAL)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 
 
-def speakers(dialogue_id: str, log: Log, bot: Family | None) -> tuple[Speaker, Speaker]:
+def speakers(dialogue_id: str, log: Log, bot: BotFamily | None) -> tuple[Speaker, Speaker]:
     """Make the person and the bot; both are known only within the dialogue where no id tells who they are."""
     native = log.get("speaker-id")
     user_id = f"{CORPUS}:user/{bot.name if bot else 'other'}/{native}" if native else f"{dialogue_id}/user"

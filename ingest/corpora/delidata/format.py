@@ -11,7 +11,7 @@ from talkhouse.ingest import decode
 from talkhouse.ingest.decode import BadRecord, pointer
 
 
-class Cells(NamedTuple):
+class GroupRow(NamedTuple):
     """The cells of one row, in published order; as published (raw), or with their quotes taken off."""
 
     group_id: str
@@ -29,7 +29,7 @@ class Cells(NamedTuple):
     sol_tracker_all: str
 
 
-HEADER = "\t".join(Cells._fields)
+HEADER = "\t".join(GroupRow._fields)
 LINE_END, WINDOWS_END = "\n", "\r\n"
 
 
@@ -39,7 +39,7 @@ def quote(text: str) -> str:
 
 
 def unquote(cell: str) -> str:
-    """Take the outer quotes off and halve the doubled ones inside; anything else is the text itself."""
+    """Remove the outer quotes and halve the doubled ones inside; anything else is the text itself."""
     return cell[1:-1].replace("''", "'") if is_quoted(cell) else cell
 
 
@@ -54,15 +54,15 @@ def looks_like_a_table(raw: bytes) -> bool:
     return not raw or b"\t" in first or first == HEADER.encode()
 
 
-class Table(NamedTuple):
+class GroupFile(NamedTuple):
     """A group's file: its raw cells, and how its lines end."""
 
-    rows: list[Cells]
+    rows: list[GroupRow]
     line_end: str
     lacks_final_newline: bool
 
 
-def parse(text: str, group_id: str) -> Table:
+def parse(text: str, group_id: str) -> GroupFile:
     """Split a file into the raw cells of its rows; raises BadRecord (DE-01) where it is none of this corpus."""
     if not text:
         raise BadRecord("DE-01", "the file is empty")
@@ -71,7 +71,7 @@ def parse(text: str, group_id: str) -> Table:
     if header != HEADER:
         raise BadRecord("DE-01", f"the header is {header[:200]!r}")
     rows = list(_rows(lines, group_id))
-    return Table(rows, line_end, not text.endswith(line_end))
+    return GroupFile(rows, line_end, not text.endswith(line_end))
 
 
 def _line_end(text: str) -> str:
@@ -79,7 +79,7 @@ def _line_end(text: str) -> str:
     return WINDOWS_END if text.partition(LINE_END)[0].endswith("\r") else LINE_END
 
 
-def _rows(lines: list[str], group_id: str) -> Iterator[Cells]:
+def _rows(lines: list[str], group_id: str) -> Iterator[GroupRow]:
     """Split every line into its cells; raises BadRecord (DE-01)."""
     for index, line in enumerate(lines):
         if LINE_END in line:
@@ -91,11 +91,11 @@ def _rows(lines: list[str], group_id: str) -> Iterator[Cells]:
         yield row
 
 
-def _row(index: int, line: str) -> Cells:
+def _row(index: int, line: str) -> GroupRow:
     cells = line.split("\t")
-    if len(cells) != len(Cells._fields):
-        raise BadRecord("DE-01", f"{len(cells)} cells in a row, not {len(Cells._fields)}", pointer(index))
-    return Cells(*cells)
+    if len(cells) != len(GroupRow._fields):
+        raise BadRecord("DE-01", f"{len(cells)} cells in a row, not {len(GroupRow._fields)}", pointer(index))
+    return GroupRow(*cells)
 
 
 CORPUS = "delidata"

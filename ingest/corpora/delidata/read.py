@@ -19,8 +19,8 @@ from talkhouse.ingest.corpora.delidata.format import (
     TEAM_PERFORMANCE,
     TRACKER,
     TYPE,
-    Cells,
-    Table,
+    GroupFile,
+    GroupRow,
     looks_like_a_table,
     number,
     parse,
@@ -64,7 +64,7 @@ class GroupReader:
         if not looks_like_a_table(content):
             return Unrecognised(location.file, "its first line is not the header of a group's file, and has no tab")
         table = parse(decode.text(content), location.file.name)
-        raw, rows = table.rows, [Cells(*map(unquote, row)) for row in table.rows]
+        raw, rows = table.rows, [GroupRow(*map(unquote, row)) for row in table.rows]
         begun = opening(rows)
         utterances = ((row.message_type, row.origin, row.original_text) for row in rows)
         record, dialogue_id, is_new = self._keys.record(location, location.file.name, utterances)
@@ -83,20 +83,20 @@ class GroupReader:
 
 
 def _differs(
-    record: Record, table: Table, rows: Sequence[Cells], labels: Sequence[Sequence[Annotation]]
+    record: Record, table: GroupFile, rows: Sequence[GroupRow], labels: Sequence[Sequence[Annotation]]
 ) -> dict[str, str]:
     """Collect the cells that the tables alone would spell in another way, by row and column."""
     differing = {}
     for index, (row, raw) in enumerate(zip(rows, table.rows, strict=True)):
         turn = turn_row(record.dialogue_id or "", index, row, raw)
         written = cells(record.native_id or "", turn, labels[index])
-        for name, ours, theirs in zip(Cells._fields, written, raw, strict=True):
+        for name, ours, theirs in zip(GroupRow._fields, written, raw, strict=True):
             if ours != theirs:
                 differing[pointer(index, name)] = theirs
     return differing
 
 
-def _extra(table: Table) -> dict[str, object]:
+def _extra(table: GroupFile) -> dict[str, object]:
     """Collect what the rows do not say of a file, and nothing where it is as all are."""
     line_end = None if table.line_end == LINE_END else table.line_end
     return {"line_end": line_end, "lacks_final_newline": table.lacks_final_newline}
@@ -115,7 +115,7 @@ class Opening(NamedTuple):
     cards: list[str]
 
 
-def opening(rows: Sequence[Cells]) -> Opening:
+def opening(rows: Sequence[GroupRow]) -> Opening:
     """Read row 0; raises BadRecord (DE-02) where a group does not open as all do."""
     first = rows[0] if rows else None
     if first is None or (first.message_type, first.origin, first.message_id) != ("INITIAL", SYSTEM, OPENING_ID):
@@ -130,7 +130,7 @@ def opening(rows: Sequence[Cells]) -> Opening:
     return Opening([name for name in dict.fromkeys(names.split(",")) if name], cards[0].split(","))
 
 
-def dialogue_rows(dialogue_id: str, begun: Opening, rows: Sequence[Cells], raw: Sequence[Cells]) -> Iterator[Row]:
+def dialogue_rows(dialogue_id: str, begun: Opening, rows: Sequence[GroupRow], raw: Sequence[GroupRow]) -> Iterator[Row]:
     """List the dialogue, whoever is named or speaks, and the turns; only who is named takes part."""
     yield Dialogue(dialogue_id, CORPUS, rows[0].group_id, language="en", extra=decode.dump({"cards": begun.cards}))
     for name in dict.fromkeys([*begun.names, *(row.origin for row in rows)]):
@@ -141,7 +141,7 @@ def dialogue_rows(dialogue_id: str, begun: Opening, rows: Sequence[Cells], raw: 
         yield turn_row(dialogue_id, index, row, raw[index])
 
 
-def stated(raw: Sequence[Cells]) -> dict[str, str]:
+def stated(raw: Sequence[GroupRow]) -> dict[str, str]:
     """Collect the cells that the tables of the dialogue hold, besides those that make it another dialogue."""
     columns = ("message_id", *TEXTS)
     return {pointer(index, name): getattr(row, name) for index, row in enumerate(raw) for name in columns}
@@ -151,7 +151,7 @@ def _role(alias: str) -> str:
     return "system" if alias == SYSTEM else "participant"
 
 
-def turn_row(dialogue_id: str, index: int, row: Cells, raw: Cells) -> Turn:
+def turn_row(dialogue_id: str, index: int, row: GroupRow, raw: GroupRow) -> Turn:
     """Make one turn; ``extra.cells`` has a published cell where quoting its text does not give it back."""
     extra: dict[str, Any] = {"clean_text": row.clean_text} if row.clean_text else {}
     if row.message_type not in KINDS:
@@ -171,7 +171,7 @@ def turn_row(dialogue_id: str, index: int, row: Cells, raw: Cells) -> Turn:
     )
 
 
-def annotation_rows(record: Record, index: int, row: Cells) -> Iterator[Annotation]:
+def annotation_rows(record: Record, index: int, row: GroupRow) -> Iterator[Annotation]:
     """List every annotation of one row; an empty cell is none, ``None`` and ``0`` are labels as published."""
     additional = "" if row.annotation_additional == NO_ITEMS else row.annotation_additional
     for scheme, labels in (

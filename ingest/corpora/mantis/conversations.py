@@ -26,8 +26,8 @@ from talkhouse.ingest.corpora.mantis.dialogue import (
 from talkhouse.ingest.corpora.mantis.dialogue_rows import (
     FLAGGED,
     Known,
-    KnownDialogues,
-    People,
+    KnownConversations,
+    MantisPeople,
     TurnColumns,
     add_dialogue,
     record,
@@ -58,8 +58,8 @@ class ConversationState:
     shared: Collection[str]
     """The splits that have both a plain and an intent file: only there, words and facts are remembered."""
     orders: KeyOrders = field(default_factory=lambda: {SPOKEN: 0})
-    known: KnownDialogues = field(default_factory=KnownDialogues)
-    people: People = field(default_factory=People)
+    known: KnownConversations = field(default_factory=KnownConversations)
+    people: MantisPeople = field(default_factory=MantisPeople)
     sites: frozenset[str] = frozenset()
     """Categories that dialogues may have beside those of the published corpus."""
 
@@ -129,7 +129,7 @@ class ConversationBatch:
         self._findings += [location.finding(finding, row.record_id) for finding in findings]
 
     def _known(self, key: str, dialogue: PublishedDialogue) -> Known:
-        """Find out whether an earlier file has a dialogue, and index it for the response-ranking files."""
+        """Return whether an earlier file has a dialogue, and index it for the response-ranking files."""
         key = self._site + key
         known = self._build.known.find(self._split, key, dialogue if self._is_shared else None)
         if known.is_first and self._is_needed:
@@ -233,9 +233,9 @@ _TIME = "%Y-%m-%dT%H:%M:%S%.3f"
 
 
 def column_batches(
-    plain: pl.DataFrame, file_id: str, role: Role, site: str, people: People, rows: list[Row]
+    plain: pl.DataFrame, file_id: str, role: Role, site: str, people: MantisPeople, rows: list[Row]
 ) -> list[ColumnBatch]:
-    """Lay out plain dialogues, with their ``key`` and ``record_index``; adds the rows of new people."""
+    """Return plain dialogues, with their ``key`` and ``record_index``, as columns; adds the rows of new people."""
     split = role.split or ""
     dialogues = plain.with_columns(native_id=site + pl.col("key")).with_columns(
         started_at=pl.col("dialog_time").str.to_datetime(_TIME, time_unit="us"),
@@ -258,7 +258,7 @@ def column_batches(
     ]
 
 
-def _cast(categories: pl.Series, said: pl.DataFrame, people: People, rows: list[Row]) -> pl.DataFrame:
+def _cast(categories: pl.Series, said: pl.DataFrame, people: MantisPeople, rows: list[Row]) -> pl.DataFrame:
     """Find who speaks: two people of each dialogue, user and agent, by the first two utterances; all have an id."""
     facts = zip(categories.gather(said["owner"]).to_list(), said["user_id"], said["user_name"], strict=True)
     cast = [
@@ -279,7 +279,7 @@ def _participants(ids: pl.Series, cast: pl.DataFrame) -> pl.DataFrame:
 
 
 def _turns(ids: pl.Series, said: pl.DataFrame, cast: pl.DataFrame) -> pl.DataFrame:
-    """Lay out the turns of two people who take turns."""
+    """Return the turns of two people who take turns."""
     is_agent = said["turn_index"].cast(pl.UInt32) % 2
     who = cast[said["owner"] * 2 + is_agent]
     return said.with_columns(who["literals"]).select(

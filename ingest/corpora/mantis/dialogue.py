@@ -113,7 +113,7 @@ def _json(raw: bytes) -> dict[str, Any]:
 
 
 def _object(members: list[tuple[str, Value]]) -> dict[str, Value]:
-    """Take an object's members; BadRecord where a key occurs twice, or NaN is an item of a list."""
+    """Return an object's members; raises BadRecord where a key occurs twice, or NaN is an item of a list."""
     for name, value in members:
         if type(value) is list and NAN in value:
             raise BadRecord("TH-04", f"NaN is not a JSON number, in the list {name!r}")

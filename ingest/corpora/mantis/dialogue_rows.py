@@ -34,7 +34,7 @@ class Person(NamedTuple):
     literals: dict[str, str]
 
 
-class People:
+class MantisPeople:
     """Everybody who was named so far; adds the row of each once."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Known(NamedTuple):
     """JSON by pointer, what this file states otherwise than an earlier one."""
 
 
-class KnownDialogues:
+class KnownConversations:
     """All dialogues of a build: the plain and the intent file of a split have the same ones."""
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ _INTEGERS = range(-(2**31), 2**31)
 
 
 def add_dialogue(
-    dialogue_id: str, key: str, dialogue: PublishedDialogue, people: People, rows: list[Row], turns: TurnColumns
+    dialogue_id: str, key: str, dialogue: PublishedDialogue, people: MantisPeople, rows: list[Row], turns: TurnColumns
 ) -> None:
     """Add the rows of a dialogue that is published for the first time, and its turns."""
     title, domain = dialogue.facts.get("title"), dialogue.facts["category"]

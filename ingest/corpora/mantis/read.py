@@ -18,7 +18,7 @@ from talkhouse.ingest.corpora.mantis.format import (
     role,
 )
 from talkhouse.ingest.corpora.mantis.intent_table import read_table
-from talkhouse.ingest.corpora.mantis.ranking import Ranking, lone_lookup
+from talkhouse.ingest.corpora.mantis.ranking import RankingReader, lone_lookup
 from talkhouse.ingest.keys import Texts
 from talkhouse.ingest.outcomes import Outcome, Unrecognised
 from talkhouse.ingest.sources import SourceFile, duplicate_part
@@ -80,15 +80,15 @@ def _parts(parts: _Files, tables: list[SourceFile], sites: _Sites) -> Iterator[O
     if (file := parts.get(Role(MANIFEST, None))) is not None:
         outcome, build.sites = read_manifest(file)
         yield outcome
-    for part in _of(parts, (MERGED, INTENTS)):
+    for part in _roles_present(parts, (MERGED, INTENTS)):
         yield from read_dialogues(build, parts[part], part)
     for file, part in sites:
         yield from read_dialogues(build, file, part, f"{file.path.parent.name}/")
     yield from _labels(tables, index)
-    for part in _of(parts, RANKING):
+    for part in _roles_present(parts, RANKING):
         lookup = parts.get(Role(f"{part.subset}_lookup", part.split))
-        yield from Ranking(index, texts, parts[part], lookup, part).read()
-    for part in _of(parts, [f"{subset}_lookup" for subset in RANKING]):
+        yield from RankingReader(index, texts, parts[part], lookup, part).read()
+    for part in _roles_present(parts, [f"{subset}_lookup" for subset in RANKING]):
         if Role(part.subset.removesuffix("_lookup"), part.split) not in parts:
             yield from lone_lookup(parts[part], part)
 
@@ -105,7 +105,7 @@ def _labels(tables: list[SourceFile], index: ContextIndex) -> Iterator[Outcome]:
             yield outcome
 
 
-def _of(parts: _Files, subsets: Iterable[str]) -> list[Role]:
+def _roles_present(parts: _Files, subsets: Iterable[str]) -> list[Role]:
     """List the files that there are of some parts, split by split."""
     return [Role(subset, split) for subset in subsets for split in SPLITS if Role(subset, split) in parts]
 

@@ -167,7 +167,7 @@ ENTAILMENT = f"{CORPUS}.entailment"
 OVERALL = f"{CORPUS}.entailment_overall"
 
 
-class Label(NamedTuple):
+class WorkerLabel(NamedTuple):
     """A worker's vote, or what all votes come to, by the columns of main.annotations."""
 
     scheme: str
@@ -178,18 +178,18 @@ class Label(NamedTuple):
     extra: str | None = None
 
 
-def labels_of(element: PersonaElement) -> tuple[Label, ...]:
+def labels_of(element: PersonaElement) -> tuple[WorkerLabel, ...]:
     """List the votes on an element, and the label that came of them."""
     return tuple(_labels(element))
 
 
-def _labels(element: PersonaElement) -> Iterator[Label]:
+def _labels(element: PersonaElement) -> Iterator[WorkerLabel]:
     votes = element.label_per_worker
     for index, (worker, vote) in enumerate(votes if isinstance(votes, list) else ()):
         name, extra = (worker, None) if isinstance(worker, str) else (None, decode.dump({"worker": worker}))
-        yield Label(ENTAILMENT, index, name, msgspec.json.encode(vote).decode(), _number(vote), extra)
+        yield WorkerLabel(ENTAILMENT, index, name, msgspec.json.encode(vote).decode(), _number(vote), extra)
     if isinstance(element.label_overall, str):
-        yield Label(OVERALL, 0, None, element.label_overall)
+        yield WorkerLabel(OVERALL, 0, None, element.label_overall)
 
 
 def _number(vote: float | bool | None) -> float | None:
@@ -220,7 +220,7 @@ class Use(NamedTuple):
     extra: str | None
     """The order of its keys where it is not the persona's, and labels that are null or empty."""
     title_length: int
-    labels: tuple[Label, ...]
+    labels: tuple[WorkerLabel, ...]
 
 
 @dataclass

@@ -16,7 +16,7 @@ import pytest
 import talkhouse
 from talkhouse import migrations
 from talkhouse.build.progress import Silent
-from talkhouse.build.run import Result, build, ingest
+from talkhouse.build.run import BuildResult, build, ingest
 from talkhouse.build.workspace import Workspace
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import Catalogue
@@ -34,7 +34,7 @@ from talkhouse.schema.errors import (
 )
 from tests.schema.test_warehouse import another_process
 
-Rebuild = Callable[..., Result]
+Rebuild = Callable[..., BuildResult]
 CORPUS = corpora()["dbdc3"]
 """A corpus whose files are records, so that one can change, or go wrong, alone."""
 

@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER, SITES
-from talkhouse.ingest.corpora.mantis.make.site import LAST, Answer, Comment, Dump, Question
+from talkhouse.ingest.corpora.mantis.make.site import LAST, Comment, Dump, PostedAnswer, Question
 from talkhouse.ingest.corpus import WrongInput
 
 _TAG = re.compile(r"<(?!a|br|blockquote|pre|code|/blockquote|/pre|/code).*?>")
@@ -98,7 +98,7 @@ class Builder:
 
     def dialogues(self) -> Iterator[dict[str, Any]]:
         """Yield the dialogues in the publisher's order and form, and count what happens to each answer."""
-        answers: defaultdict[int, list[Answer]] = defaultdict(list)
+        answers: defaultdict[int, list[PostedAnswer]] = defaultdict(list)
         for answer in self._dump.answers:
             self.counts.seen += 1
             reason = self._no_question(answer)
@@ -118,7 +118,7 @@ class Builder:
             for _, tied in groupby(sorted(answers[question.id], key=_time), key=_time):
                 yield from self._of_answers(question, text, list(tied))
 
-    def _no_question(self, answer: Answer) -> str | None:
+    def _no_question(self, answer: PostedAnswer) -> str | None:
         """Return why an answer has no question to go with, if that is so."""
         dump = self._dump
         if answer.user is None:
@@ -139,7 +139,7 @@ class Builder:
         first = min((comment.time or LAST for comment in own), default=LAST)
         return question.time or LAST, first, question.place
 
-    def _of_answers(self, question: Question, text: str, tied: list[Answer]) -> Iterator[dict[str, Any]]:
+    def _of_answers(self, question: Question, text: str, tied: list[PostedAnswer]) -> Iterator[dict[str, Any]]:
         """Make the dialogues of the answers of a question that have one time, nearly always one answer."""
         reasons: dict[int, list[str | None]] = {answer.id: [] for answer in tied}
         for answer, comments in self._runs(tied):
@@ -158,12 +158,12 @@ class Builder:
             else:
                 self.counts.dropped[each[0] if each and each[0] else "only_lost_comments"] += 1
 
-    def _runs(self, tied: list[Answer]) -> Iterator[tuple[Answer, list[Comment]]]:
+    def _runs(self, tied: list[PostedAnswer]) -> Iterator[tuple[PostedAnswer, list[Comment]]]:
         """Yield each answer with its comments by time; answers of one time again wherever their comments alternate.
 
         The authors' code begins a dialogue wherever the answer is another than in the row before.
         """
-        rows: list[tuple[Answer, Comment | None]] = []
+        rows: list[tuple[PostedAnswer, Comment | None]] = []
         for answer in sorted(tied, key=lambda answer: answer.place):
             comments = self._dump.comments.get(answer.id)
             if comments:
@@ -177,7 +177,7 @@ class Builder:
         for run in runs:
             yield run[0][0], [comment for _, comment in run if comment]
 
-    def _no_talk(self, question: Question, answer: Answer) -> str:
+    def _no_talk(self, question: Question, answer: PostedAnswer) -> str:
         """Return why the people of an answer can't have had a dialogue; needs no text."""
         people = {comment.user for comment in self._dump.comments.get(answer.id, ())}
         if people == {None}:
@@ -228,7 +228,7 @@ class Builder:
         return self._dump.names.get(user, _NAN)
 
 
-def _said(question: Question, answer: Answer, text: str, comments: Sequence[Comment]) -> list[RawUtterance]:
+def _said(question: Question, answer: PostedAnswer, text: str, comments: Sequence[Comment]) -> list[RawUtterance]:
     """List what was said: the question, the answer, and the comments by time; the answer is second in any case."""
     assert answer.user is not None  # noqa: S101 - such an answer has no question to go with
     return [
@@ -253,7 +253,7 @@ def _glued(said: Sequence[RawUtterance]) -> list[RawUtterance]:
     return joined
 
 
-def _time(answer: Answer) -> str:
+def _time(answer: PostedAnswer) -> str:
     return answer.time or LAST
 
 
@@ -332,10 +332,10 @@ def thresholds(sites: Iterable[str], given: Mapping[str, float]) -> dict[str, Th
             )
         if not isfinite(value) or abs(value) > 1:
             raise WrongInput(f"the threshold of {name} is no score", expected="a number from -1 to 1", found=str(value))
-    return {name: _of(name, given) for name in names}
+    return {name: _threshold(name, given) for name in names}
 
 
-def _of(name: str, given: Mapping[str, float]) -> Threshold:
+def _threshold(name: str, given: Mapping[str, float]) -> Threshold:
     if name in given:
         return Threshold(given[name], "--threshold")
     if name in SITES:

@@ -250,7 +250,7 @@ def read_archive(
 
 
 def _in_order(waiting: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Take as many of the waiting ones from the first as lie in the archive one behind the other."""
+    """Return as many of the waiting ones, from the first, as lie one after another in the archive."""
     places = [names.index(name) for name in waiting]
     count = next((i for i in range(1, len(places)) if places[i] < places[i - 1]), len(places))
     return list(waiting[:count])

@@ -51,7 +51,7 @@ class Findings:
         self._places: dict[str, list[str]] = {}
 
     def report(self, kind: str, where: str) -> None:
-        """Take a finding."""
+        """Count a finding."""
         self._counts[kind] += 1
         places = self._places.setdefault(kind, [])
         if len(places) < _SHOWN:

@@ -53,7 +53,7 @@ class Written(msgspec.Struct):
     """Contexts whose best documents had too few texts, so that the next ones of the ranking were taken too."""
 
 
-class Split(msgspec.Struct, frozen=True):
+class SplitExamples(msgspec.Struct, frozen=True):
     """What the files of one split are made with."""
 
     folder: Path
@@ -156,7 +156,7 @@ def write_rankings(
             progress.begin(f"drawing {count} negatives", records=documents.contexts, unit="contexts")
             numbers = {corpus.category: number for number, corpus in enumerate(corpora[count])}
             written = {
-                split: Split(folder, split, documents, numbers, count, seed).write(
+                split: SplitExamples(folder, split, documents, numbers, count, seed).write(
                     conversations(split), draw, progress.advance
                 )
                 for split in SPLITS
