@@ -41,9 +41,9 @@ def joined(errors: Sequence[TalkhouseError]) -> TalkhouseError:
     """Return one error that says all that some say, a wrong use where all are."""
     if len(errors) == 1:
         return errors[0]
-    error = TalkhouseError("\n".join(map(str, errors)))
-    error.exit_code = min(error.exit_code for error in errors)
-    return error
+    whole = TalkhouseError("\n".join(map(str, errors)))
+    whole.exit_code = min(error.exit_code for error in errors)
+    return whole
 
 
 class UsageError(TalkhouseError):

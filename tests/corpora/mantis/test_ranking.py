@@ -177,21 +177,6 @@ def test_blocks_of_one_other_size_are_loaded_with_a_warning(built: Built) -> Non
 
 
 @pytest.mark.slow
-def test_without_conversations_contexts_and_candidates_are_there(built: Built) -> None:
-    con = built({TSV: ROWS, LOOKUP: KEYS})
-    assert counts(con) == (BLOCKS, 0, 0)
-    assert con.execute("select count(*) from main.candidates").fetchall() == [(275,)]
-    assert any("merged_train.json is not there" in detail for _, detail in told(con, "MA-01"))
-
-
-@pytest.mark.slow
-def test_without_a_lookup_file_blocks_are_kept_by_themselves(built: Built) -> None:
-    con = built({TALKS: FILES[TALKS], TSV: ROWS})
-    assert counts(con) == (BLOCKS, 0, 0)
-    assert any(f"{LOOKUP} is not there" in detail for _, detail in told(con, "MA-01"))
-
-
-@pytest.mark.slow
 def test_a_lookup_file_alone_is_kept(built: Built) -> None:
     con = built({TALKS: FILES[TALKS], LOOKUP: KEYS})
     runs = "select extra ->> '$.runs[0][0]', extra ->> '$.runs[0][1]' from main.records where subset like '%lookup'"
