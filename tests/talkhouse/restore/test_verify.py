@@ -2,10 +2,8 @@
 
 import io
 import json
-import resource
 import shutil
 import signal
-import subprocess
 import tarfile
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.restore.differences import first_difference, json_difference
 from talkhouse.restore.verify import Status, Verdict, verify
-from tests.commands import COMMAND, run
+from tests.commands import run
 from tests.talkhouse.restore.test_write_back import stopped
 
 DBDC3 = corpora()["dbdc3"]
@@ -295,18 +293,6 @@ def test_wrong_use_is_told(sample: Path, tmp_path: Path, arguments: list[str], w
     assert shown.returncode == 2
     assert "Traceback" not in shown.stderr
     assert all(word in shown.stderr for word in words), shown.stderr
-
-
-@pytest.mark.slow
-def test_a_full_disk_is_told(sample: Path, tmp_path: Path) -> None:
-    def nearly_full() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
-    command = [*COMMAND, "verify", "--db", str(sample)]
-    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, preexec_fn=nearly_full)
-    assert shown.returncode == 1
-    assert "could not be written to a temporary folder" in shown.stderr
-    assert "TMPDIR" in shown.stderr
 
 
 @pytest.mark.slow
