@@ -100,11 +100,7 @@ def test_a_dialogue_without_a_split_is_not_lost(toy: duckdb.DuckDBPyConnection) 
         ],
     )
     query = "select record_id, is_first_in_split, turn_count, turn_count_bin from bi.record_dialogues order by all"
-    assert toy.execute(query).fetchall() == [
-        ("toy/2", False, 0, 0),
-        ("toy/3", True, 0, 0),
-        ("toy/6", True, 0, 0),
-    ]
+    assert toy.execute(query).fetchall() == [("toy/2", False, 0, 0), ("toy/3", True, 0, 0), ("toy/6", True, 0, 0)]
     for table in ("records", "dialogues"):
         toy.execute(f"delete from main.{table}")
 

@@ -113,11 +113,7 @@ MADE_UP = (
 
 
 @pytest.mark.parametrize(
-    "rows",
-    [
-        *("('')", "('0007'), ('0006')"),
-        *(pytest.param(rows, marks=pytest.mark.slow) for rows in MADE_UP),
-    ],
+    "rows", [*("('')", "('0007'), ('0006')"), *(pytest.param(rows, marks=pytest.mark.slow) for rows in MADE_UP)]
 )
 def test_a_revision_that_talkhouse_does_not_make_is_refused(copy: Path, rows: str) -> None:
     with duckdb.connect(copy) as con:

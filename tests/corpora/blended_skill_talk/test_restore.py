@@ -284,10 +284,7 @@ def test_what_is_odd_in_an_episode_is_kept_or_rejected(
 def test_what_nothing_reads_of_other_files_is_kept_or_rejected(build_data: Build, tmp_path: Path) -> None:
     cached = b'[[{"text": "a", "labels": [], "episode_done": true, "situation": "\xff"}], []]'
     wizard = b'[{"dialog": [{"speaker": "a", "text": "\\ud83d\\ude00", "x": 1e400}]}]'
-    texts = {
-        "ed_persona_topicifier__test__experiencer_only.json": cached,
-        "wizard_of_wikipedia/train.json": wizard,
-    }
+    texts = {"ed_persona_topicifier__test__experiencer_only.json": cached, "wizard_of_wikipedia/train.json": wizard}
     con = build_data(laid_out(tmp_path, CORPUS, texts))
     assert con.execute("select rule, pointer from meta.quarantine").fetchall() == [("TH-02", "/0")]
     write_back(con, CORPUS, tmp_path / "out")

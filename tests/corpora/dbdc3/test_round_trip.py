@@ -61,8 +61,7 @@ TIMES = ["", None, "2017-08-30 16:48:20", "0017-01-01 00:00:00", "2017-02-30 00:
 OPTIONS = {"turn-index": VALUE, "time": st.sampled_from(TIMES) | TEXT, "annotation-id": MAYBE}
 SYSTEM = thing({"speaker": st.just("S") | TEXT, "utterance": TEXT, "annotations": st.lists(LABEL, max_size=4)}, OPTIONS)
 USER = thing(
-    {"speaker": st.just("U"), "utterance": TEXT},
-    {"annotations": st.none() | st.lists(LABEL, max_size=2), **OPTIONS},
+    {"speaker": st.just("U"), "utterance": TEXT}, {"annotations": st.none() | st.lists(LABEL, max_size=2), **OPTIONS}
 )
 NAME = st.sampled_from(["CIC1", "iris_1", "7", "user/IRIS", "a~b"])
 LOG = thing(

@@ -12,14 +12,7 @@ HEADER = (
     "group_id\tmessage_id\tmessage_type\torigin\toriginal_text\tclean_text\tannotation_type\tannotation_target\t"
     "annotation_additional\tteam_performance\tperformance_change\tsol_tracker_message\tsol_tracker_all"
 )
-TASKS = (
-    "deliberation_type",
-    "probing_target",
-    "nonprobing_target",
-    "probing_generation",
-    "change_of_mind",
-    "outcome",
-)
+TASKS = ("deliberation_type", "probing_target", "nonprobing_target", "probing_generation", "change_of_mind", "outcome")
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,7 @@ def worked(build_data: Build, tmp_path: Path) -> duckdb.DuckDBPyConnection:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rule", "row", "tasks"),
-    [("DE-03", 1, TASKS[:1] + TASKS[4:5]), ("DE-04", 2, TASKS[:2] + TASKS[3:5])],
+    ("rule", "row", "tasks"), [("DE-03", 1, TASKS[:1] + TASKS[4:5]), ("DE-04", 2, TASKS[:2] + TASKS[3:5])]
 )
 def test_a_refused_row_makes_no_example_and_is_still_the_one_before(
     rule: str, row: int, tasks: tuple[str, ...], build_data: Build, tmp_path: Path
@@ -98,9 +97,7 @@ ROW = st.fixed_dictionaries(
         "performance_change": STEP,
         "sol_tracker_message": st.sampled_from(["", "A", "A,7", "7,A", ",", "'A'"]),
         "sol_tracker_all": st.builds(
-            lambda users, style: quote(json.dumps(users, **style)),
-            TRACKER,
-            st.sampled_from(SPELLINGS),
+            lambda users, style: quote(json.dumps(users, **style)), TRACKER, st.sampled_from(SPELLINGS)
         ),
     }
 )

@@ -155,10 +155,7 @@ CLAUSES = [
     ),
     odd(row(4, answered("4711")), "1 wrong responses are bare numbers, such as 4711"),
     odd(together(row(4, answered("again")), row(5, answered("again"))), "1 wrong responses are repeated"),
-    odd(
-        together(*(row(at, answered("the same")) for at in (0, 4))),
-        "wrong response 4 is the right one",
-    ),
+    odd(together(*(row(at, answered("the same")) for at in (0, 4))), "wrong response 4 is the right one"),
     Clause(
         "MA-08",
         drop(f"{INTENTS}#/0/utterances/2/intent"),

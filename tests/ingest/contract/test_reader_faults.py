@@ -310,10 +310,7 @@ LISTED = {"record_id": "toy/1", "scheme": "toy.mood", "turn_index": 0, "annotato
         (batch(Annotation, {"item_index": [1], "extra": ["{"]}, LISTED), ["Annotation.extra: a text that is JSON"]),
         (batch(Label, {"label": ["a", "b"]}, {"scheme": "toy.mood"}), ["ColumnBatch of no row class"]),
         (batch(dict, {"a": [1]}), ["ColumnBatch of no row class"]),  # type: ignore[type-var, arg-type]
-        (
-            lambda location, rows: LoadedBatch(location.file, 2, 1, rows[:1], [], []),
-            ["2 Record rows", "found:    1"],
-        ),
+        (lambda location, rows: LoadedBatch(location.file, 2, 1, rows[:1], [], []), ["2 Record rows", "found:    1"]),
     ],
 )
 def test_a_wrong_column_batch_is_told(refusal: Refusal, yields: Yields, words: list[str]) -> None:

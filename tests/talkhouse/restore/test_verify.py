@@ -68,13 +68,7 @@ def test_equal_values_are_equal(one: str, other: str, whole: int) -> None:
 @pytest.mark.parametrize("whole", [1_000_000, 2], ids=["decoded whole", "split first"])
 @pytest.mark.parametrize(("one", "other", "pointer", "what", "expected", "shown"), DIFFERENT)
 def test_the_first_difference_of_values(
-    one: str,
-    other: str,
-    pointer: str,
-    what: str | None,
-    expected: str,
-    shown: str,
-    whole: int,
+    one: str, other: str, pointer: str, what: str | None, expected: str, shown: str, whole: int
 ) -> None:
     found = json_difference(one.encode(), other.encode(), whole=whole)
     assert found is not None
