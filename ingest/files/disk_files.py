@@ -142,9 +142,7 @@ def _disk_files(root: Path, prefix: str, limits: Limits, boundary: Boundary) -> 
     boundary.real(root)
     if not root.exists():
         raise SourceError(
-            "there is no such file or folder",
-            where=root,
-            next_step="check the path, as seen from this folder",
+            "there is no such file or folder", where=root, next_step="check the path, as seen from this folder"
         )
     found = list(_files(root, limits, boundary)) if root.is_dir() else [root]
     if not found:

@@ -61,9 +61,7 @@ turns = table(
     "turns",
     Required("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="Dialogue."),
     Required(
-        "turn_index",
-        Integer,
-        comment="0-based position in the published order (not the publisher's own number).",
+        "turn_index", Integer, comment="0-based position in the published order (not the publisher's own number)."
     ),
     Column(
         "speaker_id",
@@ -76,9 +74,7 @@ turns = table(
     Required("text", LongText, comment="The utterance, verbatim; may be empty."),
     Column("native_id", Text, comment="The publisher's id of the turn, verbatim."),
     Column(
-        "said_at",
-        TIMESTAMP,
-        comment="Wall clock time as published; the zone is not known unless the corpus says it.",
+        "said_at", TIMESTAMP, comment="Wall clock time as published; the zone is not known unless the corpus says it."
     ),
     Column("extra", JSON, comment="What only this corpus has, and published values that no column reproduces."),
     Column(
@@ -165,9 +161,7 @@ annotations = table(
     ),
     Column("persona_id", Text, ForeignKey("personas.persona_id"), comment="The persona, if it is about one."),
     Column(
-        "annotator_id",
-        Text,
-        comment="The publisher's id of the annotator, verbatim; may be empty, so it is no key.",
+        "annotator_id", Text, comment="The publisher's id of the annotator, verbatim; may be empty, so it is no key."
     ),
     Column("label", Text, comment="The label, verbatim; null where only a number is given."),
     Column("value", Double, comment="The number, where the label is one."),
@@ -184,15 +178,7 @@ annotations = table(
     ),
     ForeignKeyConstraint(["dialogue_id", "turn_index"], ["turns.dialogue_id", "turns.turn_index"]),
     ForeignKeyConstraint(["scheme", "label"], ["labels.scheme", "labels.label"]),
-    grain=(
-        "record_id",
-        "turn_index",
-        "persona_set",
-        "persona_position",
-        "scheme",
-        "annotator_index",
-        "item_index",
-    ),
+    grain=("record_id", "turn_index", "persona_set", "persona_position", "scheme", "annotator_index", "item_index"),
     owner="record_id",
     comment="One label by one annotator, or the gold label, as one record published it.",
 )

@@ -27,10 +27,7 @@ records = table(
     Column("standard_split", Text, comment="train, validation, test, or null."),
     Required("record_index", Integer, comment="0-based position in its list or folder, as published."),
     Required(
-        "source_file_id",
-        Text,
-        ForeignKey("meta.source_files.source_file_id"),
-        comment="The file that it came from.",
+        "source_file_id", Text, ForeignKey("meta.source_files.source_file_id"), comment="The file that it came from."
     ),
     Required("source_pointer", Text, comment="JSON pointer, or line, in that file; empty for the whole file."),
     Column(
@@ -50,9 +47,7 @@ examples = table(
     Column("release", Text, comment="Release."),
     Column("split", Text, comment="Split, by the publisher's own name."),
     Required(
-        "example_index",
-        Integer,
-        comment="0-based position in the published order within release, task and split.",
+        "example_index", Integer, comment="0-based position in the published order within release, task and split."
     ),
     Required("record_id", Text, ForeignKey("records.record_id"), comment="The record that it was made from."),
     Column("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="The dialogue."),
@@ -113,12 +108,7 @@ images = table(
     Required("kind", Text, comment="What the image belongs to: dialogue or persona."),
     Required("image_id", Text, comment="The publisher's id of the image, verbatim."),
     Column("url", Text, comment="Address, as published."),
-    Required(
-        "source_file_id",
-        Text,
-        ForeignKey("meta.source_files.source_file_id"),
-        comment="The file that names it.",
-    ),
+    Required("source_file_id", Text, ForeignKey("meta.source_files.source_file_id"), comment="The file that names it."),
     Required("image_index", Integer, comment="0-based position in that file."),
     Column("extra", JSON, comment="What only this corpus has."),
     grain=("corpus_id", "kind", "image_id"),

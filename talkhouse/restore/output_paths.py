@@ -217,12 +217,7 @@ def _is_there(path: Path) -> bool:
 
 
 def files_in_folder(
-    known: Registry,
-    data: Path,
-    present: list[str],
-    limits: Limits = DEFAULT,
-    *,
-    follow_links: bool = False,
+    known: Registry, data: Path, present: list[str], limits: Limits = DEFAULT, *, follow_links: bool = False
 ) -> dict[str, list[DiskFile]]:
     """List the files of each corpus in a data folder; a corpus of the warehouse without a folder there has none.
 

@@ -88,11 +88,7 @@ CORPUS = Corpus(
             part="background",
             spdx="CC-BY-SA-4.0",
             licence_url="https://creativecommons.org/licenses/by-sa/4.0/",
-            columns=(
-                "dbdc3.breakdown_detection.background",
-                "main.dialogues.extra",
-                "main.records.extra.background",
-            ),
+            columns=("dbdc3.breakdown_detection.background", "main.dialogues.extra", "main.records.extra.background"),
             is_attribution=True,
             is_share_alike=True,
             note="The paragraphs that the CIC dialogues are about are from SQuAD, and so from Wikipedia.",

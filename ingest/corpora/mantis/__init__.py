@@ -119,11 +119,7 @@ CORPUS = Corpus(
         "G. Penha, A. Balan, C. Hauff: Introducing MANtIS: a novel Multi-Domain Information Seeking Dialogues Dataset. "
         "2019. arXiv 1912.04639."
     ),
-    authors=(
-        Author("Penha", "Gustavo"),
-        Author("Balan", "Alexandru"),
-        Author("Hauff", "Claudia"),
-    ),
+    authors=(Author("Penha", "Gustavo"), Author("Balan", "Alexandru"), Author("Hauff", "Claudia")),
     year=2019,
     reference=Reference(
         title="Introducing MANtIS: a novel Multi-Domain Information Seeking Dialogues Dataset", arxiv="1912.04639"

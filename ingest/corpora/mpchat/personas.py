@@ -249,12 +249,7 @@ _PERSONA_ID, _EXTRA = attrgetter("persona_id"), attrgetter("extra")
 
 
 def _candidate(record: Record, turn: int | None, name: str) -> dict[str, Any]:
-    return {
-        "record_id": record.record_id,
-        "turn_index": turn,
-        "candidate_set": name,
-        "dialogue_id": record.dialogue_id,
-    }
+    return {"record_id": record.record_id, "turn_index": turn, "candidate_set": name, "dialogue_id": record.dialogue_id}
 
 
 def _gold(first: int, count: int, *, is_answer_first: bool) -> list[bool | None]:
