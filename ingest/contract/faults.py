@@ -7,13 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from talkhouse.ingest.contract.code_line import code_line, described
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.input_files import InputFile
 from talkhouse.ingest.outcomes import SourceLocation
 from talkhouse.ingest.registry import folder_of
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.schema.errors import CorpusFailed
+from talkhouse.schema.errors import CorpusFailed, code_line, described
 
 _MACHINE = {EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC}
 """Errors of the system for which no code is to blame: a full disk, too many open files."""

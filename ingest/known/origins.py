@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Protocol
 
 from talkhouse.ingest import corpora as shipped
-from talkhouse.ingest.contract.code_line import code_line, described
 from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import API, Corpus
 from talkhouse.ingest.known import importing
 from talkhouse.ingest.known.declarations import DeclaredFolder, is_declared
-from talkhouse.schema.errors import RegistryError, UsageError, error_text
+from talkhouse.schema.errors import RegistryError, UsageError, code_line, described, error_text
 
 GROUP = "talkhouse.corpora"
 """The entry points of packages that bring corpora: the name is the corpus's id, the value its Corpus."""
