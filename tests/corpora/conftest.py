@@ -33,7 +33,6 @@ def folder(request: pytest.FixtureRequest, real_data: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def real(folder: Path, real_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG001
-    """A warehouse of all real files that are there."""
     with talkhouse.open(real_warehouse) as con:
         yield con
 

@@ -55,7 +55,6 @@ def laid_out(root: Path, *ids: str) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Tea Time's files, laid out outside of the project."""
     return laid_out(tmp_path, "teatime")
 
 

@@ -67,7 +67,6 @@ HUGE = st.sampled_from(["1e400", "-1e400", "1" * 400]).map(literal)
 
 
 def values(leaf: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Any JSON value of such leaves."""
     return st.recursive(
         leaf, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEY, inner, max_size=3), max_leaves=4
     )
@@ -82,7 +81,6 @@ STYLES = st.sampled_from(["ascii", "plain", "compact", "indented", "escaped"])
 
 
 def json_text(value: Any, style: str) -> bytes:
-    """Write a value as JSON in one of several styles."""
     options: dict[str, dict[str, Any]] = {"compact": {"separators": (",", ":")}, "indented": {"indent": "\t"}}
     text = json.dumps(value, ensure_ascii=style in ("ascii", "escaped"), **options.get(style, {}))
     if style == "escaped":
@@ -126,7 +124,6 @@ def damaged(draw: st.DrawFn, raw: bytes) -> bytes:
 
 
 def laid_out(folder: Path, corpus: Corpus, texts: dict[str, bytes], inside: str = "") -> Path:
-    """Write files into the folder of a corpus in a data folder."""
     for name, text in texts.items():
         path = folder / "data" / corpus.id / inside / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +180,6 @@ def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written
 
 
 def at(raw: bytes, pointer: str) -> bytes:
-    """Return what a JSON pointer points at."""
     for token in pointer.split("/")[1:]:
         raw = bytes(dict(json_members.views(raw))[token.replace("~1", "/").replace("~0", "~")])
     return raw

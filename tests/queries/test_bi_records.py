@@ -29,7 +29,6 @@ def publications(con: duckdb.DuckDBPyConnection) -> dict[str, Row]:
 
 
 def said(con: duckdb.DuckDBPyConnection) -> dict[str, list[Row]]:
-    """List the turns of each dialogue."""
     turns = read(con, "from main.turns order by dialogue_id, turn_index")
     return {dialogue_id: rows for (dialogue_id,), rows in grouped(turns, "dialogue_id").items()}
 
@@ -253,7 +252,6 @@ COUNTS += ("other_label_count", "same_label_count")
 
 
 def assert_compared(con: duckdb.DuckDBPyConnection) -> dict[Key, Row]:
-    """Compare the view with the labels of the warehouse."""
     places = records_of(con)
     labels = read(con, "from main.annotations")
     together = several_at_once(con)

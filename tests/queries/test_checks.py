@@ -26,7 +26,6 @@ ALL = {check.name: check for check in checks(catalogue(), corpora())}
 
 @pytest.fixture
 def spoiled(sample: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A writable copy of the sample, to be spoiled."""
     shutil.copy(sample, tmp_path / "copy.duckdb")
     (tmp_path / "copy.duckdb").chmod(0o644)
     with duckdb.connect(tmp_path / "copy.duckdb") as con:
@@ -149,7 +148,6 @@ def test_many_offenders_are_counted_and_some_kept(spoiled: duckdb.DuckDBPyConnec
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data folder with the sample of one corpus."""
     shutil.copytree(sample_of(CORPUS), tmp_path / "data" / CORPUS.id)
     return tmp_path / "data"
 
@@ -162,8 +160,6 @@ ROOTS = {
 
 @pytest.fixture
 def with_check(data: Path, tmp_path: Path) -> Callable[..., BuildResult]:
-    """Build the sample of one corpus with a check of its own."""
-
     def go(name: str) -> BuildResult:
         severity, sql = ROOTS[name]
         folder = tmp_path / "more" / "checks"
@@ -223,7 +219,6 @@ def test_findings_of_checks_are_found_again_and_not_copied(
 
 @pytest.fixture
 def broken(data: Path) -> Path:
-    """A data folder with one broken file among those of the sample."""
     (data / CORPUS.id / "broken.log.json").write_text('{"turns": [')
     return data
 

@@ -26,7 +26,6 @@ from talkhouse.schema.errors import (
 
 @pytest.fixture
 def copy(sample: Path, tmp_path: Path) -> Path:
-    """A writable copy of the sample."""
     path = tmp_path / "copy.duckdb"
     shutil.copy(sample, path)
     path.chmod(0o644)

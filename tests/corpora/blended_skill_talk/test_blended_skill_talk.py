@@ -126,7 +126,6 @@ SUGGESTED = st.fixed_dictionaries(dict.fromkeys(MODELS, TEXTS))
 
 @st.composite
 def episodes(draw: st.DrawFn, *, has_candidates: bool) -> dict[str, Any]:
-    """Invent an episode that the reference code reads."""
     count = draw(st.integers(0, 5))
     episode = {
         "personas": [draw(st.lists(SENTENCE, min_size=2, max_size=3)) for _ in range(2)],

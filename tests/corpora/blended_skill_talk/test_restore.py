@@ -46,7 +46,6 @@ WIZARDS = {"wizard_of_wikipedia/valid_topic_split.json": "wizard_of_wikipedia/to
 
 
 def shuffled(value: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    """Put the keys of an object into any order."""
     return value.flatmap(lambda one: st.permutations(list(one)).map(lambda order: {name: one[name] for name in order}))
 
 

@@ -17,7 +17,6 @@ VOTES = f"{TURN}/annotations"
 
 
 def labels(*some: str) -> Any:
-    """Make the labels of a turn, by one annotator each."""
     return put(VOTES, [{"breakdown": one, "annotator-id": f"a{number}"} for number, one in enumerate(some)])
 
 

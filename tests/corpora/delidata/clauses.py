@@ -14,7 +14,6 @@ LAST = 9
 
 
 def cells(row: int, **texts: str) -> Change:
-    """Change cells of a row of the first group."""
     return line(GROUP, row + 1, lambda text: "\t".join(GroupRow(*text.split("\t"))._replace(**texts)))
 
 
@@ -29,7 +28,6 @@ def doubled(row: int, **texts: str) -> Change:
 
 
 def whole(make: Callable[[str], str]) -> Change:
-    """Change the text of the first group."""
     return lambda folder: write(GROUP, make((folder / GROUP).read_bytes().decode()))(folder)
 
 

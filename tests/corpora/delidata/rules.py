@@ -37,7 +37,6 @@ def parse(name: str, text: str) -> Group:
 
 
 def read(folder: Path) -> list[Group]:
-    """Read the groups of a folder, in the order of their names."""
     paths = sorted((folder / "delidata_corpus").iterdir(), key=lambda path: path.name)
     kept = [path for path in paths if path.is_file() and not skip_reason(path.name)]
     return [parse(path.name, path.read_bytes().decode()) for path in kept]

@@ -105,7 +105,6 @@ GROUP = st.tuples(st.permutations(["Fox", "SYSTEM", "Elk"]), NUMBER, st.lists(RO
 
 
 def written(number: int, names: list[str], start: str, rows: list[dict[str, str]], *, ends: bool) -> str:
-    """Write a group as its publisher would."""
     opening = [
         "-1",
         "INITIAL",

@@ -20,7 +20,6 @@ BLOCK = 3 * ROWS
 
 
 def table(*rows: str) -> Change:
-    """Write a table of intents."""
     return write(TABLE, HEADER + "".join(f"{row}\r\n" for row in rows))
 
 
@@ -38,7 +37,6 @@ def answered(text: str) -> Callable[[list[str]], list[str]]:
 
 
 def spoken(**fields: Any) -> Change:
-    """Change fields of the third utterance."""
     return together(*(put(f"{SAID}/2/{name}", value) for name, value in fields.items()))
 
 

@@ -17,7 +17,6 @@ OTHER = next(name for name, corpus in corpora().items() if corpus.make is None)
 
 
 def dump(folder: Path, talks: int) -> Path:
-    """Write a dump with so many dialogues."""
     whole = InventedDump()
     for number in range(talks):
         one = talk(10 * number + 1, day=1 + number % 28)

@@ -75,14 +75,12 @@ def written(files: Files) -> dict[str, bytes]:
 
 
 def ranked(split: str, number: int, rows: list[Line], newline: str = "\n") -> dict[str, bytes]:
-    """Write a response-ranking file and its lookup."""
     name = f"data_{split}{RANKED[number]}"
     return {f"{name}.tsv": rules.tsv(rows, newline), f"{name}_lookup.txt": rules.lookup(rows, newline)}
 
 
 @pytest.fixture
 def load(build_data: Build, tmp_path: Path) -> Load:
-    """Build files, and hold what is written back against them."""
     numbers = count()
 
     def run(files: Files) -> duckdb.DuckDBPyConnection:
@@ -118,7 +116,6 @@ def found(con: duckdb.DuckDBPyConnection, view: str, columns: str, split: str = 
 
 
 def told(con: duckdb.DuckDBPyConnection, rule: str) -> list[tuple[str, str]]:
-    """Return severity and detail of a rule's findings."""
     query = "select severity, detail from meta.findings where rule = ? order by finding_index"
     return con.execute(query, [rule]).fetchall()
 

@@ -38,7 +38,6 @@ class Interrupting(Silent):
 
 
 def interrupted(folder: Path, act: Callable[[], object]) -> None:
-    """Draw in two processes, and do something while they are at work."""
     write(folder, invent(1, dialogues=300), negatives=(10,), jobs=2, progress=Interrupting(act))
 
 

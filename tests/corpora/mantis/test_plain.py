@@ -66,19 +66,16 @@ def both_ways(file: SourceFile, raws: list[bytes]) -> tuple[Rows, Rows]:
 
 
 def changed(change: Callable[[Talk], object]) -> bytes:
-    """Return the plain dialogue with a change."""
     talk = json.loads(RAW)
     change(talk)
     return json.dumps(talk).encode()
 
 
 def edit(name: str, value: object, place: int = 1) -> Callable[[Talk], object]:
-    """Return a change of one field of an utterance."""
     return lambda talk: talk["utterances"][place].update({name: value})
 
 
 def turned(talk: Talk) -> None:
-    """Turn the order of an utterance's keys."""
     talk["utterances"][1] = dict(reversed(talk["utterances"][1].items()))
 
 

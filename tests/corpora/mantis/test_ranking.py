@@ -115,7 +115,6 @@ def told(con: duckdb.DuckDBPyConnection, rule: str, split: str = "train") -> lis
 
 
 def count_of(con: duckdb.DuckDBPyConnection, what: str, split: str) -> int:
-    """Count something of the candidates of a split."""
     query = f"select {what} from main.candidates where starts_with(record_id, 'mantis/mantis_10/{split}/')"
     return int(con.execute(query).fetchall()[0][0])
 

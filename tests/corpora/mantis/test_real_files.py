@@ -50,7 +50,6 @@ def published(folder: Path, split: str) -> rules.Talks:
 
 
 def counted(con: duckdb.DuckDBPyConnection, key: str) -> dict[str, int]:
-    """Count dialogues, each once, by split or site."""
     query = f"""
         select {key}, count(*)
         from mantis.conversations

@@ -27,7 +27,6 @@ LAYOUTS: list[dict[str, Any]] = [{}, {"indent": 1}, {"separators": (",", ":")}, 
 
 
 def views(text: bytes) -> list[tuple[str, bytes]]:
-    """Split a file in memory that can be written, as a load does."""
     memory = bytearray(text)
     found = [(key, bytes(piece)) for key, piece in json_members.views(memoryview(memory), with_nan=True)]
     assert memory == text

@@ -43,8 +43,6 @@ def found(con: duckdb.DuckDBPyConnection, task: str, split: str) -> list[tuple[A
 
 @pytest.fixture
 def case(build_data: Build, tmp_path: Path) -> Any:
-    """Build the raw files of a case."""
-
     def run(name: str) -> duckdb.DuckDBPyConnection:
         shutil.copytree(HERE / name / "raw", tmp_path / "data" / "mpchat")
         return build_data(tmp_path / "data")
@@ -135,7 +133,6 @@ COUNT = st.sampled_from([LIMIT] * 6 + [LIMIT - 1, LIMIT + 1, 0])
 
 @st.composite
 def shared_fields(draw: st.DrawFn) -> Json:
-    """Draw what the three files have in common of a dialogue."""
     authors = draw(st.lists(AUTHOR, min_size=1, max_size=4))
     dialogue: Json = {"main_author": draw(st.sampled_from([*authors, *authors, "ann"])), "authors": authors}
     dialogue["messages"] = draw(st.lists(TEXT, min_size=len(authors), max_size=len(authors)))
@@ -204,7 +201,6 @@ def _speakers(draw: st.DrawFn, dialogue: Json, some: Any, pool: list[Json], *, h
 
 @st.composite
 def corpora(draw: st.DrawFn) -> dict[str, dict[str, list[Json]]]:
-    """Draw the three files; they share their persona elements."""
     pool = draw(POOL)
     return {
         subset: {

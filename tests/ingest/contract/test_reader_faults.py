@@ -104,7 +104,6 @@ Refusal = Callable[[Callable[[list[SourceFile]], Any]], str]
 
 @pytest.fixture
 def refusal(tables: duckdb.DuckDBPyConnection, tmp_path: Path) -> Refusal:
-    """Load a file by a reader, and return what is said."""
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "lines.txt").write_text("".join(f"{word}\n" for word in WORDS), encoding="utf-8")
 
@@ -122,8 +121,6 @@ def refusal(tables: duckdb.DuckDBPyConnection, tmp_path: Path) -> Refusal:
 
 
 def changed(kind: type[Row], name: str, value: object) -> Yields:
-    """Put a value into a field of a row."""
-
     def make(location: SourceLocation, rows: list[Any]) -> Outcome:
         setattr(next(row for row in rows if type(row) is kind), name, value)
         return Loaded(location, rows)

@@ -50,7 +50,6 @@ def unchanged(folder: Path) -> Iterator[None]:
 
 
 def assert_told(done: "subprocess.CompletedProcess[str]", *words: str) -> None:
-    """Check that a command ended with one clear error."""
     assert done.returncode == 1, done.stderr
     assert sum(line.startswith("error: ") for line in done.stderr.splitlines()) == 1, done.stderr
     assert "Traceback" not in done.stderr, done.stderr

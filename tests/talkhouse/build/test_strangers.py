@@ -103,7 +103,6 @@ def add_corpus(con: duckdb.DuckDBPyConnection, corpus_id: str, **changed: str) -
 
 @pytest.fixture
 def stranger(sample: Path, tmp_path: Path) -> Planted:
-    """A copy of the sample with a corpus, and something planted in it."""
     (tmp_path / "secret.txt").write_text(SECRET)
 
     def plant(kind: str) -> Path:

@@ -25,7 +25,6 @@ SUM = hashlib.sha256(BODY).hexdigest()
 
 @pytest.fixture
 def served(folder: Folder) -> Folder:
-    """A folder, and a server of one file."""
     folder.server.files["/talks.bin"] = File([(BODY, '"1"')])
     return folder
 

@@ -101,7 +101,6 @@ def ends_well(work: Callable[[], object]) -> bool:
 
 
 def sql(text: str) -> str:
-    """Write a text as SQL."""
     return "'" + text.replace("'", "''").replace("\0", "' || chr(0) || '") + "'"
 
 

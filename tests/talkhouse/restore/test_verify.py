@@ -138,7 +138,6 @@ def verdicts(tmp_path: Path, warehouse: str = "w.duckdb") -> dict[str, Verdict]:
 
 
 def spoiled(tmp_path: Path, *statements: str) -> None:
-    """Copy the warehouse and change what it holds."""
     shutil.copyfile(tmp_path / "w.duckdb", tmp_path / "spoiled.duckdb")
     with duckdb.connect(tmp_path / "spoiled.duckdb") as con:
         for statement in statements:
