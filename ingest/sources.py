@@ -267,7 +267,7 @@ def _check_names(files: list[SourceFile]) -> None:
     for file, next_file in pairwise(files):
         if file.id == next_file.id:
             raise SourceError(
-                "the archive has two files of one name",
+                "the archive has two files with the same name",
                 where=file.disk.location,
                 found=str(file.member),
                 next_step="unpack it, keep both under different names, and remove the archive",
@@ -282,7 +282,7 @@ def _reason(file: SourceFile) -> str | None:
 def duplicate_part(first: SourceFile, other: SourceFile) -> SourceError:
     """Return the error where two files are the same part of a corpus, of which a reader can take only one."""
     return SourceError(
-        "one part of the corpus is there twice",
+        "one part of the corpus is present twice",
         where=other.disk.location,
         expected=f"one {other.name}",
         found=f"{first.id} and {other.id}",

@@ -190,7 +190,7 @@ def _walk(root: Path, boundary: Boundary, most: int) -> Iterator[Path]:
 def _loop(folder: Path) -> SourceError:
     """Return the error for a folder that is, by a link, one of those that it is in."""
     return SourceError(
-        "a loop: this link leads to a folder that it is in",
+        "a loop: this link leads to a folder that contains it",
         where=folder,
         found=f"a link to {folder.resolve()}",
         next_step="remove the link",

@@ -135,11 +135,11 @@ class Boundary:
         real = _real(path)
         if self.folder is not None and not real.is_relative_to(self.folder):
             raise SourceError(
-                "the link leads out of the folder that was named",
+                "the link leads outside the named folder",
                 where=path,
                 expected=f"files and folders inside {self.folder}",
                 found=f"a link to {real}",
-                next_step=f"copy what it leads to into the folder; or, for a folder that you trust: {LINKS_OPTION}",
+                next_step=f"copy its target into the folder; or, if you trust the folder: {LINKS_OPTION}",
             )
         return real
 

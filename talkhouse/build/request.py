@@ -157,7 +157,7 @@ def from_samples(known: Registry, only: Collection[str]) -> BuildRequest:
         raise SourceError(
             f"there is no sample of {', '.join(without)}",
             where=sample_of(known[without[0]]),
-            expected="a folder with files as the publisher's, with an invented content",
+            expected="a folder with invented files in the publisher's format",
             next_step="name a folder with the publisher's files: --data DIR",
         )
     # They belong to the installed package, which some installers make of links.

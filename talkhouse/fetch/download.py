@@ -113,10 +113,10 @@ class Download:
             question = _page(response)
         answer = question.confirmed()
         if answer is None:
-            raise NotFetched("a page came in the place of the file", question.says)
+            raise NotFetched("a web page came instead of the file", question.says)
         with self._client.asked(answer, headers) as (response, _):
             if checks.is_page(response, self._source.path):
-                raise NotFetched("a page came in the place of the file", _page(response).says)
+                raise NotFetched("a web page came instead of the file", _page(response).says)
             self._take(response)
 
     def _conditions(self) -> dict[str, str]:
@@ -193,14 +193,12 @@ class Download:
         most = MOST if self._expected.size is None else self._expected.size
         if size > most:
             self.part.clear()
-            raise NotFetched(
-                "the file is larger than it may be", f"{size:,} bytes or more", expected=f"{most:,} at most"
-            )
+            raise NotFetched("the file exceeds the size limit", f"{size:,} bytes or more", expected=f"{most:,} at most")
 
     def _restart(self, reason: str) -> TryAgain:
         self._count_restart(reason)
         self.part.clear()
-        return TryAgain(reason, "it is fetched from its begin", wait=0)
+        return TryAgain(reason, "it is fetched from the beginning", wait=0)
 
     def _count_restart(self, reason: str) -> None:
         self._restarts, self._best = self._restarts + 1, 0

@@ -18,7 +18,7 @@ from talkhouse.system.files import sync
 from talkhouse.system.locks import Taken, locked
 
 _MESSAGES = Messages(
-    "there is no room for the file; what is here of it is kept",
+    "there is no room for the file; the part already fetched is kept",
     "make room, or name a folder on another disk with --data, and run the same command again",
     "the file can't be read or written",
 )
@@ -117,7 +117,7 @@ def _outcome(
             if host in down:
                 raise NotFetched(f"not tried, since {host} can't be reached")
             if target.exists():  # meanwhile
-                raise NotFetched("there is a file by now", advice="run the same command again")
+                raise NotFetched("the file has appeared in the meantime", advice="run the same command again")
             sha256 = download.run()
         except NotFetched as error:
             if isinstance(error, ServerDown):

@@ -147,7 +147,7 @@ class Places:
         for folder in (self.private, self.parts):
             if folder.is_symlink():
                 raise UsageError(
-                    "this is a link, and nothing is written through it", where=folder, next_step="remove it"
+                    "this is a link, and nothing is written through links", where=folder, next_step="remove it"
                 )
 
     def tidy(self) -> None:
@@ -196,7 +196,7 @@ def read_record(file: Path) -> dict[str, Fetched]:
             "the record of what was fetched can't be read",
             where=file,
             found=str(error),
-            next_step="remove it: checksums that no publisher gives are then taken from the files anew",
+            next_step="remove it: checksums that no publisher gives are then computed again from the files",
         ) from error
     return {file.path: file for file in record.files}
 

@@ -198,7 +198,7 @@ class ReaderOfCopies:
             file = _file_of(outcome)
             if file is not None and not self.known[file.id].is_data:
                 raise BuildFailed(
-                    "the reader now takes a file that was not data before: its content is not in the warehouse",
+                    "the reader now accepts a file that was not data before, and its content is not in the warehouse",
                     where=file.id,
                     next_step="read it from the publisher's files, with: talkhouse build --data DIR",
                 )

@@ -127,7 +127,7 @@ class OutputPaths:
 def _bad_name(name: str) -> WarehouseDamaged:
     """Return the error for a name that a build would never have stored."""
     return WarehouseDamaged(
-        "the file's name points outside of its folder or archive, or is no name that a file can have",
+        "the file's name points outside its folder or archive, or is not a possible file name",
         where=ascii(name),
         next_step="build the warehouse again from the publisher's files",
     )

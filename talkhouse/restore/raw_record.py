@@ -105,7 +105,7 @@ def consistent(what: str) -> Iterator[None]:
         yield
     except _RAISED as error:
         raise WarehouseDamaged(
-            "rows of the warehouse don't fit together, so this can't be written back",
+            "rows of the warehouse are inconsistent, so this can't be written back",
             where=what,
             expected="tables as Talkhouse has written them",
             found=f"{type(error).__name__}: {error}",

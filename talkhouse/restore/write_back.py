@@ -231,7 +231,7 @@ def _layers(files: list[RestoredSource], *, archives: bool) -> Iterator[dict[str
                 raise UsageError(
                     "two files have the same name when archives are restored as folders",
                     found=f"{first.id} and {other.id}",
-                    next_step="write the archives as archives, with --archive",
+                    next_step="write archives as archives: --archive",
                 )
         yield layer
         rest = twice

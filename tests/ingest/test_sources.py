@@ -198,7 +198,7 @@ def test_two_files_of_one_name_in_an_archive_are_an_error(tmp_path: Path) -> Non
         archive.writestr("a.json", b"1")
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr("a.json", b"2")
-    with pytest.raises(SourceError, match="two files of one name"):
+    with pytest.raises(SourceError, match="two files with the same name"):
         seen(tmp_path)
 
 

@@ -239,7 +239,7 @@ def test_a_wrong_input_stops_before_anything(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "a.txt").write_text("x")
     for path, found in ((tmp_path / "empty", "an empty folder"), (tmp_path / "a.txt", "a file that is no .7z")):
-        with pytest.raises(WrongInput, match=rf"this is no dump of a site\n.*\n.*found: .*{found}"):
+        with pytest.raises(WrongInput, match=rf"this is not the dump of a site\n.*\n.*found: .*{found}"):
             make([path], None)
 
 

@@ -288,7 +288,7 @@ def test_one_part_given_twice_is_an_error(tmp_path: Path, build_data: Build) -> 
     for name in ("a", "b"):
         (tmp_path / "data" / "mantis" / name).mkdir(parents=True)
         (tmp_path / "data" / "mantis" / name / TSV).write_text(ROWS, encoding="utf-8")
-    with pytest.raises(SourceError, match="there twice"):
+    with pytest.raises(SourceError, match="present twice"):
         build_data(tmp_path / "data")
 
 
@@ -300,5 +300,5 @@ def test_two_tables_of_intents_are_an_error(tmp_path: Path, build_data: Build) -
         (folder / name).write_text(
             "conversation_id,comment_pos,annotations,allocation\n0,2,PA,train\n", encoding="utf-8"
         )
-    with pytest.raises(SourceError, match="there twice"):
+    with pytest.raises(SourceError, match="present twice"):
         build_data(tmp_path / "data")

@@ -169,13 +169,13 @@ def missing(where: Path, part: str) -> None:
         f"{part} is missing",
         where=where,
         expected=", ".join(PARTS),
-        next_step="unpack the site's whole archive; who has no votes puts an empty <votes></votes> there",
+        next_step="unpack the site's whole archive; without votes, put an empty <votes></votes> there",
     )
 
 
 def _not_a_dump(path: Path, found: str) -> None:
     raise WrongInput(
-        "this is no dump of a site",
+        "this is not the dump of a site",
         where=path,
         expected=f"a folder with {', '.join(PARTS)}, a site's .7z, or a folder of these",
         found=found,
