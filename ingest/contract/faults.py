@@ -27,7 +27,7 @@ class ContractBroken(Exception):
 
 
 def is_machines(error: Exception) -> bool:
-    """Whether an exception tells of the machine, and not of a mistake in the code that met it."""
+    """Whether an exception is about the machine, and not a mistake in the code that met it."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _MACHINE)
 
 

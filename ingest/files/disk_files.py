@@ -1,4 +1,4 @@
-"""The files of a corpus on disk, archives closed: where they are, and what tells that they changed."""
+"""The files of a corpus on disk, archives closed: where they are, and how a change is noticed."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ from talkhouse.schema.errors import SourceError, chmod
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """What tells cheaply whether a file on disk has changed."""
+    """What shows cheaply whether a file on disk has changed."""
 
     path: str
     """Inside the data folder, with slashes."""

@@ -1,4 +1,4 @@
-"""Runs a corpus's writer: what it raises, or yields that is no piece of a file, is told with the record."""
+"""Runs a corpus's writer: what it raises, or yields that is no piece of a file, is reported with the record."""
 
 from collections.abc import Collection, Iterable, Iterator
 

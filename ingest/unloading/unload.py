@@ -1,4 +1,4 @@
-"""Gathers all rows that hang on a record, for the corpus's writer: in the order of the files, a chunk at a time."""
+"""Gathers all rows that belong to a record, for the corpus's writer: in the order of the files, a chunk at a time."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -172,7 +172,7 @@ def stored_record(
 
 @dataclass(frozen=True)
 class _Gathered:
-    """All rows that some positions need, by what they hang on."""
+    """All rows that some positions need, by the key of what they belong to."""
 
     files: Mapping[str, FileRow]
     records: Mapping[str, Record]
@@ -274,7 +274,7 @@ class _Tables:
         }
 
     def keyed(self, kind: type[R], order: str = "") -> list[R]:
-        """Read the rows of a table that hang on the records or their dialogues."""
+        """Read the rows of a table that belong to the records or their dialogues."""
         key = KEY_COLUMNS[kind]
         index = list(KEY_COLUMNS).index(kind)
         spans = [span for position in self._positions if (span := position.spans[index])]

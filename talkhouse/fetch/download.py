@@ -33,7 +33,7 @@ class PartialVersion(msgspec.Struct, frozen=True):
 
     url: str
     validator: str | None
-    """A strong ETag, or else the time of its last change: what a server tells two versions apart by."""
+    """A strong ETag, or else the time of its last change: by which a server distinguishes two versions."""
     total: int | None
     """Bytes that it has as a whole."""
 
@@ -218,7 +218,7 @@ def _page(response: Response) -> checks.Page:
 
 
 def _validator(response: Response) -> str | None:
-    """Return what tells this version from others: a strong ETag, or else when it was last changed."""
+    """Return what distinguishes this version from others: a strong ETag, or else when it was last changed."""
     etag = response.headers.get("ETag")
     return etag if etag and etag.startswith('"') else response.headers.get("Last-Modified")
 

@@ -97,7 +97,7 @@ def as_splits(cases: dict[str, dict[str, str]], built: Built) -> Cases:
 
 
 def counts(con: duckdb.DuckDBPyConnection, split: str = "train") -> tuple[int, int, int]:
-    """Count the loaded blocks, those of them that hang on a dialogue, and the refused ones."""
+    """Count the loaded blocks, those of them that belong to a dialogue, and the refused ones."""
     found = con.execute(
         "select count(*), count(dialogue_id), (select count(*) from meta.quarantine where source_file_id = ?) "
         "from main.records where (subset, split) = ('mantis_10', ?)",
