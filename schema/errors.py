@@ -14,7 +14,7 @@ class TalkhouseError(Exception):
     corpus_id: str | None = None
     """The corpus that could not be loaded, where the others can."""
     built: Any = None
-    """The ``build.run.Result`` of the others, where they are published."""
+    """The ``build.run.BuildResult`` of the others, where they are published."""
 
     def __init__(
         self,
