@@ -15,7 +15,7 @@ from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import DiskFile
 from talkhouse.ingest.known.origins import BUILT_IN
-from talkhouse.ingest.loading.batches import ArrowStream, Batch, Batches
+from talkhouse.ingest.loading.batches import Batch, Batches
 from talkhouse.ingest.loading.vocabulary import Vocabulary, complete_vocabulary, declare
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
@@ -31,6 +31,7 @@ from talkhouse.ingest.registry import rules_of
 from talkhouse.ingest.rows import FileRow, Finding, Label, Quarantined, Record, Row
 from talkhouse.ingest.sources import BOM, BOM_NOTE, OUTSIDE, Skipped, SourceFile, opened
 from talkhouse.schema.errors import CorpusFailed, NothingLoaded, TalkhouseError
+from talkhouse.schema.sql import ArrowStream
 from talkhouse.schema.tables import metadata, qualified
 
 Connect: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]

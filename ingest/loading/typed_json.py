@@ -9,9 +9,8 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.decode import decoder
-from talkhouse.ingest.loading.batches import ArrowStream
 from talkhouse.schema.guard import guard
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import ArrowStream, literal, quoted
 
 _SETTINGS = {"memory_limit": "500MB", "threads": "1", "temp_directory": ""}
 """Some megabytes of texts take a tenth of that."""

@@ -8,11 +8,11 @@ import duckdb
 
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.loading.batches import ArrowStream, frame
+from talkhouse.ingest.loading.batches import frame
 from talkhouse.ingest.rows import Finding
 from talkhouse.queries.checks import CheckOutcome, SqlCheck, run
 from talkhouse.schema.errors import CheckFailed, TooMuchQuarantined
-from talkhouse.schema.sql import insert
+from talkhouse.schema.sql import ArrowStream, insert
 from talkhouse.schema.tables import metadata, qualified
 
 _SHOWN = 10
