@@ -1,4 +1,4 @@
-"""Small helpers for SQL: names and texts as SQL writes them, rows as dictionaries, into a small table, as Arrow data."""
+"""Small helpers for SQL: names and texts as SQL writes them; rows as dictionaries, in a small table, as Arrow data."""
 
 import re
 from collections.abc import Iterable, Sequence
