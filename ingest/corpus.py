@@ -1,14 +1,61 @@
-"""What a corpus declares."""
+"""What a corpus declares; and how it is made from what its publisher made it from, where it declares a maker."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Protocol, TypeAlias
 
 from talkhouse.ingest.common_rules import Rule
-from talkhouse.ingest.making import Maker
+from talkhouse.ingest.files.archives import points_outside as points_outside
 from talkhouse.ingest.outcomes import Reader
 from talkhouse.ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
+from talkhouse.schema.errors import TalkhouseError
+
+
+class NotMade(TalkhouseError):
+    """A corpus can't be made from these inputs."""
+
+
+class WrongInput(NotMade):
+    """An input or an option is not what a maker takes; nothing was begun."""
+
+    exit_code = 2
+
+
+class MakerProgress(Protocol):
+    """Shows how far a maker is."""
+
+    def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
+        """Show a new step, and no other; so many of the unit and so many bytes lie ahead, 0 where that is not known.
+
+        Without a ``unit``, only bytes are counted.
+        """
+
+    def advance(self, records: int, size: int = 0) -> None:
+        """Count what is done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakeOptions:
+    """What a user asks for."""
+
+    sites: Sequence[str] = ()
+    """Only these, in this order; empty: all."""
+    thresholds: Mapping[str, float] | None = None
+    """Lowest sentiment of a last utterance, by site, where it is not the maker's own."""
+    negatives: Sequence[int] = ()
+    """Sizes of the sets of wrong responses; empty: none."""
+    seed: int = 0
+    jobs: int = 1
+    """Processes that work at the same time."""
+
+
+Maker: TypeAlias = Callable[[Sequence[Path], MakeOptions, Path | None, MakerProgress], Mapping[str, Any]]
+"""Takes inputs, options, and a folder to write to (None in a dry run); returns the manifest, which it has written too.
+
+Raises WrongInput or NotMade. The same inputs, options and version of Talkhouse give the same bytes.
+"""
+
 
 API = 1
 """What ``Corpus.api`` has to be: raised when a corpus that was written for the API before no longer works."""

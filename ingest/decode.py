@@ -178,7 +178,7 @@ def shape_problem(error: msgspec.ValidationError, rule: str) -> BadRecord:
 
 
 def json_problem(raw: bytes, error: Exception) -> BadRecord:
-    """Find out which rule of JSON or UTF-8 is broken, and where."""
+    """Return which rule of JSON or UTF-8 is broken, and where."""
     try:
         text = raw.decode()
     except UnicodeDecodeError as bad:
@@ -205,7 +205,7 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
 
 
 def _problem_of_large(raw: bytes, error: Exception) -> BadRecord:
-    """Find out where a text is malformed that would take too much memory as Python's objects."""
+    """Return where a text is malformed that would take too much memory as Python's objects."""
     try:
         decoder(Raw).decode(raw)
     except msgspec.DecodeError as precise:

@@ -1,9 +1,16 @@
-"""Files of a corpus that has one file of a kind: further ones are kept too, and the first in path order counts."""
+"""How readers go through files: one dialogue per file, or several kinds, where the first of a kind counts."""
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import NamedTuple, TypeAlias
 
+from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.keys import Keys, digest
-from talkhouse.ingest.outcomes import ReaderFinding, SourceLocation
+from talkhouse.ingest.outcomes import Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
+from talkhouse.ingest.rows import Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 
 
@@ -55,3 +62,82 @@ class InputFiles:
         """Forget a file that was rejected whole: the next of its kind counts."""
         if rejected.repeats is None:
             del self._first[rejected.kind]
+
+
+Locate: TypeAlias = Callable[[SourceFile], SourceLocation | Unrecognised]
+"""Says what a file's path does: subset, release, split, native id; or that the file is not the corpus's."""
+
+Load: TypeAlias = Callable[[SourceLocation, bytes], Outcome]
+"""Turns a file into its record; raises BadRecord."""
+
+
+def read_each(files: Iterable[SourceFile], locate: Locate, load: Load) -> Iterator[Outcome]:
+    """Read files that are one record each, in their order; a record's index counts those of its folder."""
+    counts: Counter[PurePosixPath] = Counter()
+    for file in files:
+        location = locate(file)
+        if isinstance(location, Unrecognised):
+            yield location
+            continue
+        folder = file.path.parent
+        location = replace(location, record_index=counts[folder], size=file.size)
+        raw = file.read_record()
+        try:
+            outcome = load(location, raw)
+        except BadRecord as bad:
+            outcome = reject(location, bad, raw)
+        counts[folder] += not isinstance(outcome, Unrecognised)
+        yield outcome
+
+
+class DialogueRecord(NamedTuple):
+    """The record that a file became, and its dialogue."""
+
+    record: Record
+    dialogue_id: str
+    is_new: bool
+    """Whether no earlier file had this dialogue; only then its rows are to be made."""
+
+
+class DialogueKeys:
+    """The keys of a build's dialogues and records, with hashes of what is behind them; never texts."""
+
+    def __init__(self, corpus_id: str) -> None:
+        self._corpus_id = corpus_id
+        self._dialogues = Keys()
+        self._records = Keys()
+
+    def record(
+        self,
+        location: SourceLocation,
+        native: str,
+        utterances: Iterable[Iterable[str]],
+        *,
+        path: str | None = None,
+        standard_split: str | None = None,
+    ) -> DialogueRecord:
+        """Make the row of a file's record, under the native key of its dialogue or under ``path``.
+
+        The dialogue is the same as an earlier one of this key if all utterances, (speaker, text) each, are.
+        """
+        words = digest(*chain.from_iterable(utterances))
+        dialogue_id, is_new = self._dialogues.assign(f"{self._corpus_id}:{native}", words)
+        record_id = self.record_id(native if path is None else path, location.file)
+        return DialogueRecord(
+            location.record(record_id, dialogue_id, standard_split=standard_split), dialogue_id, is_new
+        )
+
+    def record_id(self, path: str, file: SourceFile) -> str:
+        """Return the key of the record that a file is: a path, with a hash where another file has it already."""
+        return self._records.assign(f"{self._corpus_id}/{path}", digest(file.id))[0]
+
+
+def people_and_turns(dialogue_id: str, utterances: Iterable[tuple[str, str]], role: str) -> Iterator[Row]:
+    """List the rows of plain utterances, (name, text) each: people who are known only there, and their turns."""
+    said = list(utterances)
+    people = {name: Speaker.within(dialogue_id, name) for name, _ in said}
+    yield from people.values()
+    for person in people.values():
+        yield Participant(dialogue_id, person.speaker_id, role)
+    for index, (name, text) in enumerate(said):
+        yield Turn(dialogue_id, index, people[name].speaker_id, role, "message", text)

@@ -96,7 +96,7 @@ def _opening(text: memoryview) -> bytes:
 
 
 def _other_value(text: memoryview, detail: str) -> BadRecord:
-    """Find out what is wrong with a text that does not begin as it should: malformed, or ``detail``."""
+    """Return what is wrong with a text that does not begin as it should: malformed, or ``detail``."""
     try:
         decoder(Raw).decode(text)
         str(text, "utf-8")

@@ -1,6 +1,12 @@
-"""Keys that tell apart what publishers give one name: same content, same key; other content, ``~`` and a hash."""
+"""What a build remembers of what it has read, by hashes alone: keys, what was stated before, candidate texts."""
 
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from typing import TypeVar
+
+import msgspec
+
+from talkhouse.ingest.rows import CandidateText, Row
 
 
 def digest(*parts: str | bytes) -> bytes:
@@ -44,3 +50,70 @@ class Keys:
     def content(self, key: str) -> bytes:
         """Return the hash of the content behind a key that was assigned."""
         return self._content[key]
+
+
+T = TypeVar("T")
+
+_WIDTH = 8
+"""Bytes of the hash of one fact, which is compared within one dialogue only."""
+
+
+class Restatements:
+    """Remembers a hash of what the first record of each dialogue stated beside its words, never the text."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, bytes] = {}
+
+    def differing(self, dialogue_id: str, stated: Mapping[str, T]) -> dict[str, T]:
+        """Return ``stated`` (JSON pointer -> value) if the dialogue's first record stated anything else, or nothing.
+
+        It is for ``records.extra``, under ``differs``.
+        """
+        fingerprint = digest(msgspec.json.encode(stated))
+        return {} if self._first.setdefault(dialogue_id, fingerprint) == fingerprint else dict(stated)
+
+    def differing_names(self, dialogue_id: str, facts: Mapping[str, str]) -> set[str]:
+        """Return the names of the facts that the dialogue's first record stated otherwise, each of them compared.
+
+        ``facts`` have the same names in the same order each time.
+        """
+        fingerprints = [digest(fact)[:_WIDTH] for fact in facts.values()]
+        first = self._first.setdefault(dialogue_id, b"".join(fingerprints))
+        pairs = zip(facts, fingerprints, range(0, len(first), _WIDTH), strict=True)
+        return {name for name, fingerprint, start in pairs if first[start : start + _WIDTH] != fingerprint}
+
+
+_DIGITS = 16
+"""Hex digits of a content's hash in the key of a text."""
+
+_REMEMBERED = 50_000
+"""Texts that are looked up by their words; beyond, all are forgotten and looked up by their hash again."""
+
+
+class Texts:
+    """The candidate texts of a corpus's build: hashes are kept, and for speed some of the texts."""
+
+    def __init__(self, corpus_id: str) -> None:
+        self._corpus_id = corpus_id
+        self._keys = Keys()
+        self._remembered: dict[str, str] = {}
+
+    def ids(self, texts: Iterable[str], rows: list[Row]) -> list[str]:
+        """Return the keys of texts; a text that is new adds its row."""
+        return [self._remembered.get(text) or self.id(text, rows) for text in texts]
+
+    def id_of_bytes(self, raw: bytes | bytearray, rows: list[Row]) -> str:
+        """Return the key of a text in UTF-8; only a new one is decoded. The caller knows that it is UTF-8."""
+        content = digest_of(raw)
+        text_id, is_new = self._keys.assign(f"{self._corpus_id}:{content.hex()[:_DIGITS]}", content)
+        if is_new:
+            rows.append(CandidateText(text_id, self._corpus_id, raw.decode()))
+        return text_id
+
+    def id(self, text: str, rows: list[Row]) -> str:
+        """Return the key of one text; adds its row where it is new."""
+        text_id = self.id_of_bytes(text.encode(), rows)
+        if len(self._remembered) >= _REMEMBERED:
+            self._remembered.clear()
+        self._remembered[text] = text_id
+        return text_id

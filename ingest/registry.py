@@ -8,9 +8,8 @@ from pathlib import Path
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.known.declarations import DeclaredFolder, declared_in
-from talkhouse.ingest.known.origins import OWN, Folder, Origin, Package, folders_in, packages
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import RegistryError, UsageError
+from talkhouse.ingest.known.origins import OWN, CorpusOrigin, CorpusPackage, Folder, folders_in, packages
+from talkhouse.schema.errors import RegistryError, UsageError, closest
 
 DEFAULT_ROOT = OWN
 
@@ -22,12 +21,12 @@ class Registry(Mapping[str, Corpus]):
     of the same id.
     """
 
-    def __init__(self, origins: Iterable[Origin]) -> None:
-        found = defaultdict[str, list[Origin]](list)
+    def __init__(self, origins: Iterable[CorpusOrigin]) -> None:
+        found = defaultdict[str, list[CorpusOrigin]](list)
         for origin in origins:
             if origin not in found[origin.corpus_id]:
                 found[origin.corpus_id].append(origin)
-        self.origins: Mapping[str, list[Origin]] = dict(sorted(found.items()))
+        self.origins: Mapping[str, list[CorpusOrigin]] = dict(sorted(found.items()))
         """Where each comes from; several places where somebody has it twice."""
         self._loaded: dict[str, Corpus] = {}
         self._owners: dict[str, str] = {}
@@ -49,7 +48,7 @@ class Registry(Mapping[str, Corpus]):
     def __contains__(self, corpus_id: object) -> bool:
         return corpus_id in self.origins
 
-    def origin(self, corpus_id: str) -> Origin:
+    def origin(self, corpus_id: str) -> CorpusOrigin:
         """Return where a corpus comes from; RegistryError, with all places, where there are several."""
         first, *others = self.origins[corpus_id]
         if others:
@@ -61,23 +60,23 @@ class Registry(Mapping[str, Corpus]):
             )
         return first
 
-    def with_origins(self, origins: Iterable[Origin]) -> "Registry":
+    def with_origins(self, origins: Iterable[CorpusOrigin]) -> "Registry":
         """Return a registry in which these take the place of what is known under their ids."""
         added = {origin.corpus_id: origin for origin in origins}
         return Registry([*(one for one in self._all() if one.corpus_id not in added), *added.values()])
 
-    def with_another(self, origin: Origin) -> "Registry":
+    def with_another(self, origin: CorpusOrigin) -> "Registry":
         """Return a registry with one more; where its id is known already, both places are named when it is taken."""
         return Registry([*self._all(), origin])
 
-    def _all(self) -> Iterator[Origin]:
+    def _all(self) -> Iterator[CorpusOrigin]:
         yield from (origin for places in self.origins.values() for origin in places)
 
     def described(self) -> list[dict[str, str | None]]:
         """Describe each: corpus_id, origin, title, and problem, the message where it is broken; all are imported."""
         return [self._described(corpus_id, origins) for corpus_id, origins in self.origins.items()]
 
-    def _described(self, corpus_id: str, origins: list[Origin]) -> dict[str, str | None]:
+    def _described(self, corpus_id: str, origins: list[CorpusOrigin]) -> dict[str, str | None]:
         title, problem = None, None
         try:
             title = self[corpus_id].title
@@ -88,9 +87,9 @@ class Registry(Mapping[str, Corpus]):
 
     def is_installed(self, corpus_id: str) -> bool:
         """Whether a corpus comes from installed packages alone: nobody has named it."""
-        return all(isinstance(origin, Package) for origin in self.origins[corpus_id])
+        return all(isinstance(origin, CorpusPackage) for origin in self.origins[corpus_id])
 
-    def _check_rules(self, corpus: Corpus, origin: Origin) -> None:
+    def _check_rules(self, corpus: Corpus, origin: CorpusOrigin) -> None:
         for rule in corpus.rules:
             if self._owners.setdefault(rule.id, corpus.id) != corpus.id:
                 raise origin.broken(f"the corpus '{self._owners[rule.id]}' has a rule {rule.id!r} too")

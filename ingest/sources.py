@@ -1,5 +1,6 @@
 """The files of a corpus as readers see them: on disk or in archives, all the same."""
 
+import mmap
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +13,45 @@ from threading import Lock
 from typing import IO, NoReturn
 
 from talkhouse.ingest.files.archives import Archive, allow_any_order, open_member, points_outside, unpacked
-from talkhouse.ingest.files.disk_files import DiskFile
-from talkhouse.ingest.files.file_buffer import FileBuffer
+from talkhouse.ingest.files.disk_files import DiskFile, check_spelling, readable
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.ingest.files.skipped import skip_reason
-from talkhouse.ingest.files.source_errors import check_spelling, readable
 from talkhouse.schema.errors import SourceError
+
+_BUFFERED = 4_000_000
+"""Bytes that are read at once."""
+
+
+class FileBuffer:
+    """All bytes of a file, read once, so that nobody can change them; ``release`` frees what is no longer needed.
+
+    ``view`` is of the bytes; ``SourceFile.hold`` leaves a byte order mark out of it.
+    """
+
+    def __init__(self, stream: IO[bytes], size: int, update: Callable[[memoryview], object]) -> None:
+        """Read ``size`` bytes; ``update``, of a hash for instance, gets each piece while the next one is read.
+
+        Raises EOFError where there are fewer.
+        """
+        self._memory = mmap.mmap(-1, max(size, 1))
+        self.view = memoryview(self._memory)[:size]
+        filled = 0
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            while filled < size:
+                count = stream.readinto(self.view[filled : filled + _BUFFERED])  # type: ignore[attr-defined]
+                if not count:
+                    raise EOFError(f"the file ends after {filled:,} of {size:,} bytes")
+                updated = thread.submit(update, self.view[filled : filled + count])
+                filled += count
+            if size:
+                updated.result()
+
+    def release(self, end: int) -> None:
+        """Free the memory before ``end``; what is read there from now on is zeros."""
+        whole = end // mmap.PAGESIZE * mmap.PAGESIZE
+        if whole and hasattr(mmap, "MADV_DONTNEED"):
+            self._memory.madvise(mmap.MADV_DONTNEED, 0, whole)
+
 
 BOM = b"\xef\xbb\xbf"
 BOM_NOTE = "starts with a byte order mark"
@@ -233,7 +267,7 @@ def _check_names(files: list[SourceFile]) -> None:
     for file, next_file in pairwise(files):
         if file.id == next_file.id:
             raise SourceError(
-                "the archive has two files of one name",
+                "the archive has two files with the same name",
                 where=file.disk.location,
                 found=str(file.member),
                 next_step="unpack it, keep both under different names, and remove the archive",
@@ -248,7 +282,7 @@ def _reason(file: SourceFile) -> str | None:
 def duplicate_part(first: SourceFile, other: SourceFile) -> SourceError:
     """Return the error where two files are the same part of a corpus, of which a reader can take only one."""
     return SourceError(
-        "one part of the corpus is there twice",
+        "one part of the corpus is present twice",
         where=other.disk.location,
         expected=f"one {other.name}",
         found=f"{first.id} and {other.id}",

@@ -15,7 +15,7 @@ from talkhouse.ingest.sources import BOM, BOM_NOTE
 
 @dataclass(frozen=True)
 class StoredRecord:
-    """One record as the tables hold it, for writing it back: its row, and the rows that hang on it.
+    """One record as the tables hold it, for writing it back: its row, and the rows that belong to it.
 
     ``turns``, ``turn_speakers``, ``parts``, ``participants`` and ``speakers`` are those of its dialogue, each in order;
     ``file`` is the row of its source file. ``personas`` and ``texts`` hold at least those that the uses and candidates

@@ -20,7 +20,7 @@ ROWS_KEPT = 1_000
 
 
 @dataclass(frozen=True)
-class Check:
+class SqlCheck:
     """Something that should be true: its SELECT returns the rows that offend."""
 
     name: str
@@ -39,10 +39,10 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckOutcome:
     """What a check found: how many rows offend, the first of them, and the time that it took."""
 
-    check: Check
+    check: SqlCheck
     offending: int
     rows: list[dict[str, Any]]
     milliseconds: float
@@ -53,7 +53,7 @@ class Outcome:
         return self.offending > 0 and self.check.severity == "error"
 
 
-def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[Check]:
+def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[SqlCheck]:
     """List the checks of a warehouse that holds these corpora."""
     present = set(corpora)
     written = [query for query in catalogue.checks if query.schema in {CHECKS, *present}]
@@ -61,7 +61,7 @@ def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[Check]:
     return [*generated, *(_written(query) for query in written)]
 
 
-def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Outcome]:
+def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[SqlCheck]) -> Iterator[CheckOutcome]:
     """Run checks one by one."""
     listed = list(wanted)
     without_rows = _without_rows(con, {check.about for check in listed if check.about})
@@ -75,7 +75,7 @@ def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[Check]) -> Iterator[Out
         if offending > ROWS_KEPT:
             offending = con.execute(f"select count(*) from ({check.sql}\n)").fetchall()[0][0]
         milliseconds = (time.perf_counter() - begun) * 1000
-        yield Outcome(check, offending, rows[:ROWS_KEPT], milliseconds)
+        yield CheckOutcome(check, offending, rows[:ROWS_KEPT], milliseconds)
 
 
 def _without_rows(con: duckdb.DuckDBPyConnection, tables: set[str]) -> set[str]:
@@ -84,9 +84,9 @@ def _without_rows(con: duckdb.DuckDBPyConnection, tables: set[str]) -> set[str]:
     return tables - {name for (name,) in con.execute(looks).fetchall()} if tables else set()
 
 
-def _written(query: CheckQuery) -> Check:
+def _written(query: CheckQuery) -> SqlCheck:
     name = query.name if query.schema == CHECKS else query.full_name
-    return Check(
+    return SqlCheck(
         name=name,
         severity=query.severity,
         condition=query.comment,
@@ -98,14 +98,14 @@ def _written(query: CheckQuery) -> Check:
     )
 
 
-def _of_table(table: Table) -> Iterator[Check]:
+def _of_table(table: Table) -> Iterator[SqlCheck]:
     """Generate the checks of a table's grain and of its relations."""
     yield _grain(table)
     for constraint in sorted(table.foreign_key_constraints, key=lambda one: list(one.column_keys)):
         yield _relation(table, constraint)
 
 
-def _grain(table: Table) -> Check:
+def _grain(table: Table) -> SqlCheck:
     """No two rows have the same grain; ``group by`` takes nulls for equal.
 
     Hashes are grouped first: they take a third of the memory of the keys of millions of rows, and rarely two are equal.
@@ -121,7 +121,7 @@ def _grain(table: Table) -> Check:
     )
 
 
-def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
+def _relation(table: Table, constraint: ForeignKeyConstraint) -> SqlCheck:
     """Every reference points at a row; one with a null in it points nowhere."""
     pairs = [(element.parent.name, element.column.name) for element in constraint.elements]
     target = constraint.elements[0].column.table
@@ -138,10 +138,10 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> Check:
     )
 
 
-def _generated(table: Table, name: str, condition: str, sql: str) -> Check:
+def _generated(table: Table, name: str, condition: str, sql: str) -> SqlCheck:
     """Structure that is broken is a mistake of a reader, never of the data."""
     remedy = (
         "Fix the reader that yields these rows, that of the corpus which their keys begin with, or report this message "
         "if the corpus came with Talkhouse."
     )
-    return Check(name, "error", condition, sql, name, remedy, about=qualified(table))
+    return SqlCheck(name, "error", condition, sql, name, remedy, about=qualified(table))

@@ -15,8 +15,8 @@ from typing import Any
 import duckdb
 
 from talkhouse.queries.heads import is_name
-from talkhouse.schema.closest import closest
 from talkhouse.schema.contents import TABLES
+from talkhouse.schema.errors import closest
 
 LONGEST = 100_000
 """Characters of SQL; its tree is about a hundred times as long."""

@@ -16,9 +16,8 @@ import msgspec
 from msgspec import Meta
 
 from talkhouse.queries.files import QueryFile
-from talkhouse.schema.closest import closest
 from talkhouse.schema.contents import ID
-from talkhouse.schema.errors import CatalogueError
+from talkhouse.schema.errors import CatalogueError, closest
 
 _NAME = ID.pattern
 _CALL = re.compile(rf"\b({_NAME}\.{_NAME})\s*\(")

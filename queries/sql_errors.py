@@ -28,7 +28,7 @@ class SqlError(NamedTuple):
 
 
 def read_error(error: Exception) -> SqlError:
-    """Take an error of DuckDB apart."""
+    """Split an error of DuckDB into its parts."""
     message = str(error)
     line, names = _LINE.search(message), _CANDIDATES.search(message)
     return SqlError(

@@ -1,7 +1,10 @@
 """One exception class per situation; each says what is wrong, where, and what to do next."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from errno import EACCES, ELOOP, ENAMETOOLONG, EPERM, EROFS
+from pathlib import Path
+from typing import Any, TypedDict
 
 
 class TalkhouseError(Exception):
@@ -11,7 +14,7 @@ class TalkhouseError(Exception):
     corpus_id: str | None = None
     """The corpus that could not be loaded, where the others can."""
     built: Any = None
-    """The ``build.run.Result`` of the others, where they are published."""
+    """The ``build.run.BuildResult`` of the others, where they are published."""
 
     def __init__(
         self,
@@ -38,9 +41,9 @@ def joined(errors: Sequence[TalkhouseError]) -> TalkhouseError:
     """Return one error that says all that some say, a wrong use where all are."""
     if len(errors) == 1:
         return errors[0]
-    told = TalkhouseError("\n".join(map(str, errors)))
-    told.exit_code = min(error.exit_code for error in errors)
-    return told
+    whole = TalkhouseError("\n".join(map(str, errors)))
+    whole.exit_code = min(error.exit_code for error in errors)
+    return whole
 
 
 class UsageError(TalkhouseError):
@@ -154,3 +157,112 @@ class ServerFailed(TalkhouseError):
 
 class SparkFailed(TalkhouseError):
     """A Spark cluster can't be reached, refuses, or fails."""
+
+
+_REFUSALS = (EACCES, EPERM, EROFS, ELOOP, ENAMETOOLONG)
+"""Of these no code of ours can be the cause, but the path alone."""
+
+
+class ErrorText(TypedDict):
+    """The parts of an error that say how a path can be used."""
+
+    expected: str | None
+    found: str
+    next_step: str
+
+
+def refused(error: OSError) -> UsageError | None:
+    """Return the message for a path that the system refuses; None for every other failure, which may be our mistake."""
+    if error.errno not in _REFUSALS or not isinstance(error.filename, str):
+        return None
+    what = "permission denied" if isinstance(error, PermissionError) else "this path can't be used"
+    return UsageError(what, where=error.filename, **error_text(error, Path(error.filename)))
+
+
+def error_text(error: OSError, path: Path, *, another: str = "name another") -> ErrorText:
+    """Return what was refused, which on the way to a path is the folder that may not be entered, and what to do.
+
+    ``another`` says how another path is named.
+    """
+    reason = error.strerror or str(error)
+    if not isinstance(error, PermissionError):
+        return {"expected": None, "found": reason, "next_step": another}
+    folder = _closed(path)
+    return {
+        "expected": "a file or folder that you may use, in folders that you may enter",
+        "found": reason if folder is None else f"{reason}: the folder {folder} may not be entered",
+        "next_step": f"allow it, for instance with: {chmod(path, 'rwX')}   or {another}",
+    }
+
+
+def chmod(path: Path, rights: str) -> str:
+    """Return what the owner types to have rights to a path: those to the first folder on the way that lacks them."""
+    # Somebody else may have named it: in a shell no quote in the name ends the one around it.
+    name = str(_closed(path) or path).replace("'", "'\\''")
+    return f"chmod u+{rights} '{name}'"
+
+
+def _closed(path: Path) -> Path | None:
+    """Return the first folder on the way to a path that may not be entered; None where each may be."""
+    path = path.absolute()
+    for step in (*reversed(path.parents), path):
+        try:
+            step.lstat()
+        except PermissionError:
+            return step.parent
+        except OSError:
+            break
+    return None
+
+
+_SHOWN = 8
+MOST_LISTED = 10
+"""Names in a message."""
+_FEW = 10
+"""So many names are all shown: which is meant is seen at a glance."""
+_CLOSE = 0.75
+"""Likeness from which on a name is worth showing: a letter or two are wrong."""
+
+
+def closest(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that come closest, the nearest first; all of them where none does, or there are few."""
+    names = sorted(known, key=lambda other: (not other.startswith("main."), other))
+    likeness = {other: _likeness_of(name, other) for other in names}
+    near = [other for other in sorted(names, key=lambda other: -likeness[other]) if likeness[other] >= _CLOSE]
+    if not near:
+        return names
+    return near + [other for other in names if other not in near] if len(names) <= _FEW else near[:_SHOWN]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names for a message: of many the first, and how many more there are."""
+    more = f", ... ({len(names) - MOST_LISTED:,} more)" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
+
+
+def _likeness_of(name: str, other: str) -> float:
+    """Compare names with and without their schema, from 0 to 1; one that holds the other is close to it."""
+    wanted, plain = name.rpartition(".")[2], other.rpartition(".")[2]
+    ratio = max(SequenceMatcher(None, name, other).ratio(), SequenceMatcher(None, wanted, plain).ratio())
+    return max(ratio, _CLOSE) if wanted and wanted in plain else ratio
+
+
+_LONGEST = 300
+"""Characters of an exception's message that are shown."""
+
+
+def described(error: BaseException) -> str:
+    """Describe an exception by its type and the first line of its message."""
+    try:
+        message = (str(error).strip().splitlines() or [""])[0]
+    except Exception:  # noqa: BLE001 - its __str__ is somebody's code too
+        message = "a message that can't be written"
+    return f"{type(error).__name__}: {message[:_LONGEST]}" if message else type(error).__name__
+
+
+def code_line(error: BaseException, folder: Path) -> str:
+    """Name the innermost line of a folder that an exception came through; empty where there is none."""
+    from traceback import extract_tb  # most commands raise nothing that needs it
+
+    lines = [line for line in extract_tb(error.__traceback__) if Path(line.filename).is_relative_to(folder)]
+    return f"in {lines[-1].filename}, line {lines[-1].lineno}, in {lines[-1].name}" if lines else ""

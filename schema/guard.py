@@ -42,7 +42,7 @@ LOCKED = "the configuration has been locked"
 
 
 def guard(con: duckdb.DuckDBPyConnection, settings: Settings = NO_SETTINGS) -> None:
-    """Take files, the network, extensions and Python's variables from a connection for good, and lock its settings.
+    """Bar a connection from files, the network, extensions and Python's variables for good, and lock its settings.
 
     ``settings`` are made before; afterwards only a few harmless ones can be. The connections of a process to one file
     share one database: where another has guarded it already, just these few are made, and DuckDB's own

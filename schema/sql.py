@@ -1,9 +1,9 @@
-"""Small helpers for SQL: names and texts as SQL writes them, rows as dictionaries, rows into a small table."""
+"""Small helpers for SQL: names and texts as SQL writes them; rows as dictionaries, in a small table, as Arrow data."""
 
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 
@@ -36,3 +36,22 @@ def insert(con: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Sequence[o
         parameters = "(" + ", ".join("?" for _ in taken[0]) + ")"
         values = ", ".join(parameters for _ in taken)
         con.execute(f"insert into {table} values {values}", list(chain.from_iterable(taken)))
+
+
+class _ArrowRows(Protocol):
+    """What gives its rows as a stream of Arrow data: a frame of Polars, a relation of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return a capsule."""
+
+
+class ArrowStream:
+    """Rows as a stream of Arrow data, whose texts DuckDB reads where they lie; of a frame it would copy them."""
+
+    def __init__(self, rows: _ArrowRows) -> None:
+        """Wrap rows, to be read once."""
+        self._capsule = rows.__arrow_c_stream__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the capsule (the Arrow PyCapsule interface)."""
+        return self._capsule

@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 import duckdb
 
-from talkhouse.schema import refusals
 from talkhouse.schema.contents import RESERVED, revision
 from talkhouse.schema.errors import (
     BadName,
@@ -20,6 +19,7 @@ from talkhouse.schema.errors import (
     WarehouseDamaged,
     WarehouseLocked,
     WarehouseMissing,
+    error_text,
 )
 from talkhouse.schema.guard import LOCKED, NO_SETTINGS, Settings, configure, guard
 from talkhouse.schema.sql import literal, quoted
@@ -104,7 +104,7 @@ def connect(
     except duckdb.Error as error:
         raise _explained(error, shown) from error
     except OSError as error:
-        said = refusals.error_text(error, path, another="name another with --db FILE")
+        said = error_text(error, path, another="name another with --db FILE")
         raise NotAWarehouse("the file can't be opened", where=shown, **said) from error
     try:
         _check_log(path, shown)  # again: it may have come meanwhile
@@ -130,7 +130,7 @@ def _check_file(path: Path, shown: Path) -> None:
             "the warehouse is a file, and this is a folder", where=shown, next_step="name it: --db FILE"
         )
     if not path.is_file():
-        raise NotAWarehouse("the warehouse is a file, and this is none", where=shown, next_step="name it: --db FILE")
+        raise NotAWarehouse("the warehouse is a file, and this is not one", where=shown, next_step="name it: --db FILE")
     check_name(shown)
     _check_log(path, shown)
 
@@ -207,9 +207,9 @@ def explain_damage(path: Path) -> Iterator[None]:
         raise WarehouseDamaged(
             "the warehouse is damaged, and was left as it is",
             where=path,
-            expected="a file whose blocks have the checksums that they were written with",
+            expected="a file whose blocks match their checksums",
             found=str(error).splitlines()[0],
-            next_step="take a copy from before, or move the file away and build again from the publisher's files",
+            next_step="restore an earlier copy, or move the file away and build again from the publisher's files",
         ) from error
 
 

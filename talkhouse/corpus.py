@@ -29,17 +29,27 @@ from talkhouse.ingest.corpus import (
     Datasheet,
     Exempt,
     LicenceTerms,
+    MakeOptions,
+    Maker,
+    MakerProgress,
+    NotMade,
     People,
     Reference,
     Release,
     Scheme,
     Source,
+    WrongInput,
 )
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.file_per_dialogue import DialogueKeys, DialogueRecord, people_and_turns, read_each
-from talkhouse.ingest.input_files import InputFile, InputFiles
-from talkhouse.ingest.keys import Keys, digest
-from talkhouse.ingest.making import MakeOptions, Maker, NotMade, Progress, WrongInput
+from talkhouse.ingest.input_files import (
+    DialogueKeys,
+    DialogueRecord,
+    InputFile,
+    InputFiles,
+    people_and_turns,
+    read_each,
+)
+from talkhouse.ingest.keys import Keys, Restatements, Texts, digest
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     Loaded,
@@ -52,7 +62,6 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
     reject,
 )
-from talkhouse.ingest.restatements import Restatements
 from talkhouse.ingest.rows import (
     Annotation,
     Candidate,
@@ -73,7 +82,6 @@ from talkhouse.ingest.rows import (
 )
 from talkhouse.ingest.sources import SourceFile, duplicate_part
 from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file, whole_files
-from talkhouse.ingest.texts import Texts
 
 __all__ = [
     "API",
@@ -100,6 +108,7 @@ __all__ = [
     "LoadedBatch",
     "MakeOptions",
     "Maker",
+    "MakerProgress",
     "NotMade",
     "Outcome",
     "Part",
@@ -107,7 +116,6 @@ __all__ = [
     "People",
     "Persona",
     "PersonaUse",
-    "Progress",
     "Reader",
     "ReaderFinding",
     "Record",

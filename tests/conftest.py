@@ -16,8 +16,8 @@ from playwright.sync_api import Browser
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.run import Result, build
+from talkhouse.build.request import QuarantineLimit
+from talkhouse.build.run import BuildResult, build
 from talkhouse.ingest.registry import corpora, sample_of
 from tests import postgres_server, root_rights
 from tests.browser import launched
@@ -205,10 +205,10 @@ def build_data(tmp_path: Path) -> Iterator[Build]:
 
 
 @pytest.fixture
-def rebuild(tmp_path: Path) -> Callable[..., Result]:
+def rebuild(tmp_path: Path) -> Callable[..., BuildResult]:
     """Build one and the same warehouse, ``tmp_path / 'w.duckdb'``, again and again."""
 
-    def run(data: Path | None = None, **options: object) -> Result:
+    def run(data: Path | None = None, **options: object) -> BuildResult:
         return build(tmp_path / "w.duckdb", Silent(), data=data, **options)  # type: ignore[arg-type]
 
     return run

@@ -51,8 +51,8 @@ ROOMS["cli"] = {*ROOMS}
 TEMPLATES = ROOT / "talkhouse" / "scaffold" / "templates"
 
 FOR_CORPORA = {
-    *("common_rules", "corpus", "decode", "file_per_dialogue", "input_files", "json_members", "keys", "making"),
-    *("outcomes", "restatements", "rows", "sources", "stored_record", "texts"),
+    *("common_rules", "corpus", "decode", "input_files", "json_members", "keys", "outcomes", "rows", "sources"),
+    "stored_record",
 }
 """What a corpus may import of ingest."""
 

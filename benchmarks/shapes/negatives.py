@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from talkhouse.ingest.corpora.mantis.make.ranking.documents import STOP_WORDS, Conversation
+from talkhouse.ingest.corpora.mantis.make.negatives import STOP_WORDS, Conversation
 
 SITES = (5645, 17755, 5197, 1528, 10690, 3231, 2982, 9095, 7826, 2214, 3752, 7676, 1433, 1300)
 """Dialogues of each of the 14 sites, in their order."""

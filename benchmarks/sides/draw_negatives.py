@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.shapes.negatives import SHARES
-from talkhouse.ingest.corpora.mantis.make.ranking.documents import Conversation
-from talkhouse.ingest.corpora.mantis.make.ranking.write import write_rankings
+from talkhouse.ingest.corpora.mantis.make.negatives import Conversation
+from talkhouse.ingest.corpora.mantis.make.ranking_files import write_rankings
 
 
 class Silent:

@@ -21,8 +21,8 @@ from talkhouse.ingest.corpus import (
     Source,
 )
 from talkhouse.ingest.files.archives import points_outside
-from talkhouse.schema.closest import closest
 from talkhouse.schema.contents import ID, RESERVED
+from talkhouse.schema.errors import closest
 
 STANDARD_SPLITS = ("train", "validation", "test")
 

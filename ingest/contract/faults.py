@@ -7,13 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from talkhouse.ingest.contract.code_line import code_line, described
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.input_files import InputFile
 from talkhouse.ingest.outcomes import SourceLocation
 from talkhouse.ingest.registry import folder_of
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.schema.errors import CorpusFailed
+from talkhouse.schema.errors import CorpusFailed, code_line, described
 
 _MACHINE = {EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC}
 """Errors of the system for which no code is to blame: a full disk, too many open files."""
@@ -28,7 +27,7 @@ class ContractBroken(Exception):
 
 
 def is_machines(error: Exception) -> bool:
-    """Whether an exception tells of the machine, and not of a mistake in the code that met it."""
+    """Whether an exception is about the machine, and not a mistake in the code that met it."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _MACHINE)
 
 
@@ -46,7 +45,7 @@ def failed(
     last: str | None,
     file: str | None = None,
 ) -> CorpusFailed:
-    """Say that a corpus's reader or writer raised an exception or broke the contract.
+    """Return the error of a corpus's reader or writer that raised an exception or broke the contract.
 
     ``where``: the record that it had in hand, as far as known; ``last``: the one before that; ``file``: the only file
     that can't be written.
@@ -66,15 +65,15 @@ def failed(
         what, found = f"{head} raised an exception", described(error) + (f", {code}" if code else "")
     if last and last != where:
         found += f"; the last record before it: {last}"
-    told = CorpusFailed(
+    failure = CorpusFailed(
         f"{what}; {'this file is not written' if file else _DONE[part]}",
         where=where,
         expected=expected,
         found=found,
         next_step=_NEXT[part].format(name=name, code=_code(corpus, part, is_named=bool(code))),
     )
-    told.source_file_id = file
-    return told
+    failure.source_file_id = file
+    return failure
 
 
 _DONE = {"read": "nothing of it was published", "write": "nothing was written"}

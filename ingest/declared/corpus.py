@@ -10,8 +10,7 @@ from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import RecordWriter, Writer, file_by_file
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import RegistryError
+from talkhouse.schema.errors import RegistryError, closest
 
 VERSION = 5
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""

@@ -228,7 +228,7 @@ def _check_link(info: tarfile.TarInfo, path: Path) -> None:
             where=path,
             expected="files and folders",
             found=f"{info.name}, a link to {info.linkname}",
-            next_step="unpack it, and read the folder: a link that stays in it is followed",
+            next_step="unpack it, and read the folder: links that stay inside it are followed",
         )
 
 

@@ -1,28 +1,31 @@
-"""The files of a corpus on disk, archives closed: where they are, and what tells that they changed."""
+"""The files of a corpus on disk, archives closed: where they are, and how a change is noticed."""
 
+import gzip
 import io
 import os
 import stat as modes
+import struct
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from errno import ELOOP
+from errno import ELOOP, EMFILE
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 
 from talkhouse.ingest.files.archives import Archive, is_archive, open_archive
-from talkhouse.ingest.files.boundary import Boundary
-from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.files.limits import DEFAULT, Boundary, Limits
 from talkhouse.ingest.files.skipped import skip_reason
-from talkhouse.ingest.files.source_errors import check_spelling, forbidden, readable
-from talkhouse.schema.errors import SourceError
+from talkhouse.schema.errors import SourceError, chmod
 
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """What tells cheaply whether a file on disk has changed."""
+    """What shows cheaply whether a file on disk has changed."""
 
     path: str
     """Inside the data folder, with slashes."""
@@ -119,7 +122,7 @@ def disk_files(root: Path, prefix: str, limits: Limits = DEFAULT, boundary: Boun
     or beyond the limits, for a link that leads out, and for a folder that holds itself.
     """
     with listing(root):
-        return _disk_files(root, prefix, limits, boundary or Boundary.of(root))
+        return _disk_files(root, prefix, limits, boundary or Boundary.around(root))
 
 
 @contextmanager
@@ -139,9 +142,7 @@ def _disk_files(root: Path, prefix: str, limits: Limits, boundary: Boundary) -> 
     boundary.real(root)
     if not root.exists():
         raise SourceError(
-            "there is no such file or folder",
-            where=root,
-            next_step="check the path, as seen from this folder",
+            "there is no such file or folder", where=root, next_step="check the path, as seen from this folder"
         )
     found = list(_files(root, limits, boundary)) if root.is_dir() else [root]
     if not found:
@@ -189,7 +190,7 @@ def _walk(root: Path, boundary: Boundary, most: int) -> Iterator[Path]:
 def _loop(folder: Path) -> SourceError:
     """Return the error for a folder that is, by a link, one of those that it is in."""
     return SourceError(
-        "a loop: this link leads to a folder that it is in",
+        "a loop: this link leads to a folder that contains it",
         where=folder,
         found=f"a link to {folder.resolve()}",
         next_step="remove the link",
@@ -212,3 +213,77 @@ def _stat(path: Path, name: str) -> Stat:
 
 def _stat_of(info: os.stat_result, name: str) -> Stat:
     return Stat(name, info.st_size, info.st_mtime_ns, info.st_ino)
+
+
+_DAMAGED = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+    OverflowError,
+    IndexError,
+)
+"""What the standard library raises for a damaged archive, depending on the bytes."""
+_DISK = "copy the file from where it came from, and check the disk"
+
+
+@contextmanager
+def readable(path: Path, size: int) -> Iterator[None]:
+    """Turn every way in which reading a file of ``size`` bytes can fail into one clear error."""
+    try:
+        yield
+    except PermissionError as error:
+        raise forbidden(path) from error
+    except _DAMAGED as error:
+        if not is_archive(path.name):
+            raise SourceError(
+                "the file changed while it was read",
+                where=path,
+                found=str(error),
+                next_step="build again when nothing writes to it",
+            ) from error
+        raise SourceError(
+            "the archive can't be read",
+            where=path,
+            expected="a whole .zip or .tar.gz archive without a password",
+            found=f"{size:,} bytes; {error}",
+            next_step="download it again, or unpack it by hand to see what is wrong",
+        ) from error
+    except OSError as error:
+        next_step = "allow more open files (ulimit -n 4096), or unpack archives" if error.errno == EMFILE else _DISK
+        raise SourceError("the file can't be read", where=path, found=str(error), next_step=next_step) from error
+
+
+def forbidden(path: Path) -> SourceError:
+    """Return the error for a file or folder that may not be read."""
+    return SourceError(
+        "permission denied",
+        where=path,
+        expected="a file or folder that you may read, in folders that you may enter",
+        next_step=f"allow it, for instance with: {chmod(path, 'rX')}",
+    )
+
+
+def check_spelling(path: str, disk: Path) -> None:
+    """Raise SourceError for a name that is not UTF-8, or has a NUL: it could not be stored, or not be written back."""
+    if "\0" in path:
+        raise SourceError(
+            "a file's name in the archive has a NUL character",
+            where=disk,
+            found=ascii(path),
+            next_step="rename the file",
+        )
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            "a file's name is not UTF-8",
+            where=str(disk).encode(errors="backslashreplace").decode(),
+            found=path.encode(errors="backslashreplace").decode(),
+            next_step="rename the file",
+        ) from error

@@ -1,14 +1,17 @@
-"""How much of a file is read: limits far above what corpora have, so that no file takes all memory or time."""
+"""What is read of what a user names: links that stay in the folder, and sizes far above those that corpora have."""
 
+import io
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 from talkhouse.schema.errors import SourceError, UsageError
 
 MB, GB = 1_000_000, 1_000_000_000
 
-OPTION = "--input-limit"
+LIMIT_OPTION = "--input-limit"
 
 DEPTH = 100
 """Levels of brackets in a record; one with more goes to the quarantine, and nothing is to raise. Corpora have 7."""
@@ -49,7 +52,8 @@ class Limits:
             where=where,
             expected=f"at most {limit:,} (the input limit '{name}')",
             found=found or f"{amount:,}",
-            next_step=f"remove the file; or, if you trust it, raise the limit: {OPTION} {name}={_enough(name, amount)}",
+            next_step="remove the file; or, if you trust it, raise the limit: "
+            f"{LIMIT_OPTION} {name}={_enough(name, amount)}",
         )
 
 
@@ -85,7 +89,7 @@ def parse(texts: Iterable[str]) -> Limits:
         amount = int(min(float(match[1]) * _UNITS[match[2].upper()], _MOST + 1)) if match else 0
         if name not in _MEANINGS or not 1 <= amount <= _MOST or (match and match[2] and name not in _SIZES):
             raise UsageError(
-                f"{OPTION} is not a limit and its value",
+                f"{LIMIT_OPTION} is not a limit and its value",
                 expected=f"one of these, with another value: {described()}",
                 found=f"'{text}'",
             )
@@ -103,3 +107,60 @@ def _shown(name: str, amount: int) -> str:
     if name not in _SIZES:
         return str(amount)
     return f"{amount // GB}GB" if amount % GB == 0 else f"{amount // MB}MB"
+
+
+LINKS_OPTION = "--follow-links"
+
+_OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY  # a named pipe that replaced it does not block
+_OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """The folder out of which no link may lead; None where links are followed wherever they lead.
+
+    A hard link can't be told from any other file.
+    """
+
+    folder: Path | None
+    """Without links itself."""
+
+    @classmethod
+    def around(cls, named: Path, *, follow_links: bool = False) -> "Boundary":
+        """Return the boundary of the folder or file that a user named, which may itself be a link."""
+        return cls(None if follow_links or not named.is_dir() else _real(named))
+
+    def real(self, path: Path) -> Path:
+        """Follow all links of a path; SourceError where that leads out of the folder."""
+        real = _real(path)
+        if self.folder is not None and not real.is_relative_to(self.folder):
+            raise SourceError(
+                "the link leads outside the named folder",
+                where=path,
+                expected=f"files and folders inside {self.folder}",
+                found=f"a link to {real}",
+                next_step=f"copy its target into the folder; or, if you trust the folder: {LINKS_OPTION}",
+            )
+        return real
+
+    def open(self, path: Path) -> io.FileIO:
+        """Open a file by its real path; a link that has replaced it, or a folder on the way to it, is not followed.
+
+        Raises OSError; for such a link NotADirectoryError, or one with ELOOP.
+        """
+        if self.folder is None:
+            return io.FileIO(os.open(path, _OPEN_FILE))
+        *folders, name = path.relative_to(self.folder).parts
+        handle = os.open(self.folder, _OPEN_FOLDER)
+        try:
+            for folder in folders:
+                above, handle = handle, os.open(folder, _OPEN_FOLDER, dir_fd=handle)
+                os.close(above)
+            return io.FileIO(os.open(name, _OPEN_FILE, dir_fd=handle))
+        finally:
+            os.close(handle)
+
+
+def _real(path: Path) -> Path:
+    """Follow all links; of a loop and what does not exist the rest stays as it is."""
+    return Path(os.path.realpath(path))

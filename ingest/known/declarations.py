@@ -59,8 +59,8 @@ class KeptDeclaration:
         return self.origin
 
     @classmethod
-    def of(cls, corpus_id: str, text: str, origin: str | None) -> "KeptDeclaration":
-        """Take a declaration as ``main.corpora`` has it."""
+    def read(cls, corpus_id: str, text: str, origin: str | None) -> "KeptDeclaration":
+        """Read a declaration as ``main.corpora`` has it."""
         from talkhouse.ingest.declared.declaration import read_declaration
 
         return cls(read_declaration(corpus_id, text, f"the declaration of {corpus_id}"), origin or "a declaration")

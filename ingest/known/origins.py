@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Protocol
 
 from talkhouse.ingest import corpora as shipped
-from talkhouse.ingest.contract.code_line import code_line, described
 from talkhouse.ingest.contract.declaration import problems
 from talkhouse.ingest.corpus import API, Corpus
 from talkhouse.ingest.known import importing
 from talkhouse.ingest.known.declarations import DeclaredFolder, is_declared
-from talkhouse.schema import refusals
-from talkhouse.schema.errors import RegistryError, UsageError
+from talkhouse.schema.errors import RegistryError, UsageError, code_line, described, error_text
 
 GROUP = "talkhouse.corpora"
 """The entry points of packages that bring corpora: the name is the corpus's id, the value its Corpus."""
@@ -32,7 +30,7 @@ _ATTRIBUTE = "CORPUS"
 _NOT_FOR_THIS = "if it is made for another Talkhouse, install the version of it, or of Talkhouse, that fits; else "
 
 
-class Origin(Protocol):
+class CorpusOrigin(Protocol):
     """Where a corpus comes from; its text is what a warehouse says of it."""
 
     @property
@@ -103,7 +101,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Package:
+class CorpusPackage:
     """A corpus that an installed package brings."""
 
     entry_point: EntryPoint
@@ -165,9 +163,7 @@ def folders_in(root: Path) -> list[Folder | DeclaredFolder]:
             return [itself]
         found = [corpus for one in sorted(path.iterdir()) if (corpus := _corpus_at(one)) is not None]
     except PermissionError as error:
-        said = refusals.error_text(
-            error, Path(error.filename), another="name another with --corpora or TALKHOUSE_CORPORA"
-        )
+        said = error_text(error, Path(error.filename), another="name another with --corpora or TALKHOUSE_CORPORA")
         raise UsageError("this folder of corpora can't be read", where=root, **said) from error
     except OSError as error:
         is_there = os.path.exists(root)  # noqa: PTH110 - never an error of its own, as Path.exists has them
@@ -194,7 +190,7 @@ def _corpus_at(path: Path) -> "Folder | DeclaredFolder | None":
     return DeclaredFolder(path) if is_declared(path) else None
 
 
-def packages() -> Iterator[Package]:
+def packages() -> Iterator[CorpusPackage]:
     """List the corpora of installed packages; a package that is found twice in one version is the first of them."""
     known: set[tuple[str, str, str]] = set()
     for distribution in distributions():
@@ -202,7 +198,7 @@ def packages() -> Iterator[Package]:
             name, version = _named(distribution)
             if (point.name, name, version) not in known:
                 known.add((point.name, name, version))
-                yield Package(point, name, version, str(Path(str(distribution.locate_file("")))))
+                yield CorpusPackage(point, name, version, str(Path(str(distribution.locate_file("")))))
 
 
 def _entry_points(distribution: Distribution) -> Iterable[EntryPoint]:

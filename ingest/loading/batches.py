@@ -11,7 +11,7 @@ import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary
 from sqlalchemy.types import TypeEngine
 
-from talkhouse.ingest.contract.values import LENIENT, check_column_batch, check_rows
+from talkhouse.ingest.contract.outcomes import LENIENT, check_column_batch, check_rows
 from talkhouse.ingest.rows import ColumnBatch, Row
 from talkhouse.schema.tables import metadata
 from talkhouse.schema.tables.base import LongText, Text
@@ -52,7 +52,7 @@ _TYPES: dict[type[TypeEngine[Any]], pl.DataType] = {
 
 
 def frame(table: str, rows: Iterable[Row]) -> pl.DataFrame:
-    """Lay rows of one table out as columns, typed as the table is; ContractBroken for a value of another type."""
+    """Return rows of one table as columns, typed as the table is; ContractBroken for a value of another type."""
     schema = _schema(table)
     waiting = list(rows)
     columns = dict(zip(schema, zip(*map(attrgetter(*schema), waiting), strict=True), strict=True))
@@ -65,7 +65,7 @@ def frame(table: str, rows: Iterable[Row]) -> pl.DataFrame:
 
 
 def column_batch_frame(table: str, parts: list[ColumnBatch]) -> pl.DataFrame:
-    """Lay column batches of one table out as columns; all of them have lists for the same columns.
+    """Return column batches of one table as columns; all of them have lists for the same columns.
 
     Raises ContractBroken for a value of another type than its column's.
     """
@@ -107,7 +107,7 @@ def _joined(table: str, name: str, parts: list[Any], kind: pl.DataType) -> pl.Se
 
 
 def _series(table: str, name: str, values: Sequence[Any], kind: pl.DataType) -> pl.Series:
-    """Lay out a column; TypeError for values that Polars would convert in silence."""
+    """Return a column; raises TypeError for values that Polars would convert in silence."""
     taken = LENIENT.get(type(metadata.tables[table].columns[name].type))
     if taken is not None and not set(map(type, values)) <= taken:
         raise TypeError(name)
@@ -153,7 +153,7 @@ class Batches:
         self._bytes = self._waited = 0
 
     def add(self, rows: Iterable[Row], size: int, parts: Iterable[ColumnBatch] = ()) -> None:
-        """Take the rows of one source record of ``size`` bytes; insert all tables when there is enough to insert."""
+        """Add the rows of one source record of ``size`` bytes; insert all tables when there is enough to insert."""
         largest = 0
         for part in parts:
             shape = (part.kind.TABLE, *part.columns, *map(type, part.columns.values()))

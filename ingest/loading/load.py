@@ -10,15 +10,12 @@ from typing import TypeAlias, get_args
 import duckdb
 
 from talkhouse.ingest.contract.faults import ContractBroken, failed, is_machines, place_in_hand, place_of
-from talkhouse.ingest.contract.outcomes import Validator
-from talkhouse.ingest.contract.values import check_columns, check_fields, check_rows
+from talkhouse.ingest.contract.outcomes import Validator, check_columns, check_fields, check_rows
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import DiskFile
 from talkhouse.ingest.known.origins import BUILT_IN
-from talkhouse.ingest.loading.arrow import Stream
 from talkhouse.ingest.loading.batches import Batch, Batches
-from talkhouse.ingest.loading.file_counts import FileCounts
 from talkhouse.ingest.loading.vocabulary import Vocabulary, complete_vocabulary, declare
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
@@ -31,9 +28,10 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
 )
 from talkhouse.ingest.registry import rules_of
-from talkhouse.ingest.rows import Finding, Label, Quarantined, Record, Row
-from talkhouse.ingest.sources import BOM, OUTSIDE, SourceFile, opened
+from talkhouse.ingest.rows import FileRow, Finding, Label, Quarantined, Record, Row
+from talkhouse.ingest.sources import BOM, BOM_NOTE, OUTSIDE, Skipped, SourceFile, opened
 from talkhouse.schema.errors import CorpusFailed, NothingLoaded, TalkhouseError
+from talkhouse.schema.sql import ArrowStream
 from talkhouse.schema.tables import metadata, qualified
 
 Connect: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]
@@ -83,7 +81,7 @@ class _InsertTransaction:
         if self._con is None:
             self._con = self._connect()
             self._con.execute("begin")
-        stream = Stream(batch.frame)  # noqa: F841 - DuckDB finds it by its name
+        stream = ArrowStream(batch.frame)  # noqa: F841 - DuckDB finds it by its name
         try:
             self._con.execute(f"insert into {qualified(metadata.tables[batch.table])} by name select * from stream")
         except (duckdb.ConstraintException, duckdb.ConversionException, duckdb.InvalidInputException):
@@ -176,7 +174,7 @@ class Load:
         match outcome:
             case Loaded(location, rows, findings, column_batches):
                 self.validator.record(outcome)
-                self.counts.of(location.file).loaded += 1
+                self.counts.count(location.file).loaded += 1
                 record_id = next(row.record_id for row in rows if isinstance(row, Record))
                 rest = self._without_labels(rows, location.file, record_id, location.pointer or None)
                 self.batches.add(rest, location.size, column_batches)
@@ -185,7 +183,7 @@ class Load:
                 self.advance(1, location.size)
             case LoadedBatch(file, records, size, rows, column_batches, findings, rows_size):
                 self.validator.many(outcome)
-                self.counts.of(file).loaded += records
+                self.counts.count(file).loaded += records
                 rest = self._without_labels(rows, file)
                 self.batches.add(rest, size if rows_size is None else rows_size, column_batches)
                 for finding in findings:
@@ -201,7 +199,7 @@ class Load:
                 self.advance(0, file.size)
             case FileEnvelope(file, extra, records, made_from):
                 self.made_from = made_from or self.made_from
-                count = self.counts.of(file)
+                count = self.counts.count(file)
                 count.extra, count.records = dump(extra), records
             case ReaderFinding():
                 self._find(outcome, outcome.file, outcome.record_id)
@@ -214,7 +212,7 @@ class Load:
 
     def _pass_over(self, file: SourceFile, detail: str, *, is_meant: bool) -> None:
         file.hash()
-        count = self.counts.of(file)
+        count = self.counts.count(file)
         count.kind = "skipped" if is_meant else "unrecognised"
         if is_meant:
             count.note = detail
@@ -241,7 +239,7 @@ class Load:
     def _without_labels(
         self, rows: list[Row], file: SourceFile, record_id: str | None = None, pointer: str | None = None
     ) -> list[Row]:
-        """Take the labels that the data declare out of the rows: a label has one row, however often it is declared."""
+        """Remove the labels that the data declare from the rows: a label has one row, however often it is declared."""
         labels = [row for row in rows if type(row) is Label]
         check_rows(Label.TABLE, labels)
         for conflict in self.vocabulary.add(labels):
@@ -250,7 +248,7 @@ class Load:
 
     def _quarantine(self, rejected: Rejected) -> None:
         location = rejected.location
-        count = self.counts.of(location.file)
+        count = self.counts.count(location.file)
         count.quarantined += 1
         self.refusal = self.refusal or f"the first refused record: {rejected.rule}: {rejected.detail}"
         if not location.pointer:
@@ -295,3 +293,83 @@ def _place(outcome: Outcome | None) -> str | None:
         case LoadedBatch() | Unrecognised() | FileEnvelope() | ReaderFinding():
             return outcome.file.id if isinstance(outcome.file, SourceFile) else None
     return None
+
+
+@dataclass(slots=True)
+class FileCount:
+    """What became of one file."""
+
+    kind: str = "read"
+    loaded: int = 0
+    quarantined: int = 0
+    note: str | None = None
+    extra: str | None = None
+    records: int | None = None
+    """How many records there are, where the reader counts them; else as many as came in."""
+
+    @property
+    def records_in(self) -> int:
+        """How many records the file holds."""
+        return self.loaded + self.quarantined if self.records is None else self.records
+
+
+class FileCounts:
+    """The counts of a corpus's files, by id."""
+
+    def __init__(self, corpus_id: str) -> None:
+        self._corpus_id = corpus_id
+        self._counts: dict[str, FileCount] = {}
+
+    def count(self, file: SourceFile) -> FileCount:
+        """Return the count of a file, which begins with the first call."""
+        return self._counts.setdefault(file.id, FileCount())
+
+    def skip(self, skipped: Skipped) -> None:
+        """Count a file that is not data."""
+        skipped.file.hash()
+        self._counts[skipped.file.id] = FileCount("skipped", note=skipped.reason)
+
+    @property
+    def loaded(self) -> int:
+        """How many records were loaded in all."""
+        return sum(count.loaded for count in self._counts.values())
+
+    def rows(self, disk: list[DiskFile], files: list[SourceFile]) -> Iterator[FileRow]:
+        """Make the row of every file, and of the archives around them.
+
+        Raises ContractBroken for a file that the reader passed over in silence.
+        """
+        for file in files:
+            if file.id not in self._counts:
+                raise ContractBroken(
+                    "passed over a file in silence",
+                    where=file.id,
+                    expected="an outcome for every file: what is not the corpus's is Unrecognised",
+                    found="none",
+                )
+            yield self._row(file.disk, file, self._counts[file.id])
+        opened = {file.disk.stat.path for file in files if file.member}
+        for archive in (file for file in disk if file.is_archive and file.stat.path not in self._counts):
+            note = None if archive.stat.path in opened else "an archive without files"
+            yield self._row(archive, None, FileCount("archive", note=note))
+
+    def _row(self, disk: DiskFile, file: SourceFile | None, count: FileCount) -> FileRow:
+        """Make the row of a file, or of an archive itself."""
+        is_member = file is not None and file.member is not None
+        return FileRow(
+            source_file_id=file.id if file else disk.stat.path,
+            corpus_id=self._corpus_id,
+            path=disk.stat.path,
+            member=file.member if file else None,
+            kind=count.kind,
+            sha256=file.sha256 if file else disk.sha256(),
+            size=file.size if file else disk.stat.size,
+            modified_at=disk.stat.modified_at,
+            mtime_ns=None if is_member else disk.stat.mtime_ns,
+            inode=None if is_member else disk.stat.inode,
+            records_in=count.records_in,
+            records_loaded=count.loaded,
+            records_quarantined=count.quarantined,
+            note=count.note or (BOM_NOTE if file and file.has_bom else None),
+            extra=count.extra,
+        )

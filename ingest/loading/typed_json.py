@@ -9,9 +9,8 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.decode import decoder
-from talkhouse.ingest.loading.arrow import Stream
 from talkhouse.schema.guard import guard
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import ArrowStream, literal, quoted
 
 _SETTINGS = {"memory_limit": "500MB", "threads": "1", "temp_directory": ""}
 """Some megabytes of texts take a tenth of that."""
@@ -63,7 +62,7 @@ class TypedJson:
         """
         lines = pl.DataFrame([pl.Series("r", map(_strict, texts), pl.String)]).with_row_index("n").drop_nulls()
         lines = lines.filter(~lines["r"].str.contains(_MINUS_ZERO))
-        self._con.register("texts", Stream(lines))
+        self._con.register("texts", ArrowStream(lines))
         try:
             # Not in a where: DuckDB would decode anew for each condition there.
             self._con.execute(
@@ -85,7 +84,7 @@ class TypedJson:
 
     def _frame(self, query: str) -> pl.DataFrame:
         # As a stream: Polars keeps what else it is given until the process ends.
-        return pl.DataFrame(Stream(self._con.sql(query)))
+        return pl.DataFrame(ArrowStream(self._con.sql(query)))
 
 
 def _strict(text: bytes) -> str | None:

@@ -61,7 +61,7 @@ class Vocabulary:
         }
 
     def add(self, labels: Iterable[Label]) -> Iterator[str]:
-        """Take labels that a record declares; say which have another meaning than before, which they keep."""
+        """Add the labels that a record declares; yield which have another meaning than before, which they keep."""
         for row in labels:
             known = self._labels.setdefault((row.scheme, row.label), row)
             if known.meaning != row.meaning:

@@ -1,4 +1,4 @@
-"""Runs a corpus's writer: what it raises, or yields that is no piece of a file, is told with the record."""
+"""Runs a corpus's writer: what it raises, or yields that is no piece of a file, is reported with the record."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -25,9 +25,9 @@ def pieces(corpus: Corpus, records: Iterable[StoredRecord]) -> Iterator[tuple[st
     except FileFailed as failure:
         file, place = failure.source_file_id, followed.place or ""
         is_in_it = place.partition("#")[0] == file
-        raise _told(corpus, failure.error, place if is_in_it else file, file) from failure.error
+        raise _corpus_failed(corpus, failure.error, place if is_in_it else file, file) from failure.error
     except Exception as error:
-        raise _told(corpus, error, followed.place) from error
+        raise _corpus_failed(corpus, error, followed.place) from error
 
 
 def record_bytes(corpus: Corpus, stored: StoredRecord) -> bytes | None:
@@ -39,7 +39,7 @@ def record_bytes(corpus: Corpus, stored: StoredRecord) -> bytes | None:
         if not isinstance(raw, bytes):
             raise ContractBroken("returns no record", expected="write_record: bytes", found=f"{raw!r:.100}")
     except Exception as error:
-        raise _told(corpus, error, _place(stored)) from error
+        raise _corpus_failed(corpus, error, _place(stored)) from error
     return raw
 
 
@@ -50,7 +50,7 @@ def text_ids_of(corpus: Corpus) -> TextReferences:
         try:
             return list(corpus.text_ids_of(record))
         except Exception as error:
-            raise _told(corpus, error, record.record_id) from error
+            raise _corpus_failed(corpus, error, record.record_id) from error
 
     return run
 
@@ -73,7 +73,7 @@ def _place(stored: StoredRecord) -> str:
     return f"{file}#{stored.pointer}" if stored.pointer else file
 
 
-def _told(corpus: Corpus, error: Exception, where: str | None, file: str | None = None) -> CorpusFailed:
+def _corpus_failed(corpus: Corpus, error: Exception, where: str | None, file: str | None = None) -> CorpusFailed:
     """Return what to raise instead; what the rows, DuckDB or the machine raise is no fault of the writer: it stays."""
     if isinstance(error, (TalkhouseError, duckdb.Error)) or is_machines(error):
         raise error

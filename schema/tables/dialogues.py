@@ -1,6 +1,6 @@
-"""What was said, and by whom: one row per real conversation, however often it was published."""
+"""What was said, by whom, and how it is labelled: one row per real conversation, however often it was published."""
 
-from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Column, ForeignKey, ForeignKeyConstraint, Integer
+from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Column, Double, ForeignKey, ForeignKeyConstraint, Integer
 
 from talkhouse.schema.tables.base import LongText, Required, Text, table
 
@@ -61,9 +61,7 @@ turns = table(
     "turns",
     Required("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="Dialogue."),
     Required(
-        "turn_index",
-        Integer,
-        comment="0-based position in the published order (not the publisher's own number).",
+        "turn_index", Integer, comment="0-based position in the published order (not the publisher's own number)."
     ),
     Column(
         "speaker_id",
@@ -76,9 +74,7 @@ turns = table(
     Required("text", LongText, comment="The utterance, verbatim; may be empty."),
     Column("native_id", Text, comment="The publisher's id of the turn, verbatim."),
     Column(
-        "said_at",
-        TIMESTAMP,
-        comment="Wall clock time as published; the zone is not known unless the corpus says it.",
+        "said_at", TIMESTAMP, comment="Wall clock time as published; the zone is not known unless the corpus says it."
     ),
     Column("extra", JSON, comment="What only this corpus has, and published values that no column reproduces."),
     Column(
@@ -136,4 +132,53 @@ parts = table(
     grain=("dialogue_id", "turn_index", "part_index"),
     owner="dialogue_id",
     comment="A part of a turn that is more than a plain text: content parts, tool calls and results, reasoning, attachments.",
+)
+
+
+annotations = table(
+    "annotations",
+    Required(
+        "record_id",
+        Text,
+        ForeignKey("records.record_id"),
+        comment="The record that published the label. Join annotations to records by this: by dialogue the rows double, since a dialogue may be published more than once.",
+    ),
+    Column("turn_index", Integer, comment="The labelled turn; null: the whole dialogue, record or persona."),
+    Column("persona_set", Text, comment="The persona list that the label is about, if it is about one."),
+    Column("persona_position", Integer, comment="Position in that list."),
+    Required("scheme", Text, ForeignKey("schemes.scheme"), comment="Annotation scheme."),
+    Required(
+        "annotator_index",
+        Integer,
+        comment="0-based position of the annotator in the published list; 0 for a gold label.",
+    ),
+    Required("item_index", Integer, comment="0-based position where one annotator gives several labels."),
+    Column(
+        "dialogue_id",
+        Text,
+        ForeignKey("dialogues.dialogue_id"),
+        comment="The record's dialogue: join turns by (dialogue_id, turn_index).",
+    ),
+    Column("persona_id", Text, ForeignKey("personas.persona_id"), comment="The persona, if it is about one."),
+    Column(
+        "annotator_id", Text, comment="The publisher's id of the annotator, verbatim; may be empty, so it is no key."
+    ),
+    Column("label", Text, comment="The label, verbatim; null where only a number is given."),
+    Column("value", Double, comment="The number, where the label is one."),
+    Column("extra", JSON, comment="What only this corpus has."),
+    Column(
+        "start_index",
+        Integer,
+        comment="Where the labelled span of the turn's text begins: 0-based, in code points; null: the whole turn.",
+    ),
+    Column(
+        "end_index",
+        Integer,
+        comment="Where the span ends, exclusive: text[start_index + 1 : end_index] in SQL, text[start:end] in Python.",
+    ),
+    ForeignKeyConstraint(["dialogue_id", "turn_index"], ["turns.dialogue_id", "turns.turn_index"]),
+    ForeignKeyConstraint(["scheme", "label"], ["labels.scheme", "labels.label"]),
+    grain=("record_id", "turn_index", "persona_set", "persona_position", "scheme", "annotator_index", "item_index"),
+    owner="record_id",
+    comment="One label by one annotator, or the gold label, as one record published it.",
 )

@@ -41,15 +41,9 @@ source_files = table(
     Required("sha256", Text, comment="SHA-256 of the bytes, 64 hex digits."),
     Required("size", BigInteger, comment="Size in bytes."),
     Required("modified_at", TIMESTAMP, comment="Modification time of the file on disk, UTC."),
+    Column("mtime_ns", BigInteger, comment="The same in nanoseconds, to tell whether it changed; null for members."),
     Column(
-        "mtime_ns",
-        BigInteger,
-        comment="The same in nanoseconds, to tell whether it changed; null for members.",
-    ),
-    Column(
-        "inode",
-        BigInteger,
-        comment="Inode of the file on disk, to tell whether it was replaced; null for members.",
+        "inode", BigInteger, comment="Inode of the file on disk, to tell whether it was replaced; null for members."
     ),
     Required("records_in", Integer, comment="Source records that the file holds."),
     Required("records_loaded", Integer, comment="Of these, in table records."),
@@ -112,10 +106,7 @@ quarantine = table(
     "quarantine",
     Required("corpus_id", Text, comment="Corpus of the record."),
     Required(
-        "source_file_id",
-        Text,
-        ForeignKey("meta.source_files.source_file_id"),
-        comment="The file that it came from.",
+        "source_file_id", Text, ForeignKey("meta.source_files.source_file_id"), comment="The file that it came from."
     ),
     Required("pointer", Text, comment="JSON pointer, or line, in that file; empty for the whole file."),
     Required("rule", Text, ForeignKey("meta.rules.rule"), comment="Rule that it broke, see meta.rules."),

@@ -9,16 +9,14 @@ from pathlib import Path
 import duckdb
 
 from talkhouse import migrations
-from talkhouse.build.plan import Plan
-from talkhouse.build.present import Present
-from talkhouse.build.request import Request
+from talkhouse.build.plan import Plan, Present
+from talkhouse.build.request import BuildRequest
 from talkhouse.build.workspace import Workspace
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
 from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.checks import checks
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import RegistryError
+from talkhouse.schema.errors import RegistryError, closest
 from talkhouse.schema.sql import insert, literal
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.settings import version
@@ -121,7 +119,7 @@ def _check_exempt(exempt: list[tuple[str, str, str, str]], names: set[str]) -> N
             )
 
 
-def record_findings(con: duckdb.DuckDBPyConnection, request: Request, workspace: Workspace) -> list[str]:
+def record_findings(con: duckdb.DuckDBPyConnection, request: BuildRequest, workspace: Workspace) -> list[str]:
     """Record what belongs to no corpus: ignored folders and a stale WAL; return a line on the latter."""
     findings = [("TH-05", name, reason) for name, reason in request.ignored]
     lines = []
@@ -159,7 +157,7 @@ def copy_file_facts(con: duckdb.DuckDBPyConnection, old: Path, corpus_ids: list[
 
 def record_load(
     con: duckdb.DuckDBPyConnection,
-    request: Request,
+    request: BuildRequest,
     catalogue: Catalogue,
     plan: Plan,
     started: datetime,

@@ -5,7 +5,7 @@ from typing import Protocol
 from talkhouse.ingest.corpus import Corpus
 
 
-class Progress(Protocol):
+class BuildObserver(Protocol):
     """What a build reports while it runs."""
 
     def waiting(self, holder: str) -> None:

@@ -6,14 +6,13 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.loading.arrow import Stream
 from talkhouse.ingest.loading.batches import frame
 from talkhouse.ingest.rows import Finding
-from talkhouse.queries.checks import Check, Outcome, run
+from talkhouse.queries.checks import CheckOutcome, SqlCheck, run
 from talkhouse.schema.errors import CheckFailed, TooMuchQuarantined
-from talkhouse.schema.sql import insert
+from talkhouse.schema.sql import ArrowStream, insert
 from talkhouse.schema.tables import metadata, qualified
 
 _SHOWN = 10
@@ -33,7 +32,7 @@ def check_quarantine(con: duckdb.DuckDBPyConnection, loaded: Iterable[Corpus], l
             raise _too_much(con, corpus, limit, int(records), int(quarantined))
 
 
-def run_checks(con: duckdb.DuckDBPyConnection, checks: list[Check]) -> None:
+def run_checks(con: duckdb.DuckDBPyConnection, checks: list[SqlCheck]) -> None:
     """Check a staged warehouse and record what was found and what it cost; CheckFailed where an error offends."""
     outcomes = list(run(con, checks))
     failed = [outcome for outcome in outcomes if outcome.is_failure]
@@ -52,7 +51,7 @@ def run_checks(con: duckdb.DuckDBPyConnection, checks: list[Check]) -> None:
     _record_warnings(con, outcomes)
 
 
-def _record_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) -> None:
+def _record_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[CheckOutcome]) -> None:
     """Turn the rows that warnings found into findings."""
     taken = con.execute("select corpus_id, max(finding_index) + 1 from meta.findings group by all").fetchall()
     next_index: Counter[str | None] = Counter(dict(taken))
@@ -65,7 +64,7 @@ def _record_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) ->
     if not findings:
         return
     table = metadata.tables["meta.findings"]
-    con.register("rows_of_checks", Stream(frame("meta.findings", findings)))
+    con.register("rows_of_checks", ArrowStream(frame("meta.findings", findings)))
     con.execute(
         f"insert into {qualified(table)} by name select rows.* replace "
         "(coalesce(rows.source_file_id, records.source_file_id) as source_file_id) "
@@ -74,7 +73,7 @@ def _record_warnings(con: duckdb.DuckDBPyConnection, outcomes: list[Outcome]) ->
     con.unregister("rows_of_checks")
 
 
-def _finding(outcome: Outcome, row: dict[str, Any], next_index: Counter[str | None]) -> Finding:
+def _finding(outcome: CheckOutcome, row: dict[str, Any], next_index: Counter[str | None]) -> Finding:
     key = row.get("record_id") or row.get("dialogue_id") or ""
     corpus_id = row.get("corpus_id") or outcome.check.corpus_id or key.replace(":", "/").partition("/")[0] or None
     return Finding(
@@ -91,7 +90,7 @@ def _finding(outcome: Outcome, row: dict[str, Any], next_index: Counter[str | No
     )
 
 
-def _lines(outcome: Outcome) -> str:
+def _lines(outcome: CheckOutcome) -> str:
     """Show the first offending rows."""
     shown = [", ".join(f"{name}={value!r}" for name, value in row.items()) for row in outcome.rows[:_SHOWN]]
     more = outcome.offending - len(shown)

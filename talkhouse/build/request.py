@@ -1,5 +1,6 @@
-"""What a build is to read: the folders of a data folder, files of one corpus, or the bundled samples."""
+"""What a build is to read: the folders of a data folder, files of one corpus, or samples; how much of it may fail."""
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,12 +8,11 @@ from shlex import quote
 
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.declared.declaration import from_options
-from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
-from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.files.limits import DEFAULT, Boundary, Limits
 from talkhouse.ingest.files.skipped import DECLARATION, skip_reason
 from talkhouse.ingest.known.declarations import DeclaredFolder, KeptDeclaration, is_declared
-from talkhouse.ingest.known.origins import Origin
+from talkhouse.ingest.known.origins import CorpusOrigin
 from talkhouse.ingest.registry import Registry, pick, sample_of
 from talkhouse.schema.errors import RegistryError, SourceError, UsageError
 
@@ -29,7 +29,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Request:
+class BuildRequest:
     """What a warehouse is to become.
 
     ``scope``: the corpora that the request decides about, None for all; others stay as they are. ``ignored``:
@@ -49,7 +49,7 @@ class Request:
     is_replay: bool = False
     """The files were written back from the previous warehouse: what it says about the publisher's files stays."""
 
-    def without(self, corpus_id: str) -> "Request":
+    def without(self, corpus_id: str) -> "BuildRequest":
         """Return the request for all other corpora."""
         others = tuple(item for item in self.inputs if item.corpus.id != corpus_id)
         return replace(self, inputs=others, refused=self.refused | {corpus_id})
@@ -73,8 +73,8 @@ def from_data(
     limits: Limits = DEFAULT,
     *,
     follow_links: bool = False,
-) -> Request:
-    """Take ``<data>/<corpus_id>/**`` of every corpus, or of those in ``only``.
+) -> BuildRequest:
+    """Return a request for ``<data>/<corpus_id>/**`` of every corpus, or of those in ``only``.
 
     Links are followed that stay in ``data``, or, with ``follow_links``, all.
     """
@@ -110,9 +110,9 @@ def from_data(
         (path.name, f"no corpus '{path.name}', and no corpus.toml in it; there are: {', '.join(known)}")
         for path in others
     )
-    boundary = Boundary.of(data, follow_links=follow_links)
+    boundary = Boundary.around(data, follow_links=follow_links)
     inputs = tuple(Input(known[path.name], disk_files(path, path.name, limits, boundary)) for path in chosen)
-    return Request(inputs, frozenset(only) or None, str(data.resolve()), ignored)
+    return BuildRequest(inputs, frozenset(only) or None, str(data.resolve()), ignored)
 
 
 def from_paths(
@@ -122,8 +122,8 @@ def from_paths(
     limits: Limits = DEFAULT,
     *,
     follow_links: bool = False,
-) -> Request:
-    """Take files, folders or archives as one corpus.
+) -> BuildRequest:
+    """Return a request for files, folders or archives as one corpus.
 
     Each path may be a link; in a folder, links are followed that stay in it, or, with ``follow_links``, all.
     """
@@ -132,7 +132,7 @@ def from_paths(
     for path in paths:
         with listing(path):
             is_corpus_folder = path.is_dir() and path.resolve().name == corpus_id
-            boundary = Boundary.of(path, follow_links=follow_links)
+            boundary = Boundary.around(path, follow_links=follow_links)
         prefix = corpus_id if is_corpus_folder else f"{corpus_id}/{path.resolve().name}"
         for file in disk_files(path, prefix, limits, boundary):
             if file.stat.path in files:
@@ -145,11 +145,11 @@ def from_paths(
             files[file.stat.path] = file
     ordered = sorted(files.values(), key=lambda file: file.stat.path)
     source = " ".join(str(path.resolve()) for path in paths)
-    return Request((Input(corpus, ordered),), frozenset([corpus_id]), source)
+    return BuildRequest((Input(corpus, ordered),), frozenset([corpus_id]), source)
 
 
-def from_samples(known: Registry, only: Collection[str]) -> Request:
-    """Take the bundled, invented samples: those that there are, or that of each corpus in ``only``."""
+def from_samples(known: Registry, only: Collection[str]) -> BuildRequest:
+    """Return a request for the bundled, invented samples: all of them, or that of each corpus in ``only``."""
     left_out: dict[str, str] = {}
     chosen = [pick(known, corpus_id) for corpus_id in only] or list(_unbroken(known, left_out))
     without = tuple(corpus.id for corpus in chosen if not any(sample_of(corpus).glob("*")))
@@ -157,7 +157,7 @@ def from_samples(known: Registry, only: Collection[str]) -> Request:
         raise SourceError(
             f"there is no sample of {', '.join(without)}",
             where=sample_of(known[without[0]]),
-            expected="a folder with files as the publisher's, with an invented content",
+            expected="a folder with invented files in the publisher's format",
             next_step="name a folder with the publisher's files: --data DIR",
         )
     # They belong to the installed package, which some installers make of links.
@@ -168,7 +168,7 @@ def from_samples(known: Registry, only: Collection[str]) -> Request:
         if corpus.id not in without
     )
     left = tuple(left_out.items())
-    return Request(inputs, frozenset(only) or None, SAMPLES, without_sample=without, left_out=left)
+    return BuildRequest(inputs, frozenset(only) or None, SAMPLES, without_sample=without, left_out=left)
 
 
 def _unbroken(known: Registry, left_out: dict[str, str]) -> Iterator[Corpus]:
@@ -182,12 +182,12 @@ def _unbroken(known: Registry, left_out: dict[str, str]) -> Iterator[Corpus]:
             left_out[corpus_id] = f"{error.what}: {error.found}"
 
 
-def declared_by_options(corpus_id: str, format_name: str, maps: Sequence[str], split: str | None) -> Origin:
+def declared_by_options(corpus_id: str, format_name: str, maps: Sequence[str], split: str | None) -> CorpusOrigin:
     """Declare a corpus by the options of a command; UsageError for one that is wrong."""
     return KeptDeclaration(from_options(corpus_id, format_name, maps, split), "options of talkhouse ingest")
 
 
-def declared_beside(corpus_id: str, paths: Sequence[Path]) -> Origin | None:
+def declared_beside(corpus_id: str, paths: Sequence[Path]) -> CorpusOrigin | None:
     """Find the declaration of the folder of this id that is named, or whose files are; None where there is none.
 
     Raises UsageError for paths inside several such folders.
@@ -211,3 +211,33 @@ def no_declaration(corpus_id: str, paths: Sequence[Path], guessed: str) -> Usage
         found=f"files that look like {guessed}",
         next_step=f"talkhouse ingest {corpus_id} {named} --format {guessed}",
     )
+
+
+@dataclass(frozen=True)
+class QuarantineLimit:
+    """How many records of a corpus may be in quarantine: a count, or a share of its records."""
+
+    text: str = "1%"
+
+    def __post_init__(self) -> None:
+        """Refuse what is neither a count nor a percentage."""
+        number = self.text.removesuffix("%")
+        try:
+            is_fine = 0 <= float(number) < math.inf and ("%" in self.text or number.isdigit())
+        except ValueError:
+            is_fine = False
+        if not is_fine:
+            raise UsageError(
+                f"--max-quarantine {self.text}",
+                expected="a count such as 5, or a percentage such as 0.5%",
+                next_step="100% accepts everything",
+            )
+
+    def is_exceeded(self, quarantined: int, records: int, *, has_lost_count: bool) -> bool:
+        """Whether so many of so many are too many; ``has_lost_count``: a file of unknown length was refused."""
+        number = float(self.text.removesuffix("%"))
+        if not self.text.endswith("%"):
+            return quarantined > number
+        if has_lost_count and number < 100:
+            return True
+        return quarantined * 100 > number * records

@@ -10,15 +10,22 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.build.plan import Plan, PublishedState, plan, read_published
-from talkhouse.build.present import Present, check_no_code, check_readers, present
-from talkhouse.build.progress import Progress
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.request import Request, from_data, from_paths, from_samples
+from talkhouse.build.plan import (
+    Plan,
+    Present,
+    PublishedState,
+    check_no_code,
+    check_readers,
+    plan,
+    present,
+    read_published,
+)
+from talkhouse.build.progress import BuildObserver
+from talkhouse.build.request import BuildRequest, QuarantineLimit, from_data, from_paths, from_samples
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.explore.inventory import Inventory
 from talkhouse.ingest.files.limits import DEFAULT, Limits
-from talkhouse.ingest.known.origins import Origin
+from talkhouse.ingest.known.origins import CorpusOrigin
 from talkhouse.ingest.registry import Registry, all_corpora
 from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import files_in, own_files
@@ -32,7 +39,7 @@ DEFAULT_MEMORY = MemoryLimit()
 
 
 @dataclass
-class Result:
+class BuildResult:
     """What a build did."""
 
     path: Path
@@ -49,7 +56,7 @@ class Result:
 
 def build(
     path: Path,
-    progress: Progress,
+    progress: BuildObserver,
     *,
     data: Path | None = None,
     only: tuple[str, ...] = (),
@@ -62,7 +69,7 @@ def build(
     dry_run: bool = False,
     corpus_roots: tuple[Path, ...] = (),
     query_roots: tuple[Path, ...] = (),
-) -> Result:
+) -> BuildResult:
     """Make the warehouse equal to a data folder, or to the bundled samples without one.
 
     ``limit``: how much of a corpus may be quarantined. ``memory_limit``: how much memory DuckDB may take.
@@ -84,7 +91,7 @@ def build(
 
 def ingest(
     path: Path,
-    progress: Progress,
+    progress: BuildObserver,
     corpus_id: str,
     paths: list[Path],
     *,
@@ -94,8 +101,8 @@ def ingest(
     input_limits: Limits = DEFAULT,
     follow_links: bool = False,
     corpus_roots: tuple[Path, ...] = (),
-    declaration: Origin | None = None,
-) -> Result:
+    declaration: CorpusOrigin | None = None,
+) -> BuildResult:
     """Replace one corpus by what these files, folders or archives hold; the others stay.
 
     ``declaration``: what declares the corpus, where nothing else does.
@@ -113,15 +120,15 @@ class _Job:
     """One request for one warehouse."""
 
     path: Path
-    progress: Progress
+    progress: BuildObserver
     known: Registry
     query_roots: tuple[Path, ...]
-    request: Request
+    request: BuildRequest
     limit: QuarantineLimit
     memory_limit: MemoryLimit
     is_dry_run: bool = False
 
-    def run(self, *, rehash: bool, wait: bool) -> Result:
+    def run(self, *, rehash: bool, wait: bool) -> BuildResult:
         """Fulfil the request under the build lock; the published file changes at the very end or not at all."""
         begun = time.monotonic()
         files = (*own_files(), *files_in(self.query_roots))
@@ -156,12 +163,12 @@ class _Job:
         return result
 
     def _fulfil(
-        self, request: Request, published: PublishedState | None, workspace: Workspace, *, rehash: bool
-    ) -> Result:
+        self, request: BuildRequest, published: PublishedState | None, workspace: Workspace, *, rehash: bool
+    ) -> BuildResult:
         """Make the warehouse what is requested, or raise an error that names the corpus whose fault it is."""
         build_plan = plan(request, published, rehash=rehash)
         check_readers(request, build_plan, published)
-        result = Result(self.path, build_plan, self.request.notes)
+        result = BuildResult(self.path, build_plan, self.request.notes)
         known = present(self.known, self.query_roots, build_plan, published, workspace.old)
         if build_plan.is_current and published and _has_views(published, known) and not workspace.wal.exists():
             result.unchanged_since = published.finished_at

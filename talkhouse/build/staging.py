@@ -16,12 +16,10 @@ from talkhouse.build.metadata import (
     record_rules,
     record_sources,
 )
-from talkhouse.build.plan import Plan
-from talkhouse.build.present import Present
-from talkhouse.build.progress import Progress
+from talkhouse.build.plan import Plan, Present
+from talkhouse.build.progress import BuildObserver
 from talkhouse.build.quality_gate import check_quarantine, run_checks
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.request import Input, Request
+from talkhouse.build.request import BuildRequest, Input, QuarantineLimit
 from talkhouse.build.template import open_template
 from talkhouse.build.workspace import Workspace
 from talkhouse.explore.inventory import Inventory, files, findings, status
@@ -53,9 +51,9 @@ class Stage:
     """One new warehouse that is being built."""
 
     workspace: Workspace
-    progress: Progress
+    progress: BuildObserver
     known: Present
-    request: Request
+    request: BuildRequest
     plan: Plan
     memory_limit: MemoryLimit
 

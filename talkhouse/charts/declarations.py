@@ -17,8 +17,7 @@ from talkhouse.queries.catalogue import BI, Check, check_foreign
 from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.queries.foreign_sql import check_condition, check_expressions, check_select
 from talkhouse.queries.heads import is_name
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import CatalogueError
+from talkhouse.schema.errors import CatalogueError, closest
 from talkhouse.schema.sql import quoted
 
 Metrics = Mapping[str, Mapping[str, Metric]]

@@ -49,7 +49,7 @@ def command(
         talkhouse build --data ~/corpora --db corpora.duckdb
         talkhouse build --data ~/corpora --corpus dbdc3
     """
-    from talkhouse.build.quarantine_limit import QuarantineLimit
+    from talkhouse.build.request import QuarantineLimit
     from talkhouse.build.run import build
     from talkhouse.cli.terminal.summary import show
     from talkhouse.ingest.files.limits import parse

@@ -8,8 +8,7 @@ import click
 from talkhouse.cli.terminal import completion
 from talkhouse.cli.terminal.command import Group
 from talkhouse.cli.terminal.console import errors, escape
-from talkhouse.schema.errors import TalkhouseError
-from talkhouse.schema.refusals import refused
+from talkhouse.schema.errors import TalkhouseError, refused
 
 _NAMES = (
     *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),

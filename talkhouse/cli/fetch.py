@@ -48,8 +48,8 @@ def command(
         talkhouse fetch mpchat --data corpora --accept-terms
         talkhouse build --data corpora
     """
-    from talkhouse.fetch.addresses import sources_of
     from talkhouse.fetch.fetch import plan
+    from talkhouse.fetch.places import sources_of
     from talkhouse.ingest.registry import all_corpora, pick
 
     known, data = pick(all_corpora(corpus_folders(folders)), corpus), data or DATA

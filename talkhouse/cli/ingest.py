@@ -10,7 +10,7 @@ from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
 
 if TYPE_CHECKING:
-    from talkhouse.ingest.known.origins import Origin
+    from talkhouse.ingest.known.origins import CorpusOrigin
 
 
 @options.command
@@ -68,7 +68,7 @@ def command(
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
         talkhouse ingest kitchen_chat chats/train.jsonl --format chat --map id=id --split train
     """
-    from talkhouse.build.quarantine_limit import QuarantineLimit
+    from talkhouse.build.request import QuarantineLimit
     from talkhouse.build.run import ingest
     from talkhouse.cli.terminal.summary import show
     from talkhouse.ingest.files.limits import parse
@@ -97,7 +97,7 @@ def command(
 
 def _declaration(
     corpus: str, paths: list[Path], roots: tuple[Path, ...], format_name: str | None, maps: list[str], split: str | None
-) -> "Origin | None":
+) -> "CorpusOrigin | None":
     """Find what declares the corpus, where no code does; a known format without a declaration is only guessed at."""
     from talkhouse.build.request import declared_beside, declared_by_options, no_declaration
     from talkhouse.ingest.registry import all_corpora

@@ -71,7 +71,7 @@ def command(
         talkhouse make mantis dumps/ --site travel --threshold travel=0.2 --negatives none --output corpora/mantis
         talkhouse build --data corpora
     """
-    from talkhouse.ingest.making import MakeOptions
+    from talkhouse.ingest.corpus import MakeOptions
     from talkhouse.ingest.registry import all_corpora, corpora, pick
     from talkhouse.schema.errors import UsageError
     from talkhouse.system.atomic_output import atomic_folder
@@ -102,7 +102,7 @@ def command(
 @contextmanager
 def _inputs_read(inputs: Sequence[Path]) -> Iterator[None]:
     """Say of an input that may not be read that it is one: else it would be taken for the output."""
-    from talkhouse.ingest.files.source_errors import forbidden
+    from talkhouse.ingest.files.disk_files import forbidden
 
     try:
         yield

@@ -43,7 +43,7 @@ def command(
         talkhouse replay --dry-run
         talkhouse replay --corpus dbdc3
     """
-    from talkhouse.build.quarantine_limit import QuarantineLimit
+    from talkhouse.build.request import QuarantineLimit
     from talkhouse.ingest.files.limits import parse
     from talkhouse.replay.run import replay
     from talkhouse.system.memory import MemoryLimit

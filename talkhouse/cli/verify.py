@@ -101,7 +101,7 @@ def _verdicts(
     follow_links: bool,
 ) -> "tuple[list[Verdict], list[TalkhouseError]]":
     """Compare the files of some corpora, or of all; and say which corpora could not be compared."""
-    from talkhouse.restore.built_from import files_built_from, files_in_folder
+    from talkhouse.restore.output_paths import files_built_from, files_in_folder
     from talkhouse.restore.verify import verify
     from talkhouse.restore.write_back import count_records
     from talkhouse.warehouse.readers import kept_declarations, reader_of

@@ -8,8 +8,8 @@ from urllib.parse import urlencode, urljoin
 
 from requests import Response
 
-from talkhouse.fetch.addresses import parts_of
 from talkhouse.fetch.client import NotFetched
+from talkhouse.fetch.places import parts_of
 from talkhouse.ingest.files.archives import is_archive
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.sources import opened
@@ -46,7 +46,7 @@ def check(path: Path, name: str, expected: Expected) -> str:
         start = stream.read(_START)
     found = _sha256_of(path)
     if begins_as_page(start, name) and found != expected.sha256:
-        raise NotFetched("a page came in the place of the file", f"{size:,} bytes that begin {start[:60]!r}")
+        raise NotFetched("a web page came instead of the file", f"{size:,} bytes that begin {start[:60]!r}")
     check_size(size, expected)
     _check_sum(found, expected)
     if expected.sha256 is None and is_archive(name):
@@ -66,7 +66,7 @@ def _check_sum(found: str, expected: Expected) -> None:
     if expected.since is None:
         raise NotFetched("the file has another checksum", f"SHA-256 {found}", expected=f"SHA-256 {expected.sha256}")
     raise NotFetched(
-        "the file is not what it was at its first download",
+        "the file differs from its first download",
         f"SHA-256 {found}",
         expected=f"SHA-256 {expected.sha256}, recorded {expected.since}, for none is published",
         advice="if its publisher has replaced it, remove that record and run the same command again",
@@ -81,7 +81,7 @@ def _check_archive(path: Path, name: str, start: bytes) -> None:
                 file.hash()
     except SourceError as error:
         raise NotFetched(
-            "the file can't be opened as the archive that its name says",
+            "the file can't be opened as the kind of archive that its name says",
             f"{error.what}{f' ({error.found})' if error.found else ''}; it begins with {start[:8]!r}",
             advice="if its publisher has another kind of file there, name its path so with --sources FILE",
         ) from error

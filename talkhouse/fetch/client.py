@@ -13,7 +13,7 @@ from requests import PreparedRequest, Response
 from urllib3.exceptions import NewConnectionError
 from urllib3.util import Retry
 
-from talkhouse.fetch.addresses import parts_of
+from talkhouse.fetch.places import parts_of
 from talkhouse.settings import version
 
 _MOST_REDIRECTS = 10
@@ -103,7 +103,7 @@ class Client:
                 url, headers=dict(headers), stream=True, allow_redirects=False, timeout=self._timeout
             )
         except requests.exceptions.SSLError as error:
-            raise NotFetched("the server can't prove that it is the one", _root(error)) from error
+            raise NotFetched("the server's certificate can't be verified", _root(error)) from error
         except requests.exceptions.ProxyError as error:
             raise TryAgain("the proxy of your environment can't be reached", _root(error), is_down=True) from error
         except requests.exceptions.ConnectionError as error:
@@ -135,9 +135,9 @@ def check_redirect(url: str, target: str) -> None:
     """Raise NotFetched where a redirect leaves http and https, or encryption, or has a password in it."""
     parts = parts_of(target)
     if parts is None or parts.username or parts.password:
-        raise NotFetched("the server redirects to what is no address of a file", _shown(target))
+        raise NotFetched("the server redirects to an invalid address", _shown(target))
     if url.startswith("https:") and parts.scheme != "https":
-        raise NotFetched("the server redirects to an address that is not encrypted", _shown(target))
+        raise NotFetched("the server redirects to an unencrypted address", _shown(target))
 
 
 class NotFetched(Exception):
@@ -158,7 +158,7 @@ class TryAgain(Exception):
     def for_good(self, tries: int) -> NotFetched:
         """Return what it comes to after so many tries without a new byte."""
         kind = ServerDown if self.is_down else NotFetched
-        later = "once it can be reached" if self.is_down else "later: what is here of it is kept"
+        later = "once it can be reached" if self.is_down else "later: the part already fetched is kept"
         advice = f"run the same command again {later}"
         return kind(self.problem, f"{self.found}, {tries} times in a row", advice=advice)
 

@@ -14,8 +14,7 @@ from requests import Response
 from talkhouse.fetch import checks
 from talkhouse.fetch.checks import Expected, check, check_size
 from talkhouse.fetch.client import Client, NotFetched, Patience, TryAgain, host_of, pieces
-from talkhouse.ingest.corpus import Source
-from talkhouse.ingest.making import Progress
+from talkhouse.ingest.corpus import MakerProgress, Source
 
 MOST = 64 * 10**9
 """Bytes of a file of which no size is known."""
@@ -34,7 +33,7 @@ class PartialVersion(msgspec.Struct, frozen=True):
 
     url: str
     validator: str | None
-    """A strong ETag, or else the time of its last change: what a server tells two versions apart by."""
+    """A strong ETag, or else the time of its last change: by which a server distinguishes two versions."""
     total: int | None
     """Bytes that it has as a whole."""
 
@@ -43,7 +42,13 @@ class Download:
     """One file on its way to ``part``."""
 
     def __init__(
-        self, source: Source, expected: Expected, part: Path, client: Client, patience: Patience, progress: Progress
+        self,
+        source: Source,
+        expected: Expected,
+        part: Path,
+        client: Client,
+        patience: Patience,
+        progress: MakerProgress,
     ) -> None:
         self.moved: str | None = None
         """The address to which the file has moved for good."""
@@ -108,10 +113,10 @@ class Download:
             question = _page(response)
         answer = question.confirmed()
         if answer is None:
-            raise NotFetched("a page came in the place of the file", question.says)
+            raise NotFetched("a web page came instead of the file", question.says)
         with self._client.asked(answer, headers) as (response, _):
             if checks.is_page(response, self._source.path):
-                raise NotFetched("a page came in the place of the file", _page(response).says)
+                raise NotFetched("a web page came instead of the file", _page(response).says)
             self._take(response)
 
     def _conditions(self) -> dict[str, str]:
@@ -188,14 +193,12 @@ class Download:
         most = MOST if self._expected.size is None else self._expected.size
         if size > most:
             self.part.clear()
-            raise NotFetched(
-                "the file is larger than it may be", f"{size:,} bytes or more", expected=f"{most:,} at most"
-            )
+            raise NotFetched("the file exceeds the size limit", f"{size:,} bytes or more", expected=f"{most:,} at most")
 
     def _restart(self, reason: str) -> TryAgain:
         self._count_restart(reason)
         self.part.clear()
-        return TryAgain(reason, "it is fetched from its begin", wait=0)
+        return TryAgain(reason, "it is fetched from the beginning", wait=0)
 
     def _count_restart(self, reason: str) -> None:
         self._restarts, self._best = self._restarts + 1, 0
@@ -215,7 +218,7 @@ def _page(response: Response) -> checks.Page:
 
 
 def _validator(response: Response) -> str | None:
-    """Return what tells this version from others: a strong ETag, or else when it was last changed."""
+    """Return what distinguishes this version from others: a strong ETag, or else when it was last changed."""
     etag = response.headers.get("ETag")
     return etag if etag and etag.startswith('"') else response.headers.get("Last-Modified")
 

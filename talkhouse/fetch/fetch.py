@@ -7,20 +7,18 @@ from errno import EXDEV
 from pathlib import Path
 from shutil import copyfile
 
-from talkhouse.fetch.addresses import is_open_to_changes
 from talkhouse.fetch.checks import Expected, check
 from talkhouse.fetch.client import Client, NotFetched, Patience, ServerDown, host_of
 from talkhouse.fetch.download import Download
-from talkhouse.fetch.places import Fetched, Places, read_record, write_record
-from talkhouse.ingest.corpus import Corpus, Source
-from talkhouse.ingest.making import Progress
+from talkhouse.fetch.places import Fetched, Places, is_open_to_changes, read_record, write_record
+from talkhouse.ingest.corpus import Corpus, MakerProgress, Source
 from talkhouse.schema.errors import FetchFailed, UsageError
 from talkhouse.system.atomic_output import Messages, atomic_file, output_errors
 from talkhouse.system.files import sync
 from talkhouse.system.locks import Taken, locked
 
 _MESSAGES = Messages(
-    "there is no room for the file; what is here of it is kept",
+    "there is no room for the file; the part already fetched is kept",
     "make room, or name a folder on another disk with --data, and run the same command again",
     "the file can't be read or written",
 )
@@ -82,7 +80,7 @@ def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> FetchRequest:
     return FetchRequest(corpus, places, tuple(there), tuple(wanted), tuple(wrong))
 
 
-def fetch(request: FetchRequest, progress: Progress, patience: Patience) -> Iterator[Fetched | FetchFailed]:
+def fetch(request: FetchRequest, progress: MakerProgress, patience: Patience) -> Iterator[Fetched | FetchFailed]:
     """Fetch what is wanted, one file after the other, and yield what became of each.
 
     Raises UsageError where the folder can't be written or somebody else fetches this corpus, OutputFailed for a full
@@ -104,7 +102,12 @@ def fetch(request: FetchRequest, progress: Progress, patience: Patience) -> Iter
 
 
 def _outcome(
-    wanted: WantedFile, request: FetchRequest, client: Client, patience: Patience, progress: Progress, down: set[str]
+    wanted: WantedFile,
+    request: FetchRequest,
+    client: Client,
+    patience: Patience,
+    progress: MakerProgress,
+    down: set[str],
 ) -> Fetched | FetchFailed:
     source, places = wanted.source, request.places
     target, host = places.target(source.path), host_of(source.url)
@@ -114,7 +117,7 @@ def _outcome(
             if host in down:
                 raise NotFetched(f"not tried, since {host} can't be reached")
             if target.exists():  # meanwhile
-                raise NotFetched("there is a file by now", advice="run the same command again")
+                raise NotFetched("the file has appeared in the meantime", advice="run the same command again")
             sha256 = download.run()
         except NotFetched as error:
             if isinstance(error, ServerDown):

@@ -15,8 +15,7 @@ from talkhouse.ingest.declared.declaration.tables import FORMS
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.schema.errors import SourceError, UsageError
-from talkhouse.schema.refusals import error_text
+from talkhouse.schema.errors import SourceError, UsageError, error_text
 from talkhouse.system.atomic_output import clear_private_folder, private_folder
 
 

@@ -14,8 +14,7 @@ from talkhouse import migrations
 from talkhouse.lake_format.columns import Columns, check_columns, columns_of_all, mismatch
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.schema import warehouse
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, literal, quoted
 from talkhouse.schema.tables import metadata, owned_by, qualified

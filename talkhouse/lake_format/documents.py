@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable, document, read
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import LakeDamaged, UsageError
+from talkhouse.schema.errors import LakeDamaged, UsageError, closest
 from talkhouse.translation.translated import TranslatedViews, View, decode, encode, spark_name, spark_type
 
 TRANSLATION = "translation.json"

@@ -16,8 +16,7 @@ from msgspec import Meta
 
 from talkhouse import migrations
 from talkhouse.lake_format.inside import Inside
-from talkhouse.schema import refusals
-from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch
+from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch, error_text
 from talkhouse.translation.translated import Identifier, LeftOut, check_once, check_type
 
 NAME = "manifest.json"
@@ -163,7 +162,7 @@ def read(lake: Path) -> LakeManifest:
             next_step="write one with: talkhouse lake DIR",
         ) from None
     except OSError as error:
-        raise NotALake("the lake can't be read", where=path, **refusals.error_text(error, path)) from error
+        raise NotALake("the lake can't be read", where=path, **error_text(error, path)) from error
     except (ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         raise LakeDamaged(
             "the lake's manifest is damaged, and was left as it is",

@@ -38,8 +38,7 @@ from talkhouse.overlap.units import (
 )
 from talkhouse.overlap.verdicts import insert_examples
 from talkhouse.query.rows_file import check_output
-from talkhouse.schema.closest import closest, listed
-from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.schema.errors import OutputFailed, UsageError, closest, listed
 from talkhouse.schema.sql import identifier, insert, literal, quoted
 from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
 from talkhouse.settings import version

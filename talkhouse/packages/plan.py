@@ -14,8 +14,7 @@ from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import parts_of
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import NothingLeft, UsageError
+from talkhouse.schema.errors import NothingLeft, UsageError, closest
 from talkhouse.schema.sql import identifier
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relation, relations

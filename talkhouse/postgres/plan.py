@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from talkhouse.migrations import VERSION_TABLE
 from talkhouse.postgres.column_types import CopiedColumn, column_type
 from talkhouse.query.selection import Selection, select
-from talkhouse.schema.closest import closest, listed
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import UsageError, closest, listed
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.schema.warehouse import HOUSEKEEPING

@@ -17,9 +17,7 @@ from talkhouse.citation.work import Citation, software
 from talkhouse.query import manifest
 from talkhouse.query.selection import select
 from talkhouse.query.sources import corpora_of
-from talkhouse.schema import refusals
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.schema.errors import SourceError, UsageError, closest, error_text
 from talkhouse.system.files import read_small
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
@@ -87,7 +85,7 @@ def _no_such_file(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         problem = "it can't be read" if isinstance(error, PermissionError) else "there is no such file or folder"
-        said = refusals.error_text(error, Path(name), another="name what talkhouse export wrote, or a corpus or view")
+        said = error_text(error, Path(name), another="name what talkhouse export wrote, or a corpus or view")
         raise UsageError(problem, where=name[:_SHOWN], **said) from error
 
 

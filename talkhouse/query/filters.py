@@ -11,8 +11,7 @@ import duckdb
 
 from talkhouse.queries.foreign_sql import LONGEST, Refused, Scope, check_tree, functions, parse
 from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
-from talkhouse.schema.closest import closest, listed
-from talkhouse.schema.errors import NothingLeft, QueryFailed, UsageError, check_unicode
+from talkhouse.schema.errors import NothingLeft, QueryFailed, UsageError, check_unicode, closest, listed
 from talkhouse.schema.sql import literal, quoted
 
 

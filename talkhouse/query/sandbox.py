@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.schema.closest import closest, listed
-from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode
+from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode, closest, listed
 from talkhouse.schema.guard import Settings
 from talkhouse.system.memory import has_run_out, out_of_memory
 

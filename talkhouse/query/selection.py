@@ -7,8 +7,7 @@ from typing import Any
 import duckdb
 
 from talkhouse.query.filters import Relation, check_rows, chosen, condition_of, equals, split_column, where_clause
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.opened import Warehouse

@@ -8,24 +8,21 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.build.plan import Plan, PublishedState, read_published
-from talkhouse.build.present import present
-from talkhouse.build.progress import Progress
+from talkhouse.build.plan import Plan, PublishedState, present, read_published
+from talkhouse.build.progress import BuildObserver
 from talkhouse.build.quality_gate import check_quarantine
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.request import Input, Request
+from talkhouse.build.request import BuildRequest, Input, QuarantineLimit
 from talkhouse.build.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
 from talkhouse.build.staging import Stage
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
-from talkhouse.ingest.files.file_buffer import FileBuffer
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.ingest.sources import SourceFile
-from talkhouse.restore.consistent import consistent
+from talkhouse.ingest.sources import FileBuffer, SourceFile
 from talkhouse.restore.output_paths import RestoredSource, sources
+from talkhouse.restore.raw_record import consistent
 from talkhouse.restore.write_back import fill
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import BuildFailed
@@ -77,7 +74,7 @@ class ReplayResult:
 
 def replay(
     path: Path,
-    progress: Progress,
+    progress: BuildObserver,
     *,
     only: tuple[str, ...] = (),
     wait: bool = True,
@@ -139,7 +136,7 @@ def _write_back(
     published: PublishedState,
     limits: Limits,
     on_write_back: Callable[[str], None],
-) -> Request:
+) -> BuildRequest:
     """Write corpora back into the workspace, archives as archives, and return a request to read them from there."""
     inputs = []
     with warehouse.connect(workspace.old, shown=workspace.published) as con:
@@ -155,7 +152,7 @@ def _write_back(
             _, is_sample = published.readers[name]
             inputs.append(Input(replace(corpus, read=reader.read), disk_files(folder, name, limits), is_sample))
     # A replay says nothing about folders that are not read: what was found of them stays.
-    return Request(tuple(inputs), frozenset(wanted), _SOURCE, tuple(sorted(published.ignored)), is_replay=True)
+    return BuildRequest(tuple(inputs), frozenset(wanted), _SOURCE, tuple(sorted(published.ignored)), is_replay=True)
 
 
 def _compare(workspace: Workspace, corpus_id: str) -> Replayed:
@@ -201,7 +198,7 @@ class ReaderOfCopies:
             file = _file_of(outcome)
             if file is not None and not self.known[file.id].is_data:
                 raise BuildFailed(
-                    "the reader now takes a file that was not data before: its content is not in the warehouse",
+                    "the reader now accepts a file that was not data before, and its content is not in the warehouse",
                     where=file.id,
                     next_step="read it from the publisher's files, with: talkhouse build --data DIR",
                 )

@@ -1,16 +1,18 @@
 """One source record as it was published: written by its corpus from the tables, or verbatim from the quarantine."""
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import duckdb
+import msgspec
 
 from talkhouse.explore.resolve_id import resolve
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.ingest.unloading.pieces import record_bytes, text_ids_of
 from talkhouse.ingest.unloading.unload import stored_record
-from talkhouse.restore.consistent import consistent
-from talkhouse.schema.errors import RegistryError, UsageError
+from talkhouse.schema.errors import RegistryError, UsageError, WarehouseDamaged
 from talkhouse.warehouse.readers import reader_of
 
 # A finding may point at something inside of a record: the longest pointer that leads there is the record's.
@@ -77,3 +79,36 @@ def _written(con: duckdb.DuckDBPyConnection, record_id: str, known: Mapping[str,
     if written is None:
         raise RegistryError(f"the corpus '{corpus.id}' can't write a single record", where=record_id)
     return (b"" if stored.pointer else stored.bom) + written
+
+
+_RAISED = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    StopIteration,
+    RuntimeError,  # also where that ends a generator, and for JSON that is nested too deep
+    struct.error,
+    msgspec.MsgspecError,
+    duckdb.ProgrammingError,
+    duckdb.DataError,
+)
+"""What comes of rows that are missing, of JSON of another shape, and of columns of other types."""
+
+
+@contextmanager
+def consistent(what: str) -> Iterator[None]:
+    """Raise WarehouseDamaged where the rows of a corpus or record are not such as Talkhouse writes."""
+    try:
+        yield
+    except _RAISED as error:
+        raise WarehouseDamaged(
+            "rows of the warehouse are inconsistent, so this can't be written back",
+            where=what,
+            expected="tables as Talkhouse has written them",
+            found=f"{type(error).__name__}: {error}",
+            next_step="build the warehouse again from the publisher's files; if nobody has changed it, report this "
+            "message",
+        ) from error

@@ -19,9 +19,9 @@ from talkhouse.ingest.declared.record_files.json_files import lines
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.disk_files import DiskFile, check_unchanged
 from talkhouse.ingest.sources import BOM, SourceFile, opened
-from talkhouse.restore.consistent import consistent
 from talkhouse.restore.differences import FileDifference, first_difference, json_difference
 from talkhouse.restore.output_paths import OutputPaths, RestoredSource, sources
+from talkhouse.restore.raw_record import consistent
 from talkhouse.restore.write_back import OnProgress, Restored, write_files
 from talkhouse.schema.errors import CorpusFailed, SourceError
 from talkhouse.system.folders import no_room, temporary_folder

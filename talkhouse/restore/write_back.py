@@ -14,8 +14,8 @@ from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.ingest.unloading.pieces import pieces, text_ids_of
 from talkhouse.ingest.unloading.unload import stored_records
-from talkhouse.restore.consistent import consistent
 from talkhouse.restore.output_paths import OutputPaths, RestoredSource, sources
+from talkhouse.restore.raw_record import consistent
 from talkhouse.schema.errors import CorpusFailed, OutputFailed, TalkhouseError, UsageError, joined
 from talkhouse.system.atomic_output import atomic_folder
 
@@ -231,7 +231,7 @@ def _layers(files: list[RestoredSource], *, archives: bool) -> Iterator[dict[str
                 raise UsageError(
                     "two files have the same name when archives are restored as folders",
                     found=f"{first.id} and {other.id}",
-                    next_step="write the archives as archives, with --archive",
+                    next_step="write archives as archives: --archive",
                 )
         yield layer
         rest = twice

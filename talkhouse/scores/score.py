@@ -8,8 +8,7 @@ import duckdb
 from pyarrow import lib as pa
 
 from talkhouse.queries.heads import Query
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.metrics import ScoreMetric, metrics, score_examples, set_threshold, tied, whole
 from talkhouse.scores.predictions.read_predictions import Predictions, read_predictions

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.schema import refusals
-from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.schema.errors import OutputFailed, UsageError, error_text
 from talkhouse.system.folders import new_folder, target_of
 from talkhouse.system.locks import Taken, locked
 
@@ -183,7 +182,7 @@ def output_errors(output: Path, messages: Messages = _FILE) -> Iterator[None]:
         # A relative name is one in a folder that is open, of which nothing is known here.
         refused = Path(error.filename) if isinstance(error.filename, str) else output
         place = refused.parent if refused.is_absolute() and not os.path.isdir(refused) else output  # noqa: PTH112
-        raise UsageError(messages.other, where=output, **refusals.error_text(error, place)) from error
+        raise UsageError(messages.other, where=output, **error_text(error, place)) from error
 
 
 def _target(output: Path) -> Path:

@@ -12,7 +12,7 @@ import duckdb
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files

@@ -9,7 +9,7 @@ import duckdb
 
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.known.declarations import DeclaredFolder
-from talkhouse.ingest.known.origins import Origin
+from talkhouse.ingest.known.origins import CorpusOrigin
 from talkhouse.ingest.registry import queries_of
 from talkhouse.queries.files import Files, QueryFile, files_of, own_files
 from talkhouse.schema.sql import insert, quoted
@@ -58,7 +58,7 @@ def keep(con: duckdb.DuckDBPyConnection, files: Files) -> None:
     insert(con, _TABLE, to_keep(files))
 
 
-def brought_files(corpus: Corpus, origin: Origin) -> Files:
+def brought_files(corpus: Corpus, origin: CorpusOrigin) -> Files:
     """Return the files of a corpus; one of its folder takes the place of one of a task that has the same name.
 
     SQL that lies beside data is none of them: a data folder holds no code.

@@ -40,7 +40,7 @@ def kept_declarations(con: duckdb.DuckDBPyConnection, corpus_id: str | None = No
         "where declaration is not null and corpus_id = coalesce(?, corpus_id) order by all",
         [corpus_id],
     )
-    return [KeptDeclaration.of(*row) for row in rows.fetchall()]
+    return [KeptDeclaration.read(*row) for row in rows.fetchall()]
 
 
 def no_reader(corpus_id: str, origin: str | None, otherwise: str = "") -> RegistryError:

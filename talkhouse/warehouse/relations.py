@@ -4,8 +4,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.schema.closest import closest, listed
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import UsageError, closest, listed
 from talkhouse.schema.sql import dicts
 
 _RELATIONS = """

@@ -18,15 +18,30 @@ class Published(NamedTuple):
     con: duckdb.DuckDBPyConnection
 
 
+def corpus_of(request: pytest.FixtureRequest) -> str:
+    return str(request.module.__name__.split(".")[-2])
+
+
+@pytest.fixture(scope="module")
+def folder(request: pytest.FixtureRequest, real_data: Path) -> Path:
+    """The publisher's files of the corpus whose folder the test is in."""
+    path = real_data / corpus_of(request)
+    if not path.is_dir():
+        pytest.skip(f"TALKHOUSE_DATA has no folder {path.name}")
+    return path
+
+
+@pytest.fixture(scope="module")
+def real(folder: Path, real_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG001
+    with talkhouse.open(real_warehouse) as con:
+        yield con
+
+
 @pytest.fixture(params=["samples", pytest.param("real files", marks=pytest.mark.slow)])
 def published(request: pytest.FixtureRequest) -> Iterator[Published]:
     """The files of the corpus whose folder the test is in."""
-    corpus_id = request.module.__name__.split(".")[-2]
+    corpus_id = corpus_of(request)
     if request.param == "samples":
         yield Published(sample_of(corpora()[corpus_id]), request.getfixturevalue("con"))
-        return
-    folder = request.getfixturevalue("real_data") / corpus_id
-    if not folder.is_dir():
-        pytest.skip(f"no files of {corpus_id}")
-    with talkhouse.open(request.getfixturevalue("real_warehouse")) as con:
-        yield Published(folder, con)
+    else:
+        yield Published(request.getfixturevalue("folder"), request.getfixturevalue("real"))

@@ -21,7 +21,6 @@ def headlines(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Row | None
 def metric_rows(
     con: duckdb.DuckDBPyConnection, view: str, names: list[str], by: str, where: str = "true"
 ) -> dict[Any, tuple[Any, ...]]:
-    """Return metrics of a view of ``bi`` for each value of a column."""
     wanted = ", ".join(metrics()[view][name].sql for name in names)
     rows = con.execute(f"select {by}, {wanted} from bi.{view} where {where} group by {by}").fetchall()
     return {key: tuple(values) for key, *values in rows}

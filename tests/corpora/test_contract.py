@@ -53,7 +53,6 @@ def quick(subject: Subject, function: Callable[..., None]) -> set[str | None]:
 
 
 def runs(*, of_golden: bool) -> list[Any]:
-    """List every check of every corpus, or only those of golden cases."""
     listed_runs = []
     for corpus_id in CORPORA:
         subject = listed(corpus_id)
@@ -68,7 +67,6 @@ def runs(*, of_golden: bool) -> list[Any]:
 
 @pytest.fixture(scope="session")
 def subjects() -> dict[str, Subject]:
-    """The corpora that were tried so far."""
     return {}
 
 

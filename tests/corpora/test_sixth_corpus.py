@@ -12,8 +12,8 @@ import pytest
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.run import Result, build
+from talkhouse.build.request import QuarantineLimit
+from talkhouse.build.run import BuildResult, build
 from talkhouse.explore.inventory import status
 from talkhouse.explore.search import search
 from talkhouse.explore.show import show
@@ -55,11 +55,10 @@ def laid_out(root: Path, *ids: str) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Tea Time's files, laid out outside of the project."""
     return laid_out(tmp_path, "teatime")
 
 
-def made(folder: Path, **options: Any) -> Result:
+def made(folder: Path, **options: Any) -> BuildResult:
     return build(folder / "w.duckdb", Silent(), data=folder / "data", corpus_roots=(folder / "corpora",), **options)
 
 

@@ -10,11 +10,11 @@ import duckdb
 from hypothesis import strategies as st
 
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.files.limits import DEFAULT
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.restore.built_from import files_built_from
+from talkhouse.restore.output_paths import files_built_from
 from talkhouse.restore.verify import verify
 from talkhouse.schema import warehouse
 from talkhouse.warehouse.readers import kept_declarations, reader_of

@@ -27,9 +27,8 @@ from hypothesis import strategies as st
 from talkhouse.ingest import decode, json_members
 from talkhouse.ingest.contract.outcomes import Validator
 from talkhouse.ingest.corpora.blended_skill_talk.format import MODELS
-from talkhouse.ingest.corpora.mantis import intent_table
-from talkhouse.ingest.corpora.mantis.ranking import tsv
-from talkhouse.ingest.corpora.mantis.ranking.tsv import cells
+from talkhouse.ingest.corpora.mantis import intent_table, tsv
+from talkhouse.ingest.corpora.mantis.tsv import cells
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
@@ -86,7 +85,6 @@ def damage(draw: st.DrawFn) -> Callable[[bytes], bytes]:
 
 @cache
 def sample(corpus_id: str) -> dict[str, bytes]:
-    """Read the sample of a corpus."""
     root = sample_of(CORPORA[corpus_id])
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
@@ -240,7 +238,6 @@ def problem(work: Callable[[], object]) -> BadRecord | None:
 
 
 def calls(work: Callable[[], object]) -> int:
-    """Count the calls that some work makes."""
     count = 0
 
     def on_event(_: FrameType, event: str, __: Any) -> None:
@@ -256,7 +253,6 @@ def calls(work: Callable[[], object]) -> int:
 
 
 def assert_linear(counts: list[int]) -> None:
-    """Hold counts for sizes that double against doubling."""
     for one, other in pairwise(counts):
         assert other < 2.5 * one + 1_000, counts
 
@@ -342,7 +338,6 @@ def test_levels_are_counted_outside_of_strings() -> None:
 
 
 def log(size: int) -> dict[str, bytes]:
-    """Invent a dialogue of DBDC3 with so many turns."""
     votes = [{"breakdown": "O", "comment": "", "annotator-id": "a"}] * 2
     turns = [{"turn-index": n, "speaker": "S", "utterance": "x", "annotations": votes} for n in range(size)]
     log = {"dialogue-id": "x", "speaker-id": "y", "turns": turns, "more": [[]] * size}
@@ -350,7 +345,6 @@ def log(size: int) -> dict[str, bytes]:
 
 
 def group(size: int) -> dict[str, bytes]:
-    """Invent a group of DeliData with so many rows."""
     name = next(name for name, raw in sample("delidata").items() if raw.startswith(b"group_id"))
     header, first, *rows = sample("delidata")[name].splitlines(keepends=True)
     return {name: header + first + rows[0] * size}

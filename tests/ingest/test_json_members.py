@@ -20,7 +20,6 @@ JSON = st.recursive(
 
 
 def members(raw: bytes) -> list[tuple[str, bytes]]:
-    """Split a text and copy its members."""
     return [(token, bytes(piece)) for token, piece in json_members.views(raw)]
 
 

@@ -1,9 +1,10 @@
-"""Keys: same content, same key; other content under one name, another key; nothing is merged."""
+"""Keys and what is stated again: same content, same key; other content, another key, or kept with its record."""
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Raw
 
-from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.keys import Keys, Restatements, digest
 
 
 def test_the_first_content_keeps_the_plain_key() -> None:
@@ -42,3 +43,19 @@ def test_a_key_stands_for_one_content(said: list[tuple[str, str]]) -> None:
         assert is_new == (key not in given_out)
         assert given_out.setdefault(key, (name, text)) == (name, text)
     assert len(given_out) == len(set(said))
+
+
+def test_the_first_record_and_those_that_agree_with_it_keep_nothing() -> None:
+    restatements = Restatements()
+    first, other = {"/time": Raw(b"1e3"), "/id": "a"}, {"/time": Raw(b"1000.0"), "/id": "a"}
+    assert restatements.differing("toy:1", first) == {}
+    assert restatements.differing("toy:1", first) == {}
+    assert restatements.differing("toy:1", other) == other
+    assert restatements.differing("toy:1", first) == {}
+    assert restatements.differing("toy:2", other) == {}, "another dialogue"
+
+
+def test_a_fact_that_is_absent_is_not_one_that_is_null() -> None:
+    restatements = Restatements()
+    restatements.differing("toy:1", {"/id": None})
+    assert restatements.differing("toy:1", {"/time": None}) == {"/time": None}

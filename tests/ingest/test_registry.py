@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.ingest.registry import DEFAULT_ROOT, corpora, pick, rules_of, sample_of
+from talkhouse.ingest.registry import DEFAULT_ROOT, corpora, pick
 from talkhouse.schema.errors import RegistryError, UsageError
 
 CORPUS = """
@@ -23,10 +23,6 @@ def toy(root: Path, name: str = "toy", corpus_id: str = "toy", more: str = "") -
 
 def test_our_corpora_are_found_without_a_list() -> None:
     assert list(corpora()) == sorted(path.parent.name for path in DEFAULT_ROOT.glob("*/__init__.py"))
-
-
-def test_a_folder_in_another_root_is_a_corpus(tmp_path: Path) -> None:
-    assert "toy" in corpora([DEFAULT_ROOT, toy(tmp_path)])
 
 
 @pytest.mark.parametrize(
@@ -75,12 +71,3 @@ def test_a_scheme_must_name_its_corpus(tmp_path: Path) -> None:
 def test_an_unknown_id_names_those_that_there_are() -> None:
     with pytest.raises(UsageError, match=r"no corpus 'dbcd3'[\s\S]*one of: dbdc3, .*mpchat"):
         pick(corpora(), "dbcd3")
-
-
-@pytest.mark.parametrize("corpus", corpora().values(), ids=lambda corpus: corpus.id)
-def test_a_corpus_brings_sample_readme_and_rules(corpus: object) -> None:
-    from talkhouse.ingest.corpus import Corpus
-
-    assert isinstance(corpus, Corpus)
-    assert any(sample_of(corpus).rglob("*"))
-    assert {"TH-01", *(rule.id for rule in corpus.rules)} <= rules_of(corpus).keys()

@@ -20,7 +20,7 @@ from sqlalchemy.exc import NoSuchTableError
 import talkhouse
 from talkhouse import migrations
 from talkhouse.build import staging
-from talkhouse.build.run import Result
+from talkhouse.build.run import BuildResult
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.dialect import engine
@@ -29,7 +29,7 @@ from talkhouse.schema.tables import metadata
 from tests.parts_and_spans import FILL
 from tests.schema.test_warehouse import another_process
 
-Rebuild = Callable[..., Result]
+Rebuild = Callable[..., BuildResult]
 Hashes = dict[str, tuple[int, int]]
 Columns = dict[str, list[str]]
 ROOT = Path(__file__).parents[2]

@@ -81,27 +81,6 @@ def shares(rows: list[Row], groups: set[str], part: str, whole: str) -> dict[Any
     }
 
 
-PLACES = ("release", "split", "language", "subset", "bot", "position")
-
-
-@given(groups=st.sets(st.sampled_from(PLACES)))
-def test_breakdowns_add_up_over_any_groups(con: duckdb.DuckDBPyConnection, groups: set[str]) -> None:
-    bots = {row["speaker_id"]: row["name"] for row in read(con, "from main.speakers")}
-    speakers = {(row["dialogue_id"], row["turn_index"]): row["speaker_id"] for row in read(con, "from main.turns")}
-    turns = []
-    for rows in grouped(read(con, "from dbdc3.breakdown_detection"), "record_id").values():
-        for position, row in enumerate(sorted(rows, key=lambda row: row["turn_index"])):
-            bot = bots[speakers[row["dialogue_id"], row["turn_index"]]]
-            turns.append(row | {"position": position, "bot": bot, "one": 1, "is_x": row["label"] == "X"})
-    found = read(con, "from bi.dbdc3_breakdown_by_position")
-    for row in found:
-        row["all_count"] = row["o_count"] + row["t_count"] + row["x_count"]
-    for row in turns:
-        row["all_count"] = row["count_o"] + row["count_t"] + row["count_x"]
-    assert shares(found, groups, "breakdown_count", "turn_count") == shares(turns, groups, "is_x", "one")
-    assert shares(found, groups, "x_count", "all_count") == shares(turns, groups, "count_x", "all_count")
-
-
 SITES = ("split", "site", "role", "turn_index")
 
 

@@ -29,7 +29,6 @@ def publications(con: duckdb.DuckDBPyConnection) -> dict[str, Row]:
 
 
 def said(con: duckdb.DuckDBPyConnection) -> dict[str, list[Row]]:
-    """List the turns of each dialogue."""
     turns = read(con, "from main.turns order by dialogue_id, turn_index")
     return {dialogue_id: rows for (dialogue_id,), rows in grouped(turns, "dialogue_id").items()}
 
@@ -100,11 +99,7 @@ def test_a_dialogue_without_a_split_is_not_lost(toy: duckdb.DuckDBPyConnection) 
         ],
     )
     query = "select record_id, is_first_in_split, turn_count, turn_count_bin from bi.record_dialogues order by all"
-    assert toy.execute(query).fetchall() == [
-        ("toy/2", False, 0, 0),
-        ("toy/3", True, 0, 0),
-        ("toy/6", True, 0, 0),
-    ]
+    assert toy.execute(query).fetchall() == [("toy/2", False, 0, 0), ("toy/3", True, 0, 0), ("toy/6", True, 0, 0)]
     for table in ("records", "dialogues"):
         toy.execute(f"delete from main.{table}")
 
@@ -257,7 +252,6 @@ COUNTS += ("other_label_count", "same_label_count")
 
 
 def assert_compared(con: duckdb.DuckDBPyConnection) -> dict[Key, Row]:
-    """Compare the view with the labels of the warehouse."""
     places = records_of(con)
     labels = read(con, "from main.annotations")
     together = several_at_once(con)

@@ -132,12 +132,7 @@ NO_MEANS = {
         "best_so_far",
     },
     "bi.delidata_solutions": {"score", "first_score", "previous_score", "team_performance"},
-    "bi.delidata_outcomes": {
-        "initial_performance",
-        "final_performance",
-        "best_performance",
-        "performance_change",
-    },
+    "bi.delidata_outcomes": {"initial_performance", "final_performance", "best_performance", "performance_change"},
 }
 """Numbers of one row, and measures of which the comments say that they can't be combined."""
 

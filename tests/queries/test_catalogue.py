@@ -8,15 +8,9 @@ import pytest
 from talkhouse.queries.catalogue import DEFAULT_ROOT, catalogue
 from talkhouse.queries.views import create_split_views, create_views, fill_examples
 from talkhouse.schema.errors import CatalogueError
+from tests.queries.test_heads import write
 
 HEAD = "-- A row is a thing.\n-- grain: a\n"
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, sql in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(sql)
-    return root
 
 
 def test_every_file_of_ours_is_read() -> None:

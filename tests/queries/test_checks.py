@@ -11,8 +11,8 @@ import pytest
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.run import Result, build
+from talkhouse.build.request import QuarantineLimit
+from talkhouse.build.run import BuildResult, build
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.checks import checks, run
@@ -26,7 +26,6 @@ ALL = {check.name: check for check in checks(catalogue(), corpora())}
 
 @pytest.fixture
 def spoiled(sample: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A writable copy of the sample, to be spoiled."""
     shutil.copy(sample, tmp_path / "copy.duckdb")
     (tmp_path / "copy.duckdb").chmod(0o644)
     with duckdb.connect(tmp_path / "copy.duckdb") as con:
@@ -149,7 +148,6 @@ def test_many_offenders_are_counted_and_some_kept(spoiled: duckdb.DuckDBPyConnec
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data folder with the sample of one corpus."""
     shutil.copytree(sample_of(CORPUS), tmp_path / "data" / CORPUS.id)
     return tmp_path / "data"
 
@@ -161,10 +159,8 @@ ROOTS = {
 
 
 @pytest.fixture
-def with_check(data: Path, tmp_path: Path) -> Callable[..., Result]:
-    """Build the sample of one corpus with a check of its own."""
-
-    def go(name: str) -> Result:
+def with_check(data: Path, tmp_path: Path) -> Callable[..., BuildResult]:
+    def go(name: str) -> BuildResult:
         severity, sql = ROOTS[name]
         folder = tmp_path / "more" / "checks"
         shutil.rmtree(folder, ignore_errors=True)
@@ -177,7 +173,7 @@ def with_check(data: Path, tmp_path: Path) -> Callable[..., Result]:
 
 
 def test_an_error_stops_the_build_and_names_the_rows(
-    with_check: Callable[..., Result], data: Path, tmp_path: Path
+    with_check: Callable[..., BuildResult], data: Path, tmp_path: Path
 ) -> None:
     build(tmp_path / "w.duckdb", Silent(), data=data)
     published = (tmp_path / "w.duckdb").read_bytes()
@@ -193,7 +189,7 @@ def test_an_error_stops_the_build_and_names_the_rows(
 
 
 @pytest.mark.slow
-def test_a_warning_is_a_finding_with_rule_and_remedy(with_check: Callable[..., Result], tmp_path: Path) -> None:
+def test_a_warning_is_a_finding_with_rule_and_remedy(with_check: Callable[..., BuildResult], tmp_path: Path) -> None:
     with_check("warns")
     with talkhouse.open(tmp_path / "w.duckdb") as con:
         found = con.execute(
@@ -207,7 +203,7 @@ def test_a_warning_is_a_finding_with_rule_and_remedy(with_check: Callable[..., R
 
 @pytest.mark.slow
 def test_findings_of_checks_are_found_again_and_not_copied(
-    with_check: Callable[..., Result], data: Path, tmp_path: Path
+    with_check: Callable[..., BuildResult], data: Path, tmp_path: Path
 ) -> None:
     with_check("warns")
     before = contents(tmp_path / "w.duckdb")
@@ -223,7 +219,6 @@ def test_findings_of_checks_are_found_again_and_not_copied(
 
 @pytest.fixture
 def broken(data: Path) -> Path:
-    """A data folder with one broken file among those of the sample."""
     (data / CORPUS.id / "broken.log.json").write_text('{"turns": [')
     return data
 

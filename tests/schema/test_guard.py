@@ -38,8 +38,6 @@ Hostile = Callable[..., Path]
 
 @pytest.fixture
 def hostile(sample: Path, tmp_path: Path) -> Hostile:
-    """A copy of the sample, changed by somebody else's statements."""
-
     def change(*statements: str) -> Path:
         path = tmp_path / "hostile.duckdb"
         shutil.copyfile(sample, path)

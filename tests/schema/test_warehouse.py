@@ -26,7 +26,6 @@ from talkhouse.schema.errors import (
 
 @pytest.fixture
 def copy(sample: Path, tmp_path: Path) -> Path:
-    """A writable copy of the sample."""
     path = tmp_path / "copy.duckdb"
     shutil.copy(sample, path)
     path.chmod(0o644)
@@ -113,11 +112,7 @@ MADE_UP = (
 
 
 @pytest.mark.parametrize(
-    "rows",
-    [
-        *("('')", "('0007'), ('0006')"),
-        *(pytest.param(rows, marks=pytest.mark.slow) for rows in MADE_UP),
-    ],
+    "rows", [*("('')", "('0007'), ('0006')"), *(pytest.param(rows, marks=pytest.mark.slow) for rows in MADE_UP)]
 )
 def test_a_revision_that_talkhouse_does_not_make_is_refused(copy: Path, rows: str) -> None:
     with duckdb.connect(copy) as con:

@@ -17,7 +17,7 @@ import duckdb
 import pytest
 
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import sample_of
 from talkhouse.lake_format.lake_manifest import is_whole, read

@@ -90,9 +90,7 @@ CORPUS = Corpus(
         doi="10.18653/v1/2020.acl-main.183",
         arxiv="2004.08449",
     ),
-    people=People(
-        members=("carried.workers", "carried.bad_workers", "carried.hit_ids", "carried.assignment_ids"),
-    ),
+    people=People(members=("carried.workers", "carried.bad_workers", "carried.hit_ids", "carried.assignment_ids")),
     languages=("en",),
     files=(
         "blended_skill_talk.tar.gz or train.json, valid.json, test.json; persona_list.txt, topic_to_persona_list.txt, "

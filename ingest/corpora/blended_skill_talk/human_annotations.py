@@ -184,7 +184,7 @@ class _Place:
 
 
 @dataclass
-class _Found:
+class _ModeLabel:
     """A label: where, which mode, and by which of several annotators."""
 
     place: _Place
@@ -202,7 +202,7 @@ class _Walk:
     dialogues: Counter[str] = field(default_factory=Counter)
     """How many texts of the record each dialogue has."""
 
-    def run(self, value: Any, place: _Place) -> Iterator[_Found]:
+    def run(self, value: Any, place: _Place) -> Iterator[_ModeLabel]:
         """Find every mode that is named, as a key, as the text of a member or as an item of a list."""
         if isinstance(value, dict):
             place = self._stated(value, place)
@@ -217,26 +217,28 @@ class _Walk:
                 if isinstance(inner, str):
                     self._texts(inner)
                     if mode := _mode(inner):
-                        yield _Found(place, mode, "true")
+                        yield _ModeLabel(place, mode, "true")
                 else:
                     yield from self.run(
                         inner, replace(place, position=position, key=None) if place.turn is None else place
                     )
 
-    def _member(self, key: str, inner: Any, place: _Place) -> Iterator[_Found]:
+    def _member(self, key: str, inner: Any, place: _Place) -> Iterator[_ModeLabel]:
         if isinstance(inner, str):
             if mode := _mode(inner):
-                yield _Found(place, mode, "true")
+                yield _ModeLabel(place, mode, "true")
         else:
             yield from self.run(inner, place.inside(key))
 
-    def _labels(self, value: Any, place: _Place, mode: str) -> Iterator[_Found]:
+    def _labels(self, value: Any, place: _Place, mode: str) -> Iterator[_ModeLabel]:
         """Find the labels of one mode: a value, or a list with one for each annotator."""
         for annotator, one in enumerate(value if isinstance(value, list) else [value]):
             if isinstance(one, dict | list):
                 yield from self.run(one, place)
             elif one is not None:
-                yield _Found(place, mode, one if isinstance(one, str) else msgspec.json.encode(one).decode(), annotator)
+                yield _ModeLabel(
+                    place, mode, one if isinstance(one, str) else msgspec.json.encode(one).decode(), annotator
+                )
 
     def _stated(self, value: dict[str, Any], place: _Place) -> _Place:
         """Return what the members of an object say of the place: numbers, and the words of a turn."""

@@ -1,31 +1,77 @@
-"""Files to rows: episodes are dialogues, everything else is records beside them."""
+"""Files to rows: episodes are dialogues with personas, suggestions and candidates; all else is records beside them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import Any
 
-from talkhouse.ingest.corpora.blended_skill_talk.episodes import Dialogues, read_episodes
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from talkhouse.ingest import decode, json_members
 from talkhouse.ingest.corpora.blended_skill_talk.format import (
+    CHOSEN,
     CONVAI2,
     CORPUS,
     ED,
     EPISODES,
     HUMAN_ANNOTATIONS,
+    LABELS,
+    MODELS,
     PERSONA_LIST,
     SAFE_PERSONAS,
+    SEEDS,
     SPLITS,
+    SUGGESTIONS,
     TOPICS,
     WIZARD,
+    WORKERS,
+    ParsedEpisode,
     location_of,
+    parse,
 )
 from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import ValidationTurns, read_human_annotations
-from talkhouse.ingest.corpora.blended_skill_talk.persona_lists import read_persona_list, read_safe_personas, read_topics
-from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts
-from talkhouse.ingest.corpora.blended_skill_talk.topicifiers import read_convai2, read_ed, read_wow
-from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.corpora.blended_skill_talk.other_files import (
+    read_convai2,
+    read_ed,
+    read_persona_list,
+    read_safe_personas,
+    read_topics,
+    read_wow,
+)
+from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts, read_json_list, record_at
+from talkhouse.ingest.corpora.blended_skill_talk.warnings import answer_turn, warnings
+from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.input_files import InputFile, InputFiles
-from talkhouse.ingest.outcomes import Loaded, Outcome, Unrecognised, reject
-from talkhouse.ingest.rows import Record
+from talkhouse.ingest.keys import Keys, Restatements, digest
+from talkhouse.ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
+from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
+
+
+class EpisodeDialogues:
+    """All dialogues of a build; keys and hashes are held, never texts."""
+
+    def __init__(self) -> None:
+        self._keys = Keys()
+        self._restatements = Restatements()
+
+    def add(self, natural: str, parsed: ParsedEpisode) -> tuple[str, list[Row], list[ReaderFinding]]:
+        """Return the key of a dialogue, its rows if it is new, and a finding if its words are not the plain key's."""
+        dialogue_id, is_new = self._keys.assign(natural, digest(*_words(parsed)))
+        if not is_new:
+            return dialogue_id, [], []
+        rows = list(_dialogue_rows(dialogue_id, parsed))
+        if dialogue_id == natural:
+            return dialogue_id, rows, []
+        detail = f"other words than the earlier {natural}; kept as {dialogue_id}"
+        return dialogue_id, rows, [ReaderFinding("BS-10", detail)]
+
+    def differing(self, dialogue_id: str, parsed: ParsedEpisode) -> dict[str, Any]:
+        """Return, by pointer, what the rows of the dialogue and of its record would not give back."""
+        restated = self._restatements.differing(dialogue_id, _stated(parsed))
+        no_pairs = {pointer("dialog", i): turn.item for i, turn in enumerate(parsed.turns) if turn.item is not None}
+        return {**restated, **parsed.differs, **no_pairs}
+
 
 Read = Callable[[InputFile, bytes, UniqueTexts], Iterator[Outcome]]
 """Reads a file of one kind; raises BadRecord, before anything else, where the whole file is rejected."""
@@ -44,7 +90,7 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
     """Read every file in path order, but what is about turns of the validation set after that."""
     input_files, texts, turns = InputFiles(CORPUS), UniqueTexts(), ValidationTurns()
     readers = _READERS | {
-        EPISODES: partial(_episodes, dialogues=Dialogues(), turns=turns),
+        EPISODES: partial(_episodes, dialogues=EpisodeDialogues(), turns=turns),
         HUMAN_ANNOTATIONS: partial(read_human_annotations, turns=turns),
     }
     located = [(file, location_of(file)) for file in files]
@@ -64,7 +110,7 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
 
 
 def _episodes(
-    input_file: InputFile, raw: bytes, texts: UniqueTexts, dialogues: Dialogues, turns: ValidationTurns
+    input_file: InputFile, raw: bytes, texts: UniqueTexts, dialogues: EpisodeDialogues, turns: ValidationTurns
 ) -> Iterator[Outcome]:
     """Read the episodes of a file, and remember those of the validation set."""
     for outcome in read_episodes(input_file, raw, texts, dialogues):
@@ -72,3 +118,179 @@ def _episodes(
             record = next(row for row in outcome.rows if isinstance(row, Record))
             turns.add(outcome.location.record_index or 0, record.dialogue_id or "", outcome.rows)
         yield outcome
+
+
+def read_episodes(
+    input_file: InputFile, raw: bytes, texts: UniqueTexts, dialogues: EpisodeDialogues
+) -> Iterator[Outcome]:
+    """Read the episodes of a file; raises BadRecord BS-01 where the reference code would refuse the file."""
+    _check_lengths(json_members.items(raw))
+    yield from read_json_list(input_file, raw, partial(_read_episode, input_file, texts, dialogues))
+
+
+class _Lengths(Struct):
+    """The three lists whose lengths the reference code compares before anything else."""
+
+    dialog: list[Raw] | UnsetType = UNSET
+    suggestions: list[Raw] | UnsetType = UNSET
+    chosen_suggestions: list[Raw] | UnsetType = UNSET
+
+
+def _check_lengths(pieces: Iterable[Raw]) -> None:
+    """Raise BadRecord BS-01 for the first episode whose three lists differ; any other defect is found later."""
+    for index, piece in enumerate(pieces):
+        try:
+            episode = decode.decoder(_Lengths).decode(piece)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        lists = (episode.dialog, episode.suggestions, episode.chosen_suggestions)
+        sizes = [len(some) for some in lists if some is not UNSET]
+        if len(sizes) == len(lists) and len(set(sizes)) > 1:
+            detail = "dialog has {} items, suggestions {}, chosen_suggestions {}".format(*sizes)
+            raise BadRecord("BS-01", detail, pointer(index))
+
+
+def _read_episode(
+    input_file: InputFile, texts: UniqueTexts, dialogues: EpisodeDialogues, location: SourceLocation, raw: bytes
+) -> Loaded:
+    parsed = parse(raw)
+    natural = f"{CORPUS}:{location.split}:{location.record_index}"
+    dialogue_id, dialogue_rows, findings = dialogues.add(natural, parsed)
+    extra = _extra(parsed) | {"differs": dialogues.differing(dialogue_id, parsed)}
+    record = record_at(location, input_file, extra, dialogue_id)
+    rows: list[Row] = [record, *dialogue_rows, *_personas(record, parsed, texts)]
+    orders = _orders(parsed.carried.get("suggestion_orders"))
+    for index in range(len(parsed.turns)):
+        rows += _suggestions(record, parsed, index, _shown(orders, index), texts)
+        rows += _chosen(record, parsed, index)
+    new_texts, column_batches = _label_candidates(record, parsed, texts)
+    rows += new_texts
+    return Loaded(location, rows, [*warnings(parsed, raw, location.split), *findings], column_batches)
+
+
+def _personas(record: Record, parsed: ParsedEpisode, texts: UniqueTexts) -> Iterator[Row]:
+    for number, sentences in enumerate(parsed.episode.personas):
+        owner = WORKERS[number] if number < len(WORKERS) else None
+        speaker = speaker_id(record.dialogue_id or "", owner) if owner else None
+        yield from texts.persona_uses(record, owner or f"persona_{number}", sentences, speaker)
+
+
+def _suggestions(
+    record: Record, parsed: ParsedEpisode, index: int, shown: list[str], texts: UniqueTexts
+) -> Iterator[Row]:
+    """List the three suggestions for a turn, in the order in which they were shown."""
+    suggested = parsed.suggestions[index]
+    if not suggested:
+        return
+    rows: list[Row] = []
+    for position, model in enumerate(shown):
+        text_id = texts.texts.id(suggested[model], rows)
+        rows.append(
+            Candidate(
+                record_id=record.record_id,
+                turn_index=index + SEEDS,
+                candidate_set=SUGGESTIONS,
+                position=position,
+                item_index=0,
+                dialogue_id=record.dialogue_id,
+                text_id=text_id,
+                source=model,
+            )
+        )
+    yield from rows
+
+
+def _orders(published: Raw | None) -> list[Any]:
+    """Decode in which order suggestions were shown, turn by turn; nothing where that is no list."""
+    try:
+        return list(decode.decoder(list[Any]).decode(published)) if published is not None else []
+    except msgspec.ValidationError:
+        return []
+
+
+def _shown(lists: list[Any], index: int) -> list[str]:
+    """List the models in the order in which a turn's suggestions were shown; as ParlAI names them where unknown."""
+    order = lists[index].split(",") if index < len(lists) and isinstance(lists[index], str) else []
+    return order if sorted(order) == sorted(MODELS) else list(MODELS)
+
+
+def _chosen(record: Record, parsed: ParsedEpisode, index: int) -> Iterator[Row]:
+    """Return which suggestion was taken: on every turn of the guided worker, on others where the episode names one."""
+    label, text = parsed.chosen[index], parsed.chosen_texts[index]
+    if index % 2 or label:
+        yield record.annotation(index + SEEDS, CHOSEN, label, extra=decode.dump({"text": text}) if text else None)
+
+
+def _label_candidates(record: Record, parsed: ParsedEpisode, texts: UniqueTexts) -> tuple[list[Row], list[ColumnBatch]]:
+    """Return the lists of label candidates: new texts, and all uses with whether they are the label."""
+    published = parsed.episode.label_candidates
+    if published is UNSET:
+        return [], []
+    lists = [(answer_turn(entry), published[entry]) for entry in range(parsed.entries)]
+    golds = (text == parsed.turns[turn - SEEDS].text for turn, some in lists for text in some)
+    return texts.candidates(record, LABELS, lists, golds)
+
+
+def _extra(parsed: ParsedEpisode) -> dict[str, Any]:
+    """Return what no row holds: order of keys, unread fields, lists without an entry, the count of personas."""
+    personas, candidates = parsed.episode.personas, parsed.episode.label_candidates
+    lists = [] if candidates is UNSET else candidates
+    # A last persona that is nobody's and has no sentence is in no row.
+    has_empty_last = len(personas) > len(WORKERS) and not personas[-1]
+    return {
+        "fields": parsed.fields,
+        "carried": parsed.carried,
+        "unknown": parsed.unknown,
+        "beyond": {pointer("label_candidates", index): lists[index] for index in range(parsed.entries, len(lists))},
+        "lists": {pointer("personas"): len(personas)} if has_empty_last else {},
+    }
+
+
+def speaker_id(dialogue_id: str, worker: str) -> str:
+    """Return the key of a worker, who is known only within the dialogue."""
+    return f"{dialogue_id}/{worker}"
+
+
+def _dialogue_rows(dialogue_id: str, parsed: ParsedEpisode) -> Iterator[Row]:
+    episode = parsed.episode
+    is_topic = episode.context_dataset == "wizard_of_wikipedia"
+    extra = {} if episode.additional_context is UNSET else {"additional_context": episode.additional_context}
+    yield Dialogue(
+        dialogue_id=dialogue_id,
+        corpus_id=CORPUS,
+        domain=episode.context_dataset,
+        title=parsed.topic if is_topic else None,
+        language="en",
+        extra=decode.dump(extra),
+    )
+    for worker in WORKERS:
+        yield Speaker(speaker_id(dialogue_id, worker), CORPUS, None, None, "human", is_anonymous=True)
+        yield Participant(dialogue_id, speaker_id(dialogue_id, worker), worker)
+    yield _turn_row(dialogue_id, 0, episode.free_turker_utterance, "seed")
+    yield _turn_row(dialogue_id, 1, episode.guided_turker_utterance, "seed")
+    for index, turn in enumerate(parsed.turns):
+        is_usual = turn.flag == str(index % 2).encode()
+        who = None if is_usual else decode.dump({"who": Raw(turn.flag)})
+        yield _turn_row(dialogue_id, index + SEEDS, turn.text, "message", who)
+
+
+def _turn_row(dialogue_id: str, index: int, text: str, kind: str, extra: str | None = None) -> Turn:
+    worker = WORKERS[index % 2]
+    return Turn(dialogue_id, index, speaker_id(dialogue_id, worker), worker, kind, text, extra=extra)
+
+
+def _words(parsed: ParsedEpisode) -> Iterator[str]:
+    """List what makes a dialogue this one: who says what, in order."""
+    yield from (parsed.episode.free_turker_utterance, parsed.episode.guided_turker_utterance)
+    yield from (turn.text for turn in parsed.turns)
+
+
+def _stated(parsed: ParsedEpisode) -> dict[str, Any]:
+    """Return, by pointer, what hangs on the dialogue beside its words."""
+    episode = parsed.episode
+    facts: dict[str, Any] = {"/context_dataset": episode.context_dataset}
+    if episode.additional_context is not UNSET:
+        facts["/additional_context"] = episode.additional_context
+    for index, turn in enumerate(parsed.turns):
+        facts[pointer("dialog", index, 0)] = Raw(turn.flag)
+    return facts

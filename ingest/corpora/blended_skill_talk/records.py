@@ -9,11 +9,10 @@ from talkhouse.ingest import decode, json_members
 from talkhouse.ingest.corpora.blended_skill_talk.format import CORPUS, SPLITS
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.input_files import InputFile
-from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.keys import Keys, Texts, digest
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, SourceLocation, reject
 from talkhouse.ingest.rows import Candidate, ColumnBatch, Persona, PersonaUse, Record, Row
 from talkhouse.ingest.stored_record import StoredRecord
-from talkhouse.ingest.texts import Texts
 
 T = TypeVar("T")
 

@@ -26,20 +26,22 @@ from talkhouse.ingest.corpora.blended_skill_talk.format import (
     WORKERS,
 )
 from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import write_human_annotations
-from talkhouse.ingest.corpora.blended_skill_talk.persona_lists import (
+from talkhouse.ingest.corpora.blended_skill_talk.other_files import (
     SEPARATOR,
+    write_convai2,
+    write_ed,
     write_persona,
     write_safe_persona,
     write_topic,
+    write_wow,
 )
 from talkhouse.ingest.corpora.blended_skill_talk.records import extra_of
-from talkhouse.ingest.corpora.blended_skill_talk.topicifiers import write_convai2, write_ed, write_wow
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Annotation, Candidate
 from talkhouse.ingest.stored_record import StoredRecord, file_by_file
 
 
-class _FileExtra(Struct):
+class _EnvelopeExtra(Struct):
     """What ``source_files.extra`` holds: what a file is beside its records."""
 
     shape: str = ""
@@ -60,7 +62,7 @@ def write_record(stored: StoredRecord) -> bytes:
 
 def _file(envelope: StoredRecord, records: Iterator[StoredRecord]) -> Iterator[bytes]:
     """Write a file as its envelope and its records say."""
-    extra = decode.decoder(_FileExtra).decode(envelope.file.extra or "{}")
+    extra = decode.decoder(_EnvelopeExtra).decode(envelope.file.extra or "{}")
     pieces = (write_record(stored) if stored.raw is None else stored.raw for stored in records)
     return _SHAPES[extra.shape](extra, pieces)
 
@@ -68,19 +70,19 @@ def _file(envelope: StoredRecord, records: Iterator[StoredRecord]) -> Iterator[b
 write = file_by_file(_file)
 
 
-def _list(_: _FileExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _list(_: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Write a JSON list."""
     yield from chain((b"[",), _between(b", ", pieces), (b"]",))
 
 
-def _object(extra: _FileExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _object(extra: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Write a JSON object."""
     keys = (msgspec.json.encode(key) + b": " for key in extra.fields)
     members = (key + piece for key, piece in zip(keys, pieces, strict=True))
     yield from chain((b"{",), _between(b", ", members), (b"}",))
 
 
-def _personas(extra: _FileExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _personas(extra: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Write the persona list, with its empty places."""
     filled = _with_empty(pieces, set(extra.empty))
     yield from chain((extra.head.encode(),), _between(SEPARATOR.encode(), filled), (extra.tail.encode(),))
@@ -97,7 +99,7 @@ def _with_empty(pieces: Iterator[bytes], empty: set[int]) -> Iterator[bytes]:
             position += 1
 
 
-def _lines(extra: _FileExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _lines(extra: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Write lines; a file without any has no line end either."""
     is_empty = True
     for piece in _between(b"\n", pieces):
@@ -112,7 +114,7 @@ def _between(separator: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield from (separator + piece for piece in pieces)
 
 
-_SHAPES: dict[str, Callable[[_FileExtra, Iterator[bytes]], Iterator[bytes]]] = {
+_SHAPES: dict[str, Callable[[_EnvelopeExtra, Iterator[bytes]], Iterator[bytes]]] = {
     "list": _list,
     "object": _object,
     "value": lambda _, pieces: pieces,
@@ -121,7 +123,7 @@ _SHAPES: dict[str, Callable[[_FileExtra, Iterator[bytes]], Iterator[bytes]]] = {
 }
 
 
-class _RecordExtra(Struct):
+class _EpisodeExtra(Struct):
     """What ``records.extra`` of an episode holds."""
 
     fields: list[str]
@@ -134,7 +136,7 @@ class _RecordExtra(Struct):
 
 def write_dialogue(stored: StoredRecord) -> bytes:
     """Return the JSON of one episode: first as the tables have it, then with what this record states differently."""
-    extra = extra_of(stored, _RecordExtra)
+    extra = extra_of(stored, _EpisodeExtra)
     value: dict[str, Any] = {
         "personas": _persona_lists(stored, extra),
         **_of_dialogue(stored),
@@ -149,7 +151,7 @@ def write_dialogue(stored: StoredRecord) -> bytes:
     return msgspec.json.encode(known)
 
 
-def _persona_lists(stored: StoredRecord, extra: _RecordExtra) -> list[list[str]]:
+def _persona_lists(stored: StoredRecord, extra: _EpisodeExtra) -> list[list[str]]:
     persona_sets: defaultdict[str, list[str]] = defaultdict(list)
     for use in stored.persona_uses:
         persona_sets[use.persona_set].append(stored.personas[use.persona_id].text)
@@ -194,7 +196,7 @@ def _chosen(stored: StoredRecord) -> dict[str, list[Any]]:
     return {"chosen_suggestions": labels, "chosen_suggestion_texts": texts}
 
 
-def _label_candidates(stored: StoredRecord, extra: _RecordExtra) -> list[Any]:
+def _label_candidates(stored: StoredRecord, extra: _EpisodeExtra) -> list[Any]:
     by_turn = _by_turn(stored, LABELS)
     answers = [turn.turn_index for turn in stored.turns[SEEDS + 1 :: 2]]
     lists: list[Any] = [[stored.texts[row.text_id or ""] for row in by_turn[turn]] for turn in answers]

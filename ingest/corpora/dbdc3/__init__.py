@@ -1,7 +1,6 @@
 """DBDC3: human-bot dialogues; about 30 annotators say of each system turn whether the dialogue broke down."""
 
-from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, UNGRAMMATICAL
-from talkhouse.ingest.corpora.dbdc3.files import SPLITS
+from talkhouse.ingest.corpora.dbdc3.format import BREAKDOWN, SPLITS, UNGRAMMATICAL
 from talkhouse.ingest.corpora.dbdc3.read import read
 from talkhouse.ingest.corpora.dbdc3.rules import RULES
 from talkhouse.ingest.corpora.dbdc3.write import write_record
@@ -89,11 +88,7 @@ CORPUS = Corpus(
             part="background",
             spdx="CC-BY-SA-4.0",
             licence_url="https://creativecommons.org/licenses/by-sa/4.0/",
-            columns=(
-                "dbdc3.breakdown_detection.background",
-                "main.dialogues.extra",
-                "main.records.extra.background",
-            ),
+            columns=("dbdc3.breakdown_detection.background", "main.dialogues.extra", "main.records.extra.background"),
             is_attribution=True,
             is_share_alike=True,
             note="The paragraphs that the CIC dialogues are about are from SQuAD, and so from Wikipedia.",

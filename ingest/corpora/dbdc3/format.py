@@ -1,12 +1,18 @@
-"""The format of a dialogue log as published, and what its rows don't say of it: the order of keys, null lists."""
+"""The published layout: where the logs and background paragraphs lie, what a log has, and which bot it is with."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import chain
-from typing import Any, NotRequired, TypedDict
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from msgspec import Raw, Struct
+
+from talkhouse.ingest.outcomes import SourceLocation, Unrecognised
+from talkhouse.ingest.sources import SourceFile
 
 Label = TypedDict(
     "Label",
@@ -44,7 +50,7 @@ Log = TypedDict(
 """One dialogue."""
 
 
-class Extra(Struct):
+class LogExtra(Struct):
     """What ``records.extra`` has for writing a log back; values are kept as the literals that were published."""
 
     fields: list[str] = []
@@ -102,3 +108,149 @@ def _commonest(orders: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the keys that most objects have; of equals those that come first."""
     counts = Counter(orders)
     return counts.most_common(1)[0][0] if counts else ()
+
+
+class BotFamily(NamedTuple):
+    """A family of bots: its name, its language, and patterns of dialogue ids and of subsets, lower case."""
+
+    name: str
+    language: str
+    ids: str
+    subsets: str
+
+
+# TKTK_100 and json_data_100 are the same bot, and DCM's is that of the chat dialogue corpus. Japanese dialogue ids are
+# bare numbers.
+FAMILIES = (
+    BotFamily("IRIS", "en", r"iris_\d+", r"iris(_.*|\d.*)?"),
+    BotFamily("TickTock", "en", r"(ticktock|tktk)_?\d+", r"(tktk|ticktock)(_.*|\d.*)?|json_data_100"),
+    BotFamily("CIC", "en", r"cic\d+", r"cic(_.*|\d.*)?"),
+    BotFamily("YI", "en", r"yit?\d+", r"yi(_.*|\d.*)?"),
+    BotFamily("DCM", "ja", r"", r"dcm(_.*|\d.*)?|init100|rest1046"),
+    BotFamily("DIT", "ja", r"", r"dit(_.*|\d.*)?"),
+    BotFamily("IRS", "ja", r"", r"irs(_.*|\d.*)?"),
+)
+
+
+def family(dialogue_id: str, subset: str | None) -> BotFamily | None:
+    """Find the family of bots that a dialogue is with in the fixed table; None where it is none of them."""
+    by_id = (one for one in FAMILIES if re.fullmatch(one.ids, dialogue_id.lower()))
+    by_subset = (one for one in FAMILIES if re.fullmatch(one.subsets, (subset or "").lower()))
+    return next(by_id, None) or next(by_subset, None)
+
+
+CORPUS = "dbdc3"
+
+
+BREAKDOWN = "dbdc3.breakdown"
+
+
+UNGRAMMATICAL = "dbdc3.ungrammatical"
+
+
+ROLES = {"U": "user", "S": "system"}
+
+
+LOG = ".log.json"
+CONTEXT = ".log.context"
+
+SPLITS = {"dev": "validation", "eval": "test"}
+"""The splits of the challenge and their standard names."""
+
+PHASES = {"dev": "dev", "development": "dev", "eval": "eval", "test": "eval", "ref": "eval"}
+"""Folder names, lower case, and the split that each is: README says test for eval, and DBDC2's archive ref."""
+
+LANGUAGES = {"en": "en", "ja": "ja", "jp": "ja", "english": "en", "japanese": "ja"}
+"""Folder names, lower case; the README and the submissions of the challenge say jp."""
+
+DEV_ZIPS = {"cic_json_data", "yi_json_data", "iris_json_data", "json_data_100"}
+"""Folders inside the four zips of the challenge's data/dev: English development data."""
+
+_CHAT_PARTS = {"init100", "rest1046"}
+"""Folders of the chat dialogue corpus: 100 dialogues by 24 annotators each, and the rest by 2 or 3."""
+
+_CHAT_CORPUS = re.compile(r"(projectnextnlp[-_ ]?)?chat[-_ ]dialogue[-_ ]corpus")
+_OLDER = re.compile(r"(dbdc[12])([_\-. ].*)?")
+"""Folders of the first two challenges, which were in Japanese."""
+
+
+class PathFacts(NamedTuple):
+    """What a path says; None where it says nothing."""
+
+    release: str | None
+    language: str | None
+    split: str | None
+    subset: str | None
+
+
+def locate(file: SourceFile) -> SourceLocation | Unrecognised:
+    """Locate the record of a log by its path; its name is the native id, as far as the path knows."""
+    if not file.name.endswith(LOG):
+        return Unrecognised(file, f"neither *{LOG} nor *{CONTEXT}")
+    facts = path_facts(file)
+    return SourceLocation(file, "", facts.subset, facts.release, facts.split, native_id=stem(file))
+
+
+def locate_context(file: SourceFile) -> SourceLocation:
+    """Locate the record of a background paragraph."""
+    return SourceLocation(file, subset="context", native_id=stem(file), size=file.size)
+
+
+def stem(file: SourceFile) -> str:
+    """Return a file's name without its ending."""
+    return file.name.removesuffix(LOG).removesuffix(CONTEXT)
+
+
+def inner_path(file: SourceFile) -> PurePosixPath:
+    """Return a file's path inside the corpus's folder, archives as folders."""
+    return PurePosixPath(*file.path.parts[1:])
+
+
+def path_facts(file: SourceFile) -> PathFacts:
+    """Read what the path of a log says.
+
+    ``dev.zip`` and ``eval.zip`` of the first challenge name nothing else; what lies in a folder of that name alone is
+    taken to be theirs if it is named as their dialogues are, by a number.
+    """
+    folder = inner_path(file).parent
+    facts = folder_facts(folder)
+    if facts.split and {*map(str.lower, folder.parts)} <= {*PHASES} and stem(file).isdecimal():
+        return PathFacts("dbdc1", "ja", facts.split, "DCM")
+    return facts
+
+
+@cache
+def folder_facts(folder: PurePosixPath) -> PathFacts:
+    """Read the path of a folder inside the corpus's folder; each holds many files.
+
+    The published tree is ``<release>/<language>/<phase>/<subset>/<id>.log.json``. In a tree that is not known, the
+    subset is the folder itself, and the release the last folder above language and phase.
+    """
+    folders = folder.parts
+    last = folders[-1] if folders else ""
+    if last.lower() in DEV_ZIPS:
+        return PathFacts("dev_zips", "en", "dev", last)
+    words = [_words(folder) for folder in folders]
+    split = _first(PHASES, words)
+    if last.lower() in _CHAT_PARTS or any(_CHAT_CORPUS.fullmatch(name.lower()) for name in folders):
+        return PathFacts("chat_dialogue_corpus", "ja", split or "dev", last if last.lower() in _CHAT_PARTS else None)
+    plain = [index for index, name in enumerate(folders) if name.lower() not in {*LANGUAGES, *PHASES}]
+    named = [index for index in range(len(folders)) if index not in plain]
+    subset = last if (len(folders) - 1) in plain else None
+    if older := [found for name in folders if (found := _OLDER.fullmatch(name.lower()))]:
+        release = older[-1][1]
+        is_subset = subset is not None and not _OLDER.fullmatch(subset.lower())
+        return PathFacts(release, "ja", split, subset if is_subset else "DCM" if release == "dbdc1" else None)
+    above = [index for index in plain if index < (named[0] if named else len(folders) - 1)]
+    return PathFacts(folders[above[-1]] if above else None, _first(LANGUAGES, words), split, subset)
+
+
+def _words(folder: str) -> list[str]:
+    """Split a folder's name, lower case: DBDC2_dev -> dbdc2_dev, dbdc2, dev."""
+    name = folder.lower()
+    return [name, *re.split(r"[_\-. ]", name)]
+
+
+def _first(table: dict[str, str], words: list[list[str]]) -> str | None:
+    """Look up the innermost folder that is in the table."""
+    return next((table[word] for folder in reversed(words) for word in folder if word in table), None)

@@ -1,28 +1,39 @@
 """Dialogue logs and background paragraphs to rows: one record per file."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import PurePosixPath
+from typing import Any
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.dbdc3.dialogue import CORPUS, Family, dialogue_rows, family, label_batches, speakers
-from talkhouse.ingest.corpora.dbdc3.files import (
+from talkhouse.ingest.corpora.dbdc3.format import (
+    BREAKDOWN,
     CONTEXT,
+    CORPUS,
+    ROLES,
     SPLITS,
+    UNGRAMMATICAL,
+    BotFamily,
+    Label,
+    Log,
+    LogTurn,
     PathFacts,
+    family,
     inner_path,
     locate,
     locate_context,
     path_facts,
+    published_keys,
+    stated,
 )
-from talkhouse.ingest.corpora.dbdc3.format import Log, published_keys, stated
 from talkhouse.ingest.corpora.dbdc3.warnings import warnings
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.file_per_dialogue import DialogueKeys, DialogueRecord, read_each
-from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.input_files import DialogueKeys, DialogueRecord, read_each
+from talkhouse.ingest.keys import Keys, Restatements, digest
 from talkhouse.ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation, reject
-from talkhouse.ingest.restatements import Restatements
-from talkhouse.ingest.rows import Row, Speaker
+from talkhouse.ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 
 
@@ -35,12 +46,12 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
             paragraphs.append((location, decode.text(raw)))
         except BadRecord as bad:
             yield reject(location, bad, raw)
-    reader = _Reader({location.native_id or "": text for location, text in reversed(paragraphs)})
+    reader = LogReader({location.native_id or "": text for location, text in reversed(paragraphs)})
     yield from read_each((file for file in files if not file.name.endswith(CONTEXT)), locate, reader.log)
     yield from (reader.paragraph(location, text) for location, text in paragraphs)
 
 
-class _Reader:
+class LogReader:
     """Reads one build's logs; keeps keys and hashes of what it has yielded, never texts of dialogues."""
 
     def __init__(self, backgrounds: dict[str, str]) -> None:
@@ -105,7 +116,7 @@ class _Reader:
         return speaker, is_new
 
     def _unsaid(
-        self, file: SourceFile, facts: PathFacts, language: str | None, bot: Family | None
+        self, file: SourceFile, facts: PathFacts, language: str | None, bot: BotFamily | None
     ) -> Iterator[ReaderFinding]:
         """Report once for each folder what the place of its logs does not say (DB-09)."""
         known = {**facts._asdict(), "language": language, "bot": bot}
@@ -132,3 +143,112 @@ def _require_annotations(log: Log) -> None:
         if turn["speaker"] != "U" and turn.get("annotations") is None:
             problem = "is null" if "annotations" in turn else "is missing"
             raise BadRecord("DB-01", f"the list of annotations {problem}", f"/turns/{index}/annotations")
+
+
+_ONE, _BOTH = (BREAKDOWN,), (BREAKDOWN, UNGRAMMATICAL)
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
+
+
+def speakers(dialogue_id: str, log: Log, bot: BotFamily | None) -> tuple[Speaker, Speaker]:
+    """Make the person and the bot; both are known only within the dialogue where no id tells who they are."""
+    native = log.get("speaker-id")
+    user_id = f"{CORPUS}:user/{bot.name if bot else 'other'}/{native}" if native else f"{dialogue_id}/user"
+    bot_id = f"{CORPUS}:bot/{bot.name}" if bot else f"{dialogue_id}/system"
+    user = Speaker(user_id, CORPUS, native, None, "human", is_anonymous=not native)
+    return user, Speaker(bot_id, CORPUS, None, bot.name if bot else None, "bot", is_anonymous=bot is None)
+
+
+def dialogue_rows(
+    dialogue_id: str, log: Log, both: Sequence[tuple[Speaker, bool]], language: str | None, background: str | None
+) -> Iterator[Row]:
+    """List the rows of a dialogue that is published for the first time; of its two speakers those that are new."""
+    (user, _), (system, _) = both
+    turns = [_turn(dialogue_id, index, turn, user, system) for index, turn in enumerate(log["turns"])]
+    extra: dict[str, Any] = {} if background is None else {"background": background}
+    if log.get("group-id", "") != "":
+        extra["group-id"] = log["group-id"]
+    yield Dialogue(
+        dialogue_id=dialogue_id,
+        corpus_id=CORPUS,
+        native_id=log["dialogue-id"],
+        language=language,
+        started_at=turns[0].said_at if turns else None,
+        extra=decode.dump(extra),
+    )
+    for (speaker, is_new), role in zip(both, ("user", "system"), strict=True):
+        if is_new:
+            yield speaker
+        yield Participant(dialogue_id, speaker.speaker_id, role)
+    yield from turns
+
+
+def _turn(dialogue_id: str, index: int, turn: LogTurn, user: Speaker, system: Speaker) -> Turn:
+    """Make one turn; the challenge's script takes every speaker but U for the system."""
+    speaker, said_at = turn["speaker"], _time(turn.get("time"))
+    extra: dict[str, Any] = {}
+    if speaker not in ROLES:
+        extra["speaker"] = speaker
+    if "turn-index" in turn and bytes(turn["turn-index"]) != str(index).encode():
+        extra["turn-index"] = turn["turn-index"]
+    if said_at is None and turn.get("time", "") != "":
+        extra["time"] = turn["time"]
+    return Turn(
+        dialogue_id=dialogue_id,
+        turn_index=index,
+        speaker_id=(user if speaker == "U" else system).speaker_id,
+        role=ROLES.get(speaker, "system"),
+        kind="message",
+        text=turn["utterance"],
+        native_id=turn.get("annotation-id"),
+        said_at=said_at,
+        extra=decode.dump(extra),
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    """Read a time only where the column gives it back to the letter."""
+    if not text or not _TIME.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def label_batches(record: Record, log: Log) -> Iterator[ColumnBatch]:
+    """Make the rows of all labels, one per annotator and scheme; nothing where there are none."""
+    rows = [
+        (index, annotator, scheme, label)
+        for index, turn in enumerate(log["turns"])
+        for annotator, label in enumerate(turn.get("annotations") or ())
+        for scheme in (_BOTH if label.get("ungrammatical-sentence") else _ONE)
+    ]
+    if not rows:
+        return
+    turn_index, annotator_index, schemes, labels = map(list, zip(*rows, strict=True))
+    yield record.annotations(
+        turn_index=turn_index,
+        scheme=schemes,
+        annotator_index=annotator_index,
+        annotator_id=[label.get("annotator-id", "") for label in labels],
+        label=[
+            label["breakdown"] if scheme == BREAKDOWN else label["ungrammatical-sentence"]
+            for scheme, label in zip(schemes, labels, strict=True)
+        ],
+        extra=[
+            # Nearly all labels have no comment and no null.
+            _label_extra(scheme, label) if label.get("comment") or None in label.values() else None
+            for scheme, label in zip(schemes, labels, strict=True)
+        ],
+    )
+
+
+def _label_extra(scheme: str, label: Label) -> str | None:
+    """Keep a comment, and nulls where the format has empty texts, with the row that every label has."""
+    extra: dict[str, Any] = {}
+    if scheme == BREAKDOWN and label.get("comment", "") != "":
+        extra["comment"] = label["comment"]
+    if scheme == BREAKDOWN and label.get("ungrammatical-sentence", "") is None:
+        extra["ungrammatical-sentence"] = None
+    return decode.dump(extra)

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from talkhouse.ingest.corpora.dbdc3.dialogue import Family
-from talkhouse.ingest.corpora.dbdc3.format import Label, Log, LogTurn
+from talkhouse.ingest.corpora.dbdc3.format import BotFamily, Label, Log, LogTurn
 from talkhouse.ingest.outcomes import ReaderFinding
 
 _ANNOTATORS = {"init100": (24,), "rest1046": (2, 3)}
@@ -19,7 +18,7 @@ TASK = "breakdown_detection"
 
 
 def warnings(
-    log: Log, stem: str, subset: str | None, bot: Family | None, *, has_background: bool
+    log: Log, stem: str, subset: str | None, bot: BotFamily | None, *, has_background: bool
 ) -> Iterator[ReaderFinding]:
     """List the findings of one log; ``stem`` is its file's name without the ending."""
     yield from _labels(log)

@@ -6,9 +6,7 @@ from typing import Any
 
 import msgspec
 
-from talkhouse.ingest.corpora.dbdc3.dialogue import BREAKDOWN, ROLES, UNGRAMMATICAL
-from talkhouse.ingest.corpora.dbdc3.files import CONTEXT
-from talkhouse.ingest.corpora.dbdc3.format import Extra
+from talkhouse.ingest.corpora.dbdc3.format import BREAKDOWN, CONTEXT, ROLES, UNGRAMMATICAL, LogExtra
 from talkhouse.ingest.decode import decoder, literals, pointer
 from talkhouse.ingest.rows import Annotation, Turn
 from talkhouse.ingest.stored_record import StoredRecord
@@ -29,7 +27,7 @@ def write_record(stored: StoredRecord) -> bytes:
 def _log(stored: StoredRecord) -> dict[str, Any]:
     """Build one log: what its record states differently, and else what the tables of its dialogue have."""
     user = next(person for person in stored.participants if person.role == "user")
-    objects = _Objects(decoder(Extra).decode(stored.loaded.extra or "{}"))
+    objects = _Objects(decoder(LogExtra).decode(stored.loaded.extra or "{}"))
     log = {
         "dialogue-id": stored.loaded.native_id,
         "group-id": _dialogue_extra(stored).get("group-id", ""),
@@ -46,7 +44,7 @@ def _dialogue_extra(stored: StoredRecord) -> dict[str, msgspec.Raw]:
 class _Objects:
     """Builds the objects of one log, each with the keys that it was published with, in their order."""
 
-    def __init__(self, extra: Extra) -> None:
+    def __init__(self, extra: LogExtra) -> None:
         self.extra = extra
         self._stated = extra.lists | extra.differs | extra.unknown
 

@@ -1,6 +1,6 @@
 """DeliData: groups of people solve a card puzzle in a chat; messages are labelled by what they do for deliberation."""
 
-from talkhouse.ingest.corpora.delidata.dialogue import (
+from talkhouse.ingest.corpora.delidata.format import (
     ADDITIONAL,
     PERFORMANCE_CHANGE,
     SOLUTION,
@@ -93,11 +93,7 @@ CORPUS = Corpus(
         "G. Karadzhov, T. Stafford, A. Vlachos: DeliData: A dataset for deliberation in multi-party problem solving. "
         "Proceedings of the ACM on Human-Computer Interaction 7 (CSCW2), 2023."
     ),
-    authors=(
-        Author("Karadzhov", "Georgi"),
-        Author("Stafford", "Tom"),
-        Author("Vlachos", "Andreas"),
-    ),
+    authors=(Author("Karadzhov", "Georgi"), Author("Stafford", "Tom"), Author("Vlachos", "Andreas")),
     year=2023,
     reference=Reference(
         kind="article",

@@ -1,17 +1,40 @@
 """Groups' files to rows: one record and one dialogue per file, a turn per row."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.delidata.dialogue import CORPUS, annotation_rows, dialogue_rows, opening, stated, turn_row
-from talkhouse.ingest.corpora.delidata.format import LINE_END, Cells, Table, looks_like_a_table, parse, unquote
+from talkhouse.ingest.corpora.delidata.format import (
+    ADDITIONAL,
+    CORPUS,
+    KINDS,
+    LINE_END,
+    NO_ITEMS,
+    NO_SOLUTION,
+    OPENING_ID,
+    PERFORMANCE_CHANGE,
+    SOLUTION,
+    SYSTEM,
+    TARGET,
+    TEAM_PERFORMANCE,
+    TRACKER,
+    TYPE,
+    GroupFile,
+    GroupRow,
+    looks_like_a_table,
+    number,
+    parse,
+    quote,
+    tracker,
+    unquote,
+)
 from talkhouse.ingest.corpora.delidata.warnings import Repetitions, warnings
 from talkhouse.ingest.corpora.delidata.write import cells
-from talkhouse.ingest.decode import pointer
-from talkhouse.ingest.file_per_dialogue import DialogueKeys, read_each
+from talkhouse.ingest.decode import BadRecord, pointer
+from talkhouse.ingest.input_files import DialogueKeys, read_each
+from talkhouse.ingest.keys import Restatements
 from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation, Unrecognised
-from talkhouse.ingest.restatements import Restatements
-from talkhouse.ingest.rows import Annotation, Record, Row
+from talkhouse.ingest.rows import Annotation, Dialogue, Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 
 SPLIT = "all"
@@ -19,7 +42,7 @@ SPLIT = "all"
 
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
     """Read every group in path order."""
-    return read_each(files, _locate, _Reader().group)
+    return read_each(files, _locate, GroupReader().group)
 
 
 def _locate(file: SourceFile) -> SourceLocation:
@@ -27,7 +50,7 @@ def _locate(file: SourceFile) -> SourceLocation:
     return SourceLocation(file, subset=folders[-1] if folders else None, split=SPLIT, native_id=file.name)
 
 
-class _Reader:
+class GroupReader:
     """Reads one build's groups; keeps keys and hashes of what it has yielded, never texts."""
 
     def __init__(self) -> None:
@@ -41,7 +64,7 @@ class _Reader:
         if not looks_like_a_table(content):
             return Unrecognised(location.file, "its first line is not the header of a group's file, and has no tab")
         table = parse(decode.text(content), location.file.name)
-        raw, rows = table.rows, [Cells(*map(unquote, row)) for row in table.rows]
+        raw, rows = table.rows, [GroupRow(*map(unquote, row)) for row in table.rows]
         begun = opening(rows)
         utterances = ((row.message_type, row.origin, row.original_text) for row in rows)
         record, dialogue_id, is_new = self._keys.record(location, location.file.name, utterances)
@@ -60,20 +83,119 @@ class _Reader:
 
 
 def _differs(
-    record: Record, table: Table, rows: Sequence[Cells], labels: Sequence[Sequence[Annotation]]
+    record: Record, table: GroupFile, rows: Sequence[GroupRow], labels: Sequence[Sequence[Annotation]]
 ) -> dict[str, str]:
     """Collect the cells that the tables alone would spell in another way, by row and column."""
     differing = {}
     for index, (row, raw) in enumerate(zip(rows, table.rows, strict=True)):
         turn = turn_row(record.dialogue_id or "", index, row, raw)
         written = cells(record.native_id or "", turn, labels[index])
-        for name, ours, theirs in zip(Cells._fields, written, raw, strict=True):
+        for name, ours, theirs in zip(GroupRow._fields, written, raw, strict=True):
             if ours != theirs:
                 differing[pointer(index, name)] = theirs
     return differing
 
 
-def _extra(table: Table) -> dict[str, object]:
+def _extra(table: GroupFile) -> dict[str, object]:
     """Collect what the rows do not say of a file, and nothing where it is as all are."""
     line_end = None if table.line_end == LINE_END else table.line_end
     return {"line_end": line_end, "lacks_final_newline": table.lacks_final_newline}
+
+
+CARDS = 4
+"""Cards on the table of every group."""
+
+TEXTS = ("original_text", "clean_text")
+
+
+class Opening(NamedTuple):
+    """What the INITIAL row says: who takes part, in published order, and the cards."""
+
+    names: list[str]
+    cards: list[str]
+
+
+def opening(rows: Sequence[GroupRow]) -> Opening:
+    """Read row 0; raises BadRecord (DE-02) where a group does not open as all do."""
+    first = rows[0] if rows else None
+    if first is None or (first.message_type, first.origin, first.message_id) != ("INITIAL", SYSTEM, OPENING_ID):
+        raise BadRecord("DE-02", "row 0 is not INITIAL by SYSTEM with the message_id -1", pointer(0))
+    again = next((index for index, row in enumerate(rows) if index and row.message_type == "INITIAL"), None)
+    if again is not None:
+        raise BadRecord("DE-02", "a second INITIAL row", pointer(again))
+    names, *cards = first.original_text.split("&&")
+    if len(cards) != 1 or len(cards[0].split(",")) != CARDS:
+        detail = f"not 'names&&cards' with {CARDS} cards: {first.original_text[:200]!r}"
+        raise BadRecord("DE-02", detail, pointer(0, "original_text"))
+    return Opening([name for name in dict.fromkeys(names.split(",")) if name], cards[0].split(","))
+
+
+def dialogue_rows(dialogue_id: str, begun: Opening, rows: Sequence[GroupRow], raw: Sequence[GroupRow]) -> Iterator[Row]:
+    """List the dialogue, whoever is named or speaks, and the turns; only who is named takes part."""
+    yield Dialogue(dialogue_id, CORPUS, rows[0].group_id, language="en", extra=decode.dump({"cards": begun.cards}))
+    for name in dict.fromkeys([*begun.names, *(row.origin for row in rows)]):
+        yield Speaker.within(dialogue_id, name, kind="system" if name == SYSTEM else "human")
+    for name in begun.names:
+        yield Participant(dialogue_id, f"{dialogue_id}/{name}", _role(name))
+    for index, row in enumerate(rows):
+        yield turn_row(dialogue_id, index, row, raw[index])
+
+
+def stated(raw: Sequence[GroupRow]) -> dict[str, str]:
+    """Collect the cells that the tables of the dialogue hold, besides those that make it another dialogue."""
+    columns = ("message_id", *TEXTS)
+    return {pointer(index, name): getattr(row, name) for index, row in enumerate(raw) for name in columns}
+
+
+def _role(alias: str) -> str:
+    return "system" if alias == SYSTEM else "participant"
+
+
+def turn_row(dialogue_id: str, index: int, row: GroupRow, raw: GroupRow) -> Turn:
+    """Make one turn; ``extra.cells`` has a published cell where quoting its text does not give it back."""
+    extra: dict[str, Any] = {"clean_text": row.clean_text} if row.clean_text else {}
+    if row.message_type not in KINDS:
+        extra["message_type"] = row.message_type
+    cells = {name: getattr(raw, name) for name in TEXTS if quote(unquote(getattr(raw, name))) != getattr(raw, name)}
+    if cells:
+        extra["cells"] = cells
+    return Turn(
+        dialogue_id=dialogue_id,
+        turn_index=index,
+        speaker_id=f"{dialogue_id}/{row.origin}",
+        role=_role(row.origin),
+        kind=KINDS.get(row.message_type, "other"),
+        text=row.original_text,
+        native_id=row.message_id,
+        extra=decode.dump(extra),
+    )
+
+
+def annotation_rows(record: Record, index: int, row: GroupRow) -> Iterator[Annotation]:
+    """List every annotation of one row; an empty cell is none, ``None`` and ``0`` are labels as published."""
+    additional = "" if row.annotation_additional == NO_ITEMS else row.annotation_additional
+    for scheme, labels in (
+        (TYPE, [row.annotation_type] if row.annotation_type else []),
+        (TARGET, [row.annotation_target] if row.annotation_target else []),
+        (ADDITIONAL, _items(additional)),
+        (SOLUTION, _items(row.sol_tracker_message)),
+    ):
+        for item, label in enumerate(labels):
+            yield record.annotation(index, scheme, label, item_index=item)
+    for scheme, cell in ((TEAM_PERFORMANCE, row.team_performance), (PERFORMANCE_CHANGE, row.performance_change)):
+        if (value := number(cell)) is not None:
+            yield record.annotation(index, scheme, None, value)
+    for position, (user, cards) in enumerate((tracker(row.sol_tracker_all) or {}).items()):
+        for item, card in enumerate(_tracked(cards)):
+            yield record.annotation(index, TRACKER, card, annotator_index=position, annotator_id=user, item_index=item)
+
+
+def _items(cell: str) -> list[str]:
+    return cell.split(",") if cell else []
+
+
+def _tracked(cards: list[str]) -> list[str | None]:
+    """List one user's labels: the cards, ``N/A`` for its letters in any order, and null for an empty list."""
+    if sorted(cards) == sorted(NO_SOLUTION):
+        return [NO_SOLUTION]
+    return [*cards] or [None]

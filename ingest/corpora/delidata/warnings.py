@@ -2,8 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from talkhouse.ingest.corpora.delidata.dialogue import CORPUS, KINDS, NO_ITEMS, OPENING_ID, number, tracker
-from talkhouse.ingest.corpora.delidata.format import Cells, is_quoted
+from talkhouse.ingest.corpora.delidata.format import (
+    CORPUS,
+    KINDS,
+    NO_ITEMS,
+    OPENING_ID,
+    GroupRow,
+    is_quoted,
+    number,
+    tracker,
+)
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 
@@ -25,7 +33,7 @@ class Repetitions:
         self._groups: dict[str, str] = {}
         self._messages: dict[str, str] = {}
 
-    def findings(self, file_id: str, dialogue_id: str, rows: Sequence[Cells]) -> Iterator[ReaderFinding]:
+    def findings(self, file_id: str, dialogue_id: str, rows: Sequence[GroupRow]) -> Iterator[ReaderFinding]:
         """Report a group that came before, or single messages that did."""
         group_id = rows[0].group_id
         before = self._groups.setdefault(group_id, file_id)
@@ -35,7 +43,7 @@ class Repetitions:
         words = "the same words," if dialogue_id == f"{CORPUS}:{group_id}" else "other words, kept as"
         yield ReaderFinding("DE-03", f"the group came before, from {before}: {words} {dialogue_id}", pointer="")
 
-    def _messages_before(self, file_id: str, rows: Sequence[Cells]) -> Iterator[ReaderFinding]:
+    def _messages_before(self, file_id: str, rows: Sequence[GroupRow]) -> Iterator[ReaderFinding]:
         for index, row in enumerate(rows):
             where = f"{file_id}{pointer(index)}"
             first = self._messages.setdefault(row.message_id, where)
@@ -44,7 +52,7 @@ class Repetitions:
                 yield ReaderFinding("DE-03", detail, pointer=pointer(index, "message_id"), turn_index=index)
 
 
-def warnings(index: int, row: Cells, raw: Cells) -> Iterator[ReaderFinding]:
+def warnings(index: int, row: GroupRow, raw: GroupRow) -> Iterator[ReaderFinding]:
     """List the findings of one row."""
 
     def finding(rule: str, column: str, detail: str) -> ReaderFinding:
@@ -56,7 +64,7 @@ def warnings(index: int, row: Cells, raw: Cells) -> Iterator[ReaderFinding]:
         yield finding(rule, column, detail)
 
 
-def _numbers(row: Cells) -> Iterator[tuple[str, str, str]]:
+def _numbers(row: GroupRow) -> Iterator[tuple[str, str, str]]:
     """DE-04: what tracker and performance can't be."""
     if tracker(row.sol_tracker_all) is None:
         yield "DE-04", "sol_tracker_all", f"no JSON object of lists of cards: {row.sol_tracker_all[:200]!r}"
@@ -66,7 +74,7 @@ def _numbers(row: Cells) -> Iterator[tuple[str, str, str]]:
             yield "DE-04", column, f"no number from {lowest:g} to 1: {getattr(row, column)[:200]!r}"
 
 
-def _values(row: Cells) -> Iterator[tuple[str, str, str]]:
+def _values(row: GroupRow) -> Iterator[tuple[str, str, str]]:
     """DE-08: annotations that the documentation does not know; those of a SUBMIT are DE-07's."""
     if row.message_type != "MESSAGE":
         return
@@ -80,7 +88,7 @@ def _values(row: Cells) -> Iterator[tuple[str, str, str]]:
         yield "DE-08", "annotation_additional", f"unknown items {unknown}"
 
 
-def _spellings(row: Cells, raw: Cells) -> Iterator[tuple[str, str, str]]:
+def _spellings(row: GroupRow, raw: GroupRow) -> Iterator[tuple[str, str, str]]:
     """DE-09: quotes that the publisher's writer would not leave so, and messages without words."""
     for column, cell in raw._asdict().items():
         if is_quoted(cell):

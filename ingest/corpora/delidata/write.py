@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 
-from talkhouse.ingest.corpora.delidata.dialogue import (
+from talkhouse.ingest.corpora.delidata.format import (
     ADDITIONAL,
+    HEADER,
     KINDS,
+    LINE_END,
     NO_ITEMS,
     NO_SOLUTION,
     PERFORMANCE_CHANGE,
@@ -18,8 +20,9 @@ from talkhouse.ingest.corpora.delidata.dialogue import (
     TEAM_PERFORMANCE,
     TRACKER,
     TYPE,
+    GroupRow,
+    quote,
 )
-from talkhouse.ingest.corpora.delidata.format import HEADER, LINE_END, Cells, quote
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.rows import Annotation, Turn
 from talkhouse.ingest.stored_record import StoredRecord
@@ -27,13 +30,13 @@ from talkhouse.ingest.stored_record import StoredRecord
 _TYPES = {kind: name for name, kind in KINDS.items()}
 
 
-def cells(group_id: str, turn: Turn, annotations: Sequence[Annotation]) -> Cells:
+def cells(group_id: str, turn: Turn, annotations: Sequence[Annotation]) -> GroupRow:
     """Write the raw cells of a row as the tables alone have them; what differs in a file is in its record."""
     extra: dict[str, Any] = msgspec.json.decode(turn.extra or "{}")
     by_scheme = defaultdict(list)
     for annotation in annotations:
         by_scheme[annotation.scheme].append(annotation)
-    plain = Cells(
+    plain = GroupRow(
         group_id=group_id,
         message_id=turn.native_id or "",
         message_type=extra.get("message_type") or _TYPES.get(turn.kind, ""),
@@ -48,7 +51,7 @@ def cells(group_id: str, turn: Turn, annotations: Sequence[Annotation]) -> Cells
         sol_tracker_message=_joined(by_scheme[SOLUTION]),
         sol_tracker_all=_tracker(by_scheme[TRACKER]),
     )
-    return Cells(*map(quote, plain))._replace(**extra.get("cells", {}))
+    return GroupRow(*map(quote, plain))._replace(**extra.get("cells", {}))
 
 
 def _joined(annotations: Sequence[Annotation]) -> str:

@@ -4,13 +4,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from talkhouse.ingest.corpora.mantis.files import SPLITS
-from talkhouse.ingest.corpora.mantis.format import INTENT
+from talkhouse.ingest.corpora.mantis.format import INTENT, SPLITS
 from talkhouse.ingest.corpora.mantis.read import read
 from talkhouse.ingest.corpora.mantis.rules import RULES
 from talkhouse.ingest.corpora.mantis.write import text_ids_of, write, write_record
-from talkhouse.ingest.corpus import Author, Corpus, Datasheet, LicenceTerms, People, Reference, Scheme, Source
-from talkhouse.ingest.making import MakeOptions, Progress
+from talkhouse.ingest.corpus import (
+    Author,
+    Corpus,
+    Datasheet,
+    LicenceTerms,
+    MakeOptions,
+    MakerProgress,
+    People,
+    Reference,
+    Scheme,
+    Source,
+)
 
 DATASHEET = Datasheet(
     motivation=(
@@ -64,7 +73,9 @@ _DRIVE = "https://drive.google.com/uc?export=download&id="
 _NO_SUM = "the authors publish none, and neither does Google Drive"
 
 
-def _make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:
+def _make(
+    inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: MakerProgress
+) -> Mapping[str, Any]:
     # Needs an XML parser, which other commands spare.
     from talkhouse.ingest.corpora.mantis.make.from_dumps import make
 
@@ -108,11 +119,7 @@ CORPUS = Corpus(
         "G. Penha, A. Balan, C. Hauff: Introducing MANtIS: a novel Multi-Domain Information Seeking Dialogues Dataset. "
         "2019. arXiv 1912.04639."
     ),
-    authors=(
-        Author("Penha", "Gustavo"),
-        Author("Balan", "Alexandru"),
-        Author("Hauff", "Claudia"),
-    ),
+    authors=(Author("Penha", "Gustavo"), Author("Balan", "Alexandru"), Author("Hauff", "Claudia")),
     year=2019,
     reference=Reference(
         title="Introducing MANtIS: a novel Multi-Domain Information Seeking Dialogues Dataset", arxiv="1912.04639"

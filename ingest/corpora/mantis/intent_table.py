@@ -9,8 +9,7 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
-from talkhouse.ingest.corpora.mantis.files import CORPUS, INTENTS_CSV, SPLITS
-from talkhouse.ingest.corpora.mantis.format import INTENT
+from talkhouse.ingest.corpora.mantis.format import CORPUS, INTENT, INTENTS_CSV, SPLITS
 from talkhouse.ingest.decode import BadRecord, dump_extra
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
@@ -165,13 +164,13 @@ class _Table:
         yield from spaces(intents)
 
 
-class _FileExtra(Struct):
+class _IntentFileExtra(Struct):
     header: str = ""
     newline: str = "\n"
     tail: str = ""
 
 
-class _RecordExtra(Struct):
+class _IntentRowExtra(Struct):
     raw: str | None = None
 
 
@@ -194,7 +193,7 @@ def write(first: StoredRecord, following: Iterator[StoredRecord]) -> Iterator[by
 def write_record(stored: StoredRecord) -> bytes:
     """Write one row with the line end of its file."""
     record = stored.loaded
-    extra = decode(record.extra or "{}", type=_RecordExtra)
+    extra = decode(record.extra or "{}", type=_IntentRowExtra)
     if extra.raw is not None:
         return extra.raw.encode()
     turn = stored.annotations[0].turn_index or 0
@@ -202,5 +201,5 @@ def write_record(stored: StoredRecord) -> bytes:
     return line(record.native_id or "", turn, intents, record.split or "", _file_extra(stored).newline).encode()
 
 
-def _file_extra(stored: StoredRecord) -> _FileExtra:
-    return decode(stored.file.extra or "{}", type=_FileExtra)
+def _file_extra(stored: StoredRecord) -> _IntentFileExtra:
+    return decode(stored.file.extra or "{}", type=_IntentFileExtra)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
-from talkhouse.ingest.corpora.mantis.files import (
+from talkhouse.ingest.corpora.mantis.format import (
     CORPUS,
     INTENTS,
     INTENTS_CSV,
@@ -18,10 +18,10 @@ from talkhouse.ingest.corpora.mantis.files import (
     role,
 )
 from talkhouse.ingest.corpora.mantis.intent_table import read_table
-from talkhouse.ingest.corpora.mantis.ranking.read import Ranking, lone_lookup
+from talkhouse.ingest.corpora.mantis.ranking import RankingReader, lone_lookup
+from talkhouse.ingest.keys import Texts
 from talkhouse.ingest.outcomes import Outcome, Unrecognised
 from talkhouse.ingest.sources import SourceFile, duplicate_part
-from talkhouse.ingest.texts import Texts
 
 _TRANSCRIPTS = ("labels.txt", "labels_2.txt")
 
@@ -71,25 +71,24 @@ def _is_elsewhere(file: SourceFile, part: Role, parts: _Files, sites: _Sites) ->
 def _parts(parts: _Files, tables: list[SourceFile], sites: _Sites) -> Iterator[Outcome]:
     """Read the parts of the corpus in an order in which each is there before what refers to it."""
     # Needs Polars, which commands that don't read spare.
-    from talkhouse.ingest.corpora.mantis.conversations.batch import Build
-    from talkhouse.ingest.corpora.mantis.conversations.read import read_dialogues
+    from talkhouse.ingest.corpora.mantis.conversations import ConversationState, read_dialogues
 
     ranked = {part.split for part in parts if part.subset in RANKING and part.split}
     index = ContextIndex(ranked, is_labelled=bool(tables))
     shared = {split for split in SPLITS if {Role(MERGED, split), Role(INTENTS, split)} <= parts.keys()}
-    build, texts = Build(index, shared), Texts(CORPUS)
+    build, texts = ConversationState(index, shared), Texts(CORPUS)
     if (file := parts.get(Role(MANIFEST, None))) is not None:
         outcome, build.sites = read_manifest(file)
         yield outcome
-    for part in _of(parts, (MERGED, INTENTS)):
+    for part in _roles_present(parts, (MERGED, INTENTS)):
         yield from read_dialogues(build, parts[part], part)
     for file, part in sites:
         yield from read_dialogues(build, file, part, f"{file.path.parent.name}/")
     yield from _labels(tables, index)
-    for part in _of(parts, RANKING):
+    for part in _roles_present(parts, RANKING):
         lookup = parts.get(Role(f"{part.subset}_lookup", part.split))
-        yield from Ranking(index, texts, parts[part], lookup, part).read()
-    for part in _of(parts, [f"{subset}_lookup" for subset in RANKING]):
+        yield from RankingReader(index, texts, parts[part], lookup, part).read()
+    for part in _roles_present(parts, [f"{subset}_lookup" for subset in RANKING]):
         if Role(part.subset.removesuffix("_lookup"), part.split) not in parts:
             yield from lone_lookup(parts[part], part)
 
@@ -106,7 +105,7 @@ def _labels(tables: list[SourceFile], index: ContextIndex) -> Iterator[Outcome]:
             yield outcome
 
 
-def _of(parts: _Files, subsets: Iterable[str]) -> list[Role]:
+def _roles_present(parts: _Files, subsets: Iterable[str]) -> list[Role]:
     """List the files that there are of some parts, split by split."""
     return [Role(subset, split) for subset in subsets for split in SPLITS if Role(subset, split) in parts]
 

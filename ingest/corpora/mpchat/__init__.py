@@ -79,12 +79,7 @@ CORPUS = Corpus(
         "J. Ahn, Y. Song, S. Yun, G. Kim: MPCHAT: Towards Multimodal Persona-Grounded Conversation. Proceedings of the "
         "61st Annual Meeting of the Association for Computational Linguistics (ACL), 2023. arXiv 2305.17388."
     ),
-    authors=(
-        Author("Ahn", "Jaewoo"),
-        Author("Song", "Yeda"),
-        Author("Yun", "Sangdoo"),
-        Author("Kim", "Gunhee"),
-    ),
+    authors=(Author("Ahn", "Jaewoo"), Author("Song", "Yeda"), Author("Yun", "Sangdoo"), Author("Kim", "Gunhee")),
     year=2023,
     reference=Reference(
         kind="inproceedings",

@@ -1,14 +1,19 @@
 """The published files, dialogues and persona elements with workers' labels; optional fields are UNSET where absent."""
 
-from collections.abc import Iterable, Iterator
+import dataclasses
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from talkhouse.ingest import decode
+from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.rows import Annotation
 
 CORPUS = "mpchat"
@@ -162,7 +167,7 @@ ENTAILMENT = f"{CORPUS}.entailment"
 OVERALL = f"{CORPUS}.entailment_overall"
 
 
-class Label(NamedTuple):
+class WorkerLabel(NamedTuple):
     """A worker's vote, or what all votes come to, by the columns of main.annotations."""
 
     scheme: str
@@ -173,18 +178,18 @@ class Label(NamedTuple):
     extra: str | None = None
 
 
-def labels_of(element: PersonaElement) -> tuple[Label, ...]:
+def labels_of(element: PersonaElement) -> tuple[WorkerLabel, ...]:
     """List the votes on an element, and the label that came of them."""
     return tuple(_labels(element))
 
 
-def _labels(element: PersonaElement) -> Iterator[Label]:
+def _labels(element: PersonaElement) -> Iterator[WorkerLabel]:
     votes = element.label_per_worker
     for index, (worker, vote) in enumerate(votes if isinstance(votes, list) else ()):
         name, extra = (worker, None) if isinstance(worker, str) else (None, decode.dump({"worker": worker}))
-        yield Label(ENTAILMENT, index, name, msgspec.json.encode(vote).decode(), _number(vote), extra)
+        yield WorkerLabel(ENTAILMENT, index, name, msgspec.json.encode(vote).decode(), _number(vote), extra)
     if isinstance(element.label_overall, str):
-        yield Label(OVERALL, 0, None, element.label_overall)
+        yield WorkerLabel(OVERALL, 0, None, element.label_overall)
 
 
 def _number(vote: float | bool | None) -> float | None:
@@ -205,3 +210,64 @@ def label_fields(annotations: Iterable[Annotation]) -> dict[str, Any]:
             worker = row.annotator_id if row.extra is None else msgspec.json.decode(row.extra)["worker"]
             votes.append([worker, Raw((row.label or "null").encode())])
     return {"label_overall": overall, "label_per_worker": votes}
+
+
+class Use(NamedTuple):
+    """A persona where a list names it, and what belongs to this mention of it alone."""
+
+    persona_id: str
+    native_id: str
+    extra: str | None
+    """The order of its keys where it is not the persona's, and labels that are null or empty."""
+    title_length: int
+    labels: tuple[WorkerLabel, ...]
+
+
+@dataclass
+class PersonaList:
+    """One list of persona elements; ``sizes`` are those of the authors' lists where it is a list of lists."""
+
+    field: ListField
+    turn_index: int | None
+    raws: list[Raw]
+    sizes: list[int] = dataclasses.field(default_factory=list)
+    fingerprints: list[bytes] = dataclasses.field(default_factory=list)
+    """A hash for each element, once they are decoded."""
+    uses: list[Use] = dataclasses.field(default_factory=list)
+    """One for each element, once all have their personas."""
+
+    def pointer(self, index: int) -> str:
+        """Point at the element with this number, inside the dialogue."""
+        match self.field.nesting:
+            case Nesting.FLAT:
+                return f"/{self.field.name}/{index}"
+            case Nesting.PER_TURN:
+                return f"/{self.field.name}/{self.turn_index}/{index}"
+            case Nesting.ONE_PER_TURN:
+                return f"/{self.field.name}/{self.turn_index}"
+            case Nesting.PER_AUTHOR:
+                position = bisect_right(self._ends, index)
+                before = self._ends[position - 1] if position else 0
+                return f"/{self.field.name}/{position}/{index - before}"
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where the lists of the authors end among all elements."""
+        return list(accumulate(self.sizes))
+
+
+Lists: TypeAlias = Mapping[tuple[str, int | None], PersonaList]
+"""The lists of a dialogue that are not empty, by set and turn."""
+
+
+def check_unknown(pointer: str, piece: bytes) -> None:
+    """Raise BadRecord where a field that no documentation names could not be kept: TH-01, TH-02 or TH-04."""
+    try:
+        decode.check_depth(piece)
+        piece.decode()
+        decode.decoder(Raw).decode(piece)  # a number beyond any double is no defect
+    except BadRecord as bad:
+        raise BadRecord(bad.rule, bad.detail, pointer) from bad
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        problem = decode.json_problem(piece, error)
+        raise BadRecord(problem.rule, problem.detail, pointer + problem.pointer) from error

@@ -1,13 +1,26 @@
-"""What is unusual about a dialogue or a persona element that is loaded all the same: MP-07 to MP-10."""
+"""What is unusual about what is loaded all the same, and which examples are rejected: MP-03 to MP-05, MP-07 to -10."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, Raw, Struct
 
-from talkhouse.ingest.corpora.mpchat.format import Nesting, PersonaElement, SourceDialogue, TaskFile
-from talkhouse.ingest.corpora.mpchat.persona_lists import Lists
+from talkhouse.ingest import decode
+from talkhouse.ingest.corpora.mpchat.format import (
+    GROUNDING,
+    RESPONSE,
+    SPEAKER,
+    GroundingDialogue,
+    Lists,
+    Nesting,
+    PersonaElement,
+    PersonaList,
+    ResponseDialogue,
+    SourceDialogue,
+    TaskFile,
+)
 from talkhouse.ingest.outcomes import ReaderFinding
 
 _OF_MAIN_AUTHOR = frozenset({"candidate", "gpp_gold", "gpp_remainder", "si_main"})
@@ -128,3 +141,150 @@ def _listed(values: list[str] | list[int]) -> str:
     """Show the first of many values, and how many there are."""
     shown = ", ".join(map(str, values[:_SHOWN]))
     return shown if len(values) <= _SHOWN else f"{shown} ... ({len(values)} in all)"
+
+
+CANDIDATES = 100
+"""The authors' --max_num_responses, --max_num_candidate_persona_elements and --max_num_candidate_authors."""
+
+
+class _Title(Struct):
+    title: str
+
+
+def answers_first(dialogue: SourceDialogue, lists: Lists) -> set[int]:
+    """Return the turns whose candidate list has the answer first, as the authors' code asserts it."""
+    if isinstance(dialogue, ResponseDialogue):
+        candidates = dialogue.nrp_candidate_responses or []
+        return {turn for turn, texts in enumerate(candidates) if texts and texts[0] == dialogue.messages[turn]}
+    if isinstance(dialogue, GroundingDialogue):
+        both = (
+            (turn, one, lists.get(("gpp_gold", turn))) for (name, turn), one in lists.items() if name == "gpp_persona"
+        )
+        return {
+            turn
+            for turn, one, gold in both
+            if turn is not None and gold and one.uses[0].native_id == gold.uses[0].native_id
+        }
+    last = len(dialogue.messages) - 1
+    candidates_of, main = lists.get(("si_author", last)), lists.get(("si_main", None))
+    if candidates_of is None or not candidates_of.sizes:
+        return set()
+    first = candidates_of.raws[: candidates_of.sizes[0]]
+    return {last} if _joined(first) == _joined(main.raws if main else []) else set()
+
+
+def rejected_examples(
+    task_file: TaskFile, dialogue: SourceDialogue, split: str, lists: Lists, first: set[int]
+) -> Iterator[ReaderFinding]:
+    """Report each example that is rejected; a finding without a turn is about all examples of the record."""
+    has_candidates = split != "train"
+    if isinstance(dialogue, ResponseDialogue):
+        yield from _responses(dialogue, lists, first, has_candidates=has_candidates)
+    elif isinstance(dialogue, GroundingDialogue):
+        for turn in _turns_of_main_author(dialogue):
+            if ("gpp_gold", turn) in lists:
+                yield from _grounding(turn, lists, first, has_candidates=has_candidates)
+    else:
+        yield from _speaker(len(dialogue.messages) - 1, lists, first, has_candidates=has_candidates)
+    if has_candidates:
+        yield from _repeats(task_file, dialogue, lists, first)
+
+
+def _responses(
+    dialogue: ResponseDialogue, lists: Lists, first: set[int], *, has_candidates: bool
+) -> Iterator[ReaderFinding]:
+    turns = _turns_of_main_author(dialogue)
+    wrong = _wrong_size(lists.get(("candidate", None)), RESPONSE)
+    if turns and wrong:
+        yield _rejected("MP-05", RESPONSE, f"candidate_personas {wrong}", "/candidate_personas", None)
+    if has_candidates:
+        lists_of_turns = dialogue.nrp_candidate_responses or [None] * len(dialogue.messages)
+        for turn in turns:
+            texts, pointer = lists_of_turns[turn], f"/{RESPONSE.candidates}/{turn}"
+            if not texts:
+                yield _rejected("MP-03", RESPONSE, "no candidates", pointer, turn)
+                continue
+            if turn not in first:
+                yield _rejected("MP-03", RESPONSE, "the first candidate is not the message", pointer, turn)
+            if len(texts) != CANDIDATES:
+                yield _rejected("MP-04", RESPONSE, f"{len(texts)} candidates, not {CANDIDATES}", pointer, turn)
+
+
+def _grounding(turn: int, lists: Lists, first: set[int], *, has_candidates: bool) -> Iterator[ReaderFinding]:
+    wrong = _wrong_size(lists.get(("gpp_remainder", turn)), GROUNDING)
+    candidates, pointer = lists.get(("gpp_persona", turn)), f"/{GROUNDING.candidates}/{turn}"
+    if wrong:
+        yield _rejected("MP-05", GROUNDING, f"gpp_candidate_personas {wrong}", f"/gpp_candidate_personas/{turn}", turn)
+    if has_candidates and candidates is None:
+        yield _rejected("MP-03", GROUNDING, "no candidates", pointer, turn)
+    elif has_candidates and candidates:
+        if turn not in first:
+            yield _rejected("MP-03", GROUNDING, "the first candidate is not the gold persona", pointer, turn)
+        yield from _too_few(GROUNDING, len(candidates.uses), pointer, turn)
+
+
+def _speaker(last: int, lists: Lists, first: set[int], *, has_candidates: bool) -> Iterator[ReaderFinding]:
+    wrong = _wrong_size(lists.get(("si_main", None)), SPEAKER)
+    candidates, pointer = lists.get(("si_author", last)), f"/{SPEAKER.candidates}"
+    if wrong:
+        main = "si_main_author_candidate_personas"
+        yield _rejected("MP-05", SPEAKER, f"{main} {wrong}", f"/{main}", None)
+    if has_candidates and candidates is None:
+        yield _rejected("MP-03", SPEAKER, "no candidates", pointer, None)
+    elif has_candidates and candidates:
+        if not first:
+            yield _rejected("MP-03", SPEAKER, "the first author's titles are not the main author's", pointer, None)
+        sizes = candidates.sizes
+        wrong_sizes = [k for k, size in enumerate(sizes[:CANDIDATES]) if not 1 <= size <= SPEAKER.limit]
+        if wrong_sizes:
+            detail = f"{len(wrong_sizes)} candidate authors have a list of other than 1 to {SPEAKER.limit} elements"
+            yield _rejected("MP-05", SPEAKER, detail, f"{pointer}/{wrong_sizes[0]}", None)
+        yield from _too_few(SPEAKER, len(sizes), pointer, None)
+
+
+def _too_few(task_file: TaskFile, count: int, pointer: str, turn: int | None) -> Iterator[ReaderFinding]:
+    if count < CANDIDATES:
+        yield _rejected("MP-04", task_file, f"{count} candidates, fewer than {CANDIDATES}", pointer, turn)
+    elif count > CANDIDATES:
+        detail = f"{count} candidates: the first {CANDIDATES} are taken"
+        yield ReaderFinding("MP-04", detail, pointer=pointer, turn_index=turn, severity="warn")
+
+
+def _repeats(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists, first: set[int]) -> Iterator[ReaderFinding]:
+    turns = sorted(turn for turn in first if _is_repeated(task_file, dialogue, lists, turn))
+    if turns:
+        pointer = f"/{task_file.candidates}" + ("" if task_file is SPEAKER else f"/{turns[0]}")
+        detail = f"the answer stands among its candidates again, at turn {', '.join(map(str, turns))}"
+        yield ReaderFinding("MP-09", detail, pointer=pointer, turn_index=turns[0])
+
+
+def _is_repeated(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists, turn: int) -> bool:
+    """Whether another candidate has the gold one's text; lengths are compared first, words where these agree."""
+    if isinstance(dialogue, ResponseDialogue):
+        texts = (dialogue.nrp_candidate_responses or [])[turn] or []
+        return texts.count(texts[0]) > 1
+    one = lists[task_file.lists[-1].set_name, turn]
+    sizes = (one.sizes or [1] * len(one.uses))[:CANDIDATES]
+    ends = list(accumulate(sizes, initial=0))
+    characters = list(accumulate((use.title_length for use in one.uses), initial=0))
+    lengths = [characters[end] - characters[start] + end - start for start, end in pairwise(ends)]
+    same = [k for k, length in enumerate(lengths) if length == lengths[0] and sizes[k]]
+    gold, *others = [_joined(one.raws[ends[k] : ends[k + 1]]) for k in same] if len(same) > 1 else [""]
+    return gold in others
+
+
+def _turns_of_main_author(dialogue: SourceDialogue) -> list[int]:
+    return [turn for turn, author in enumerate(dialogue.authors) if author == dialogue.main_author]
+
+
+def _wrong_size(one: PersonaList | None, task_file: TaskFile) -> str:
+    size = len(one.uses) if one else 0
+    return "" if 1 <= size <= task_file.limit else f"has {size} elements, not 1 to {task_file.limit}"
+
+
+def _rejected(rule: str, task_file: TaskFile, detail: str, pointer: str, turn: int | None) -> ReaderFinding:
+    return ReaderFinding(rule, detail, pointer=pointer, task=task_file.task, turn_index=turn)
+
+
+def _joined(raws: list[Raw]) -> str:
+    return " ".join(decode.decoder(_Title).decode(raw).title for raw in raws)

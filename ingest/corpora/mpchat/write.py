@@ -10,7 +10,6 @@ from typing import IO, Any
 import msgspec
 from msgspec import Raw, Struct
 
-from talkhouse.ingest.corpora.mpchat.dialogue import seconds_since
 from talkhouse.ingest.corpora.mpchat.format import (
     RESPONSES,
     SPEAKER,
@@ -21,7 +20,7 @@ from talkhouse.ingest.corpora.mpchat.format import (
     TaskFile,
     label_fields,
 )
-from talkhouse.ingest.corpora.mpchat.read import write_images
+from talkhouse.ingest.corpora.mpchat.read import seconds_since, write_images
 from talkhouse.ingest.rows import Annotation, Candidate, Persona, PersonaUse, Turn
 from talkhouse.ingest.stored_record import StoredRecord, file_by_file
 
@@ -30,7 +29,7 @@ _COPIED = 1 << 20
 """Bytes that are copied from a temporary file at once."""
 
 
-class _FileExtra(Struct):
+class _TaskFileExtra(Struct):
     """What ``source_files.extra`` holds."""
 
     fields: list[str] = []
@@ -83,11 +82,11 @@ def _record(stored: StoredRecord, elements: ElementWriter) -> bytes:
 _TASK_FILES = {task_file.subset: task_file for task_file in TASK_FILES.values()}
 
 
-def _file_extra(stored: StoredRecord) -> _FileExtra:
-    return msgspec.json.decode(stored.file.extra or "{}", type=_FileExtra)
+def _file_extra(stored: StoredRecord) -> _TaskFileExtra:
+    return msgspec.json.decode(stored.file.extra or "{}", type=_TaskFileExtra)
 
 
-def _task_file(extra: _FileExtra, records: Iterable[StoredRecord]) -> Iterator[bytes]:
+def _task_file(extra: _TaskFileExtra, records: Iterable[StoredRecord]) -> Iterator[bytes]:
     """Write the dialogues of a file, quarantined ones as they came, in the order of its fields.
 
     Records come in the order of their indexes, so that the splits alternate: the first split is written as it
@@ -138,7 +137,7 @@ _REMEMBERED = 20_000
 """Written elements that are remembered; beyond, all are forgotten and written again."""
 
 
-class _RecordExtra(Struct):
+class _TaskRecordExtra(Struct):
     """What ``records.extra`` holds."""
 
     fields: list[str] = []
@@ -168,7 +167,7 @@ def _persona_fields(persona: Persona) -> dict[str, Any]:
 
 def write_dialogue(task_file: TaskFile, stored: StoredRecord, elements: ElementWriter) -> bytes:
     """Return a dialogue's JSON: first as the tables have it, then with what its record states differently."""
-    extra = msgspec.json.decode(stored.loaded.extra or "{}", type=_RecordExtra)
+    extra = msgspec.json.decode(stored.loaded.extra or "{}", type=_TaskRecordExtra)
     values = _messages(stored) | {"main_author": _name(stored.loaded.main_speaker_id)}
     values |= _Lists(task_file, stored, elements, extra.lists).fields()
     for pointer, value in {**extra.differs, **extra.lists, **extra.unknown}.items():

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 
 from talkhouse.ingest.declared.declaration.model import NO_PATH, JsonPath
 from talkhouse.ingest.declared.declaration.toml_text import KeyPath
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.errors import TalkhouseError, closest
 
 MOST = 10_000
 """Entries of a table or list: corpora have some dozens."""

@@ -22,10 +22,9 @@ from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, SplitObject
 from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
 from talkhouse.ingest.decode import dump
-from talkhouse.ingest.keys import digest_of
+from talkhouse.ingest.keys import Texts, digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
 from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Part, Record, Row, Turn
-from talkhouse.ingest.texts import Texts
 
 CANDIDATE_SET = "completion"
 """The name of the list of answers that are compared."""

@@ -9,8 +9,7 @@ import click
 
 from talkhouse.cli.terminal import completion
 from talkhouse.cli.terminal.command import Command
-from talkhouse.ingest.files.boundary import OPTION
-from talkhouse.ingest.files.limits import described
+from talkhouse.ingest.files.limits import LINKS_OPTION, described
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import name_corpus_folders
 
@@ -142,7 +141,8 @@ input_limit = click.option(
     f"Defaults: {described()}.",
 )
 follow_links = flag(
-    OPTION, help="Also follow links that lead out of the folder that was named; only where you trust whoever made it."
+    LINKS_OPTION,
+    help="Also follow links that lead out of the folder that was named; only where you trust whoever made it.",
 )
 no_wait = flag("--no-wait", help="If another build is running, stop and say which, instead of waiting for it.")
 dry_run = flag("--dry-run", help="Publish nothing, and show what would be published.")

@@ -11,7 +11,7 @@ from talkhouse.made import not_published
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
-    from talkhouse.build.run import Result
+    from talkhouse.build.run import BuildResult
     from talkhouse.explore.inventory import Inventory
 
 
@@ -43,7 +43,7 @@ def show_findings(findings: list[dict[str, Any]]) -> None:
 _COUNTED = ("dialogues", "turns", "labels", "candidates", "personas", "examples")
 
 
-def show(result: "Result") -> None:
+def show(result: "BuildResult") -> None:
     """Print what a build did, what is in the warehouse, and what to type next."""
     for note in result.notes:
         output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
@@ -62,7 +62,7 @@ def show(result: "Result") -> None:
     _suggest(result.status, _option(result.path))
 
 
-def _show_dry_run(result: "Result", inventory: "Inventory") -> None:
+def _show_dry_run(result: "BuildResult", inventory: "Inventory") -> None:
     """Print what a build would do: what is recognised, what is ignored and why, what is found."""
     output.print("[bold]Dry run[/]: nothing was published. The warehouse would contain:")
     show_corpora(result.status, unchanged=result.plan.keep)

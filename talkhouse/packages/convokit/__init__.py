@@ -21,8 +21,7 @@ from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.row_stream import OnRows, Rows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.terms import parts_of, with_terms
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.sql import literal
 from talkhouse.schema.tables import metadata
 from talkhouse.warehouse.opened import Warehouse

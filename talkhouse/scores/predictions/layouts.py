@@ -11,8 +11,8 @@ from pyarrow import lib as pa
 
 from talkhouse.ingest.decode import BadRecord, check_depth
 from talkhouse.ingest.files.archives import open_archive, open_member
+from talkhouse.ingest.files.disk_files import readable as readable_archive
 from talkhouse.ingest.files.limits import Limits
-from talkhouse.ingest.files.source_errors import readable as readable_archive
 from talkhouse.queries.heads import LayoutQuery
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal

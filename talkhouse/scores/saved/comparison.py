@@ -7,8 +7,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import CatalogueError, UsageError
+from talkhouse.schema.errors import CatalogueError, UsageError, closest
 from talkhouse.scores.resampling import (
     RESAMPLES,
     SEED,

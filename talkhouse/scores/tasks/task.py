@@ -10,8 +10,7 @@ import duckdb
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.queries.catalogue import METRICS, Catalogue, catalogue
 from talkhouse.queries.heads import LayoutQuery, MacroQuery, MetricQuery, PrintedQuery, ScoreQuery
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import CatalogueError, UsageError
+from talkhouse.schema.errors import CatalogueError, UsageError, closest
 from talkhouse.schema.sql import identifier
 from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline
 

@@ -10,7 +10,7 @@ from typing import Any
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.registry import folder_of
 from talkhouse.ingest.sources import opened
-from talkhouse.schema.closest import closest
+from talkhouse.schema.errors import closest
 from talkhouse.testing.failure import CannotCheck, require
 from talkhouse.testing.subject import Subject
 

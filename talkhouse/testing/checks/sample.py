@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.limits import Boundary
 from talkhouse.restore.verify import FINE, Status, verify
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.testing.failure import CannotCheck, require, require_none

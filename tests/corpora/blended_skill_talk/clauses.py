@@ -29,7 +29,6 @@ def without_gold(texts: list[str]) -> list[str]:
 
 
 def one_turn(episode: dict[str, Any]) -> dict[str, Any]:
-    """Leave an episode so many turns that it makes no example."""
     return shortened(episode, 1)
 
 

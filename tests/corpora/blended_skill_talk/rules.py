@@ -78,7 +78,6 @@ def _unescape(value: str) -> str:
 
 
 def round_tripped(value: str) -> str:
-    """Return a text as it comes back from a line."""
     return _unescape(_escape(value))
 
 
@@ -157,7 +156,6 @@ def overlap(one: str, other: str) -> int:
 
 
 def wizard_entries(episode: Episode) -> list[tuple[str, list[str]]]:
-    """Yield (text, labels) of an episode of Wizard of Wikipedia."""
     turns = episode["dialog"]
     if "Wizard" in turns[0]["speaker"]:
         pairs = [(turns[i - 1]["text"] if i else None, turns[i]["text"]) for i in range(0, len(turns) - 2, 2)]

@@ -15,7 +15,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora import blended_skill_talk
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
-from talkhouse.ingest.corpora.blended_skill_talk.persona_lists import _parse_topic
+from talkhouse.ingest.corpora.blended_skill_talk.other_files import _parse_topic
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds, invented_examples
@@ -45,86 +45,6 @@ def worked(build_data: Build, tmp_path: Path) -> duckdb.DuckDBPyConnection:
     raw = HERE / "golden" / "worked_example" / "raw"
     (tmp_path / "data" / "blended_skill_talk").symlink_to(raw, target_is_directory=True)
     return build_data(tmp_path / "data", follow_links=True)
-
-
-TEXT = (
-    "your persona: i teach maths.\nyour persona: my cat is called pi.\nRye bread\nHello there \nI adore sourdough.\n"
-    "Do you bake|fry?"
-)
-
-
-@pytest.mark.parametrize(
-    ("split", "chosen", "candidates"),
-    [
-        ("train", "convai2 ", [None, None]),
-        ("valid", "convai2", [["no idea", "I bake.\tOften", "a|b "], ["bye", "Thanks "]]),
-    ],
-)
-def test_worked_example(
-    split: str, chosen: str, candidates: list[list[str] | None], worked: duckdb.DuckDBPyConnection
-) -> None:
-    wanted = "entry_index, text, label, guided_chosen_suggestion, episode_done, label_candidates"
-    assert columns(worked, "guided_response", wanted, split) == [
-        (0, TEXT, "I bake.\tOften", chosen, False, candidates[0]),
-        (1, "Nice", "Thanks", "", True, candidates[1]),
-    ]
-
-
-@pytest.mark.slow
-def test_literal_escapes_become_what_they_stand_for(worked: duckdb.DuckDBPyConnection) -> None:
-    found = columns(worked, "guided_response", "free_message, label, label_candidates", "test")
-    assert found == [("path is C:\temp\new", "literal |", ["literal |", "no . "])]
-    clean = columns(worked, "guided_response_clean", "free_message, label, label_candidates", "test")
-    assert clean == [(r"path is C:\temp\new", "literal __PIPE__", ["literal __PIPE__", "no ."])]
-
-
-def test_suggestions_are_candidates_in_the_order_in_which_they_were_shown(con: duckdb.DuckDBPyConnection) -> None:
-    query = """
-        select turn_index, list(source order by position)
-        from main.candidates
-        where record_id = 'blended_skill_talk/episodes/train/0' and candidate_set = 'suggestion'
-        group by turn_index
-        order by turn_index
-    """
-    other = ["wizard_of_wikipedia", "convai2", "empathetic_dialogues"]
-    assert con.execute(query).fetchall() == [(3, list(MODELS)), (5, other), (7, list(MODELS))]
-
-
-def test_what_was_taken_is_an_annotation_with_its_text(con: duckdb.DuckDBPyConnection) -> None:
-    query = """
-        select turn_index, label, extra ->> 'text'
-        from main.annotations
-        where record_id = 'blended_skill_talk/episodes/train/0'
-        order by turn_index
-    """
-    text = "I would have, too. Will you ride it?"
-    assert con.execute(query).fetchall() == [(3, "", None), (5, "empathetic_dialogues", text), (7, " ", None)]
-
-
-def test_only_conversations_of_this_corpus_are_dialogues(con: duckdb.DuckDBPyConnection) -> None:
-    query = """
-        select distinct subset
-        from main.records
-        where corpus_id = 'blended_skill_talk' and dialogue_id is not null
-    """
-    assert con.execute(query).fetchall() == [("episodes",), ("human_annotations",)]
-
-
-@pytest.mark.slow
-def test_the_topicifiers_are_empty_without_their_files(worked: duckdb.DuckDBPyConnection) -> None:
-    for view in ("convai2_persona_topicifier", "wow_persona_topicifier", "ed_persona_topicifier"):
-        assert worked.execute(f"select count(*) from blended_skill_talk.{view}").fetchall() == [(0,)]
-    assert worked.execute("select distinct is_safe from blended_skill_talk.persona_context").fetchall() == [(None,)]
-
-
-@pytest.mark.slow
-def test_one_bad_length_rejects_the_whole_file(build_data: Build, tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    raw = HERE / "broken" / "BS-01" / "raw"
-    (tmp_path / "data" / "blended_skill_talk").symlink_to(raw, target_is_directory=True)
-    con = build_data(tmp_path / "data", follow_links=True)
-    assert con.execute("select pointer, detail like '% at /1' from meta.quarantine").fetchall() == [("", True)]
-    assert con.execute("select distinct split from main.records").fetchall() == [("valid",)]
 
 
 @pytest.mark.slow
@@ -206,7 +126,6 @@ SUGGESTED = st.fixed_dictionaries(dict.fromkeys(MODELS, TEXTS))
 
 @st.composite
 def episodes(draw: st.DrawFn, *, has_candidates: bool) -> dict[str, Any]:
-    """Invent an episode that the reference code reads."""
     count = draw(st.integers(0, 5))
     episode = {
         "personas": [draw(st.lists(SENTENCE, min_size=2, max_size=3)) for _ in range(2)],

@@ -58,8 +58,7 @@ LAYOUTS: dict[str, tuple[Any, list[tuple[str | None, int | None, str]]]] = {
 
 
 @pytest.mark.parametrize(
-    "layout",
-    [pytest.param(name, marks=[] if name == "words" else pytest.mark.slow) for name in LAYOUTS],
+    "layout", [pytest.param(name, marks=[] if name == "words" else pytest.mark.slow) for name in LAYOUTS]
 )
 def test_modes_and_turns_are_found_however_they_are_told(layout: str, build_data: Build, tmp_path: Path) -> None:
     content, expected = LAYOUTS[layout]

@@ -3,7 +3,6 @@
 import ast
 import json
 import shutil
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
-from talkhouse.restore.write_back import write_back
 from tests.corpora.blended_skill_talk.rules import Topicifier, acts, clean_acts, contexts
 from tests.corpora.blended_skill_talk.test_blended_skill_talk import columns, numbered, write_json
 
@@ -60,19 +58,6 @@ FIRST_ACTS: dict[str, list[tuple[Any, ...]]] = {
 }
 """The first acts of each split as ParlAI's regression files have them: data set, lines and characters of the text,
 hashes of text and label, chosen suggestion, end of episode, hash of the last candidate with its blank."""
-
-
-@pytest.fixture(scope="module")
-def folder(real_data: Path) -> Path:
-    if not (real_data / "blended_skill_talk").is_dir():
-        pytest.skip("TALKHOUSE_DATA has no folder blended_skill_talk")
-    return real_data / "blended_skill_talk"
-
-
-@pytest.fixture(scope="module")
-def real(folder: Path, real_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG001
-    with talkhouse.open(real_warehouse) as con:
-        yield con
 
 
 def published(folder: Path, split: str) -> list[dict[str, Any]]:
@@ -220,12 +205,3 @@ def test_the_topicifier_makes_as_many_examples_as_published(
     if found[0] < TOPICIFIED[task][split][0]:
         pytest.skip(f"{task} of {split} is not given whole")
     assert found == TOPICIFIED[task][split]
-
-
-def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
-    write_back(real, CORPUS, tmp_path)
-    for path in (path for path in folder.rglob("*") if path.suffix in (".json", ".txt")):
-        came, went = path.read_bytes(), (tmp_path / path.relative_to(folder)).read_bytes()
-        if path.suffix == ".json":
-            came, went = (json.dumps(json.loads(one)).encode() for one in (came, went))
-        assert went == came, path.name

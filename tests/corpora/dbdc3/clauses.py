@@ -17,7 +17,6 @@ VOTES = f"{TURN}/annotations"
 
 
 def labels(*some: str) -> Any:
-    """Make the labels of a turn, by one annotator each."""
     return put(VOTES, [{"breakdown": one, "annotator-id": f"a{number}"} for number, one in enumerate(some)])
 
 
@@ -60,12 +59,7 @@ CLAUSES = [
         f"{CIC}#",
         "no background paragraph (CIC9001.log.context) for this CIC dialogue",
     ),
-    Clause(
-        "DB-06",
-        write(LONE, "A river.\n"),
-        f"{LONE}#",
-        "a background paragraph without the dialogue CIC9009",
-    ),
+    Clause("DB-06", write(LONE, "A river.\n"), f"{LONE}#", "a background paragraph without the dialogue CIC9009"),
     Clause(
         "DB-08", put(f"{TURN}/utterance", "Other words."), f"DBDC3/dbdc3_revised{LOG[11:]}#", "kept as dbdc3:YI9001~"
     ),

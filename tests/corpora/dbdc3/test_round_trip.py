@@ -1,23 +1,16 @@
 """DBDC3: logs and paragraphs of any text and shape, through a build and back: equal in every value and in key order."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import talkhouse
-from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.dbdc3 import CORPUS
-from talkhouse.ingest.unloading.unload import stored_records
-from talkhouse.restore.write_back import write_back
 from tests.conftest import ONCE_BROKEN, invented_builds
+from tests.corpora.unusual import BOM, files_back
 
 ODD_TEXTS = (
     "",
@@ -68,8 +61,7 @@ TIMES = ["", None, "2017-08-30 16:48:20", "0017-01-01 00:00:00", "2017-02-30 00:
 OPTIONS = {"turn-index": VALUE, "time": st.sampled_from(TIMES) | TEXT, "annotation-id": MAYBE}
 SYSTEM = thing({"speaker": st.just("S") | TEXT, "utterance": TEXT, "annotations": st.lists(LABEL, max_size=4)}, OPTIONS)
 USER = thing(
-    {"speaker": st.just("U"), "utterance": TEXT},
-    {"annotations": st.none() | st.lists(LABEL, max_size=2), **OPTIONS},
+    {"speaker": st.just("U"), "utterance": TEXT}, {"annotations": st.none() | st.lists(LABEL, max_size=2), **OPTIONS}
 )
 NAME = st.sampled_from(["CIC1", "iris_1", "7", "user/IRIS", "a~b"])
 LOG = thing(
@@ -90,38 +82,13 @@ def folder(draw: st.DrawFn) -> dict[str, bytes]:
     for number, log in enumerate([*logs, *again]):
         text = json.dumps(log, ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([None, 1])))
         path = f"release_{number}/en/dev/subset/{draw(st.sampled_from(['x', 'CIC1', '', ' ']))}.log.json"
-        files[path] = draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + text.encode()
+        files[path] = draw(st.sampled_from([b"", BOM])) + text.encode()
     for number, text in enumerate(draw(st.lists(TEXT, max_size=3))):
         name = draw(st.sampled_from(["CIC1", "7", ""]))
         files[f"contexts_{number}/{name}.log.context"] = text.encode()
     for number, raw in enumerate(draw(st.lists(BROKEN, max_size=3))):
-        files[f"broken_{number}/a.log.json"] = draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + raw
+        files[f"broken_{number}/a.log.json"] = draw(st.sampled_from([b"", BOM])) + raw
     return files
-
-
-def there_and_back(files: dict[str, bytes], place: Path, form: str | None = None) -> dict[str, bytes]:
-    """Build files, as they are or in an archive, and restore them."""
-    raw = place / "data" / "dbdc3" / "DBDC3"
-    for name, content in files.items():
-        (raw / name).parent.mkdir(parents=True, exist_ok=True)
-        (raw / name).write_bytes(content)
-    if form:
-        shutil.make_archive(str(raw), form, raw)
-        shutil.rmtree(raw)
-    build(place / "w.duckdb", Silent(), data=place / "data", limit=QuarantineLimit("100%"))
-    with talkhouse.open(place / "w.duckdb") as con:
-        write_back(con, CORPUS, place / "out")
-        assert_records_are_written_as_files(con, place / "out")
-    out = place / "out" / "DBDC3"
-    return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-
-
-def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: Path) -> None:
-    """A record alone is written as it is in its file, which it fills."""
-    assert CORPUS.write_record
-    for one in stored_records(con, CORPUS.id):
-        if one.record:
-            assert (output / one.path).read_bytes() == one.bom + CORPUS.write_record(one)
 
 
 def assert_equal(came: dict[str, bytes], went: dict[str, bytes]) -> None:
@@ -142,7 +109,7 @@ def assert_equal(came: dict[str, bytes], went: dict[str, bytes]) -> None:
 def test_invented_files_come_back_equal(
     files: dict[str, bytes], form: str | None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    assert_equal(files, there_and_back(files, tmp_path_factory.mktemp("logs"), form))
+    assert_equal(files, files_back(tmp_path_factory.mktemp("logs"), CORPUS, files, "DBDC3", form))
 
 
 def log(dialogue_id: str, turns: list[dict[str, Any]], **more: Any) -> bytes:
@@ -172,4 +139,4 @@ ONCE_LOST = {
 
 @pytest.mark.slow
 def test_what_was_once_lost_comes_back(tmp_path: Path) -> None:
-    assert_equal(ONCE_LOST, there_and_back(ONCE_LOST, tmp_path))
+    assert_equal(ONCE_LOST, files_back(tmp_path, CORPUS, ONCE_LOST, "DBDC3"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from talkhouse.ingest.corpora.delidata.format import Cells
+from talkhouse.ingest.corpora.delidata.format import GroupRow
 from talkhouse.testing.clauses import Change, Clause, copied, line, replaced, write
 
 GROUP = "delidata_corpus/10000001-aaaa-4bbb-8ccc-000000000001"
@@ -14,8 +14,7 @@ LAST = 9
 
 
 def cells(row: int, **texts: str) -> Change:
-    """Change cells of a row of the first group."""
-    return line(GROUP, row + 1, lambda text: "\t".join(Cells(*text.split("\t"))._replace(**texts)))
+    return line(GROUP, row + 1, lambda text: "\t".join(GroupRow(*text.split("\t"))._replace(**texts)))
 
 
 def doubled(row: int, **texts: str) -> Change:
@@ -23,13 +22,12 @@ def doubled(row: int, **texts: str) -> Change:
 
     def run(text: str) -> str:
         lines = text.split("\n")
-        return "\n".join([*lines[:-1], "\t".join(Cells(*lines[row + 1].split("\t"))._replace(**texts)), ""])
+        return "\n".join([*lines[:-1], "\t".join(GroupRow(*lines[row + 1].split("\t"))._replace(**texts)), ""])
 
     return whole(run)
 
 
 def whole(make: Callable[[str], str]) -> Change:
-    """Change the text of the first group."""
     return lambda folder: write(GROUP, make((folder / GROUP).read_bytes().decode()))(folder)
 
 

@@ -49,7 +49,6 @@ def own_and_next(listed: Iterable[Place]) -> tuple[float | None, float | None]:
 
 
 def metrics(groups: list[Group]) -> dict[str, dict[str, Any]]:
-    """Return every metric of the corpus over the whole of its view."""
     held, listed = states(groups), places(groups)
     changes = [state for state in held if state.is_changed]
     own, following = own_and_next(listed)
@@ -85,7 +84,6 @@ def metrics(groups: list[Group]) -> dict[str, dict[str, Any]]:
 
 
 def shared_metrics(groups: list[Group]) -> dict[str, dict[str, Any]]:
-    """Return the metrics on words of views that all corpora share."""
     listed = [place for place in places(groups) if place.is_message]
     words = [word_count(decoded(place.row["original_text"])) for place in listed]
     # The turns with a label of their type are the messages; of the turns right after them, only messages count.

@@ -12,14 +12,7 @@ HEADER = (
     "group_id\tmessage_id\tmessage_type\torigin\toriginal_text\tclean_text\tannotation_type\tannotation_target\t"
     "annotation_additional\tteam_performance\tperformance_change\tsol_tracker_message\tsol_tracker_all"
 )
-TASKS = (
-    "deliberation_type",
-    "probing_target",
-    "nonprobing_target",
-    "probing_generation",
-    "change_of_mind",
-    "outcome",
-)
+TASKS = ("deliberation_type", "probing_target", "nonprobing_target", "probing_generation", "change_of_mind", "outcome")
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,6 @@ def parse(name: str, text: str) -> Group:
 
 
 def read(folder: Path) -> list[Group]:
-    """Read the groups of a folder, in the order of their names."""
     paths = sorted((folder / "delidata_corpus").iterdir(), key=lambda path: path.name)
     kept = [path for path in paths if path.is_file() and not skip_reason(path.name)]
     return [parse(path.name, path.read_bytes().decode()) for path in kept]

@@ -42,58 +42,9 @@ def worked(build_data: Build, tmp_path: Path) -> duckdb.DuckDBPyConnection:
     return build_data(tmp_path / "data", follow_links=True)
 
 
-def test_worked_example(worked: duckdb.DuckDBPyConnection) -> None:
-    """The rows that the rules give for the group g1."""
-    first = ("g1", 1, "u1", "BEGIN", "Why 4?")
-    second = ("g1", 3, "u3", "Why 4?", "I'd add 7, Fox")
-    cell = "'I''d add 7, Fox'"
-    assert found(worked, "deliberation_type") == [
-        (*first, "Probing", "Why 4?"),
-        (*second, "Non-probing-deliberation", cell),
-    ]
-    assert found(worked, "probing_target") == [(*first, "Reasoning", "Why 4?")]
-    assert found(worked, "nonprobing_target") == [(*second, "Solution", cell)]
-    assert found(worked, "probing_generation") == [("g1", 1, "u1", [], "Why 4?")]
-    assert found(worked, "change_of_mind") == [(*first, 0.0, "0", "Why 4?"), (*second, 0.125, "+", cell)]
-    assert found(worked, "outcome") == [("g1", 0.625, 0.875, "gain")]
-
-
-@pytest.mark.slow
-def test_the_worked_example_breaks_the_one_rule_that_it_breaks(worked: duckdb.DuckDBPyConnection) -> None:
-    told = worked.execute("select rule, turn_index, detail from meta.findings").fetchall()
-    assert told == [("DE-07", 3, "the cards are 7, the tracker has for Elk: 4,7,A")]
-
-
-def test_aliases_are_people_of_one_group_only(con: duckdb.DuckDBPyConnection) -> None:
-    people = """
-        select distinct kind, is_anonymous, ends_with(speaker_id, '/' || name)
-        from main.speakers
-        where corpus_id = 'delidata'
-        order by all
-    """
-    assert con.execute(people).fetchall() == [("human", True, True), ("system", True, True)]
-    blank = "select count(*) from main.participants where ends_with(speaker_id, '/Guinea pig')"
-    assert con.execute(blank).fetchall() == [(1,)]
-    extra = "select count(*) from main.speakers where name = 'Yak'"
-    assert con.execute(extra).fetchall() == [(0,)], "a user of the tracker is no participant"
-
-
-def test_the_tracker_is_a_row_per_user_and_card(con: duckdb.DuckDBPyConnection) -> None:
-    query = """
-        select annotator_id, label
-        from main.annotations
-        where scheme = 'delidata.tracker' and record_id[10:17] = ? and turn_index = 0
-        order by annotator_index, item_index
-    """
-    assert con.execute(query, ["20000002"]).fetchall() == [("Mole", "A"), ("Yak", "7"), ("Yak", "2"), ("Heron", "N/A")]
-    last = [("Newt", "U"), ("Newt", "5"), ("Wren", "U"), ("Wren", "5"), ("Lynx", None)]
-    assert con.execute(query, ["30000003"]).fetchall() == last
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rule", "row", "tasks"),
-    [("DE-03", 1, TASKS[:1] + TASKS[4:5]), ("DE-04", 2, TASKS[:2] + TASKS[3:5])],
+    ("rule", "row", "tasks"), [("DE-03", 1, TASKS[:1] + TASKS[4:5]), ("DE-04", 2, TASKS[:2] + TASKS[3:5])]
 )
 def test_a_refused_row_makes_no_example_and_is_still_the_one_before(
     rule: str, row: int, tasks: tuple[str, ...], build_data: Build, tmp_path: Path
@@ -114,19 +65,6 @@ def test_a_refused_row_makes_no_example_and_is_still_the_one_before(
     """
     assert len(set(con.execute(kept).fetchall()[0])) == 1
     assert con.execute("select max(turn_index) from main.turns").fetchall()[0][0] > row
-
-
-@pytest.mark.slow
-def test_a_group_that_is_given_twice_is_one_dialogue_and_makes_examples_once(build_data: Build, tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    raw = Path(__file__).parent / "golden" / "repeated" / "raw"
-    (tmp_path / "data" / "delidata").symlink_to(raw, target_is_directory=True)
-    con = build_data(tmp_path / "data", follow_links=True)
-    counts = "select (select count(*) from main.records), (select count(*) from main.dialogues)"
-    assert con.execute(counts).fetchall() == [(3, 2)]
-    assert con.execute("select distinct record_id from main.examples").fetchall() == [
-        ("delidata/d0000001-aaaa-4bbb-8ccc-00000000000d",)
-    ]
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\t"), max_size=10)
@@ -159,9 +97,7 @@ ROW = st.fixed_dictionaries(
         "performance_change": STEP,
         "sol_tracker_message": st.sampled_from(["", "A", "A,7", "7,A", ",", "'A'"]),
         "sol_tracker_all": st.builds(
-            lambda users, style: quote(json.dumps(users, **style)),
-            TRACKER,
-            st.sampled_from(SPELLINGS),
+            lambda users, style: quote(json.dumps(users, **style)), TRACKER, st.sampled_from(SPELLINGS)
         ),
     }
 )
@@ -169,7 +105,6 @@ GROUP = st.tuples(st.permutations(["Fox", "SYSTEM", "Elk"]), NUMBER, st.lists(RO
 
 
 def written(number: int, names: list[str], start: str, rows: list[dict[str, str]], *, ends: bool) -> str:
-    """Write a group as its publisher would."""
     opening = [
         "-1",
         "INITIAL",

@@ -1,19 +1,17 @@
 """The numbers of DeliData that people see are what plain Python makes of the raw files: invented and real ones."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
 
-import talkhouse
 from talkhouse.charts import headlines
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql
 from talkhouse.ingest.corpora.delidata import CORPUS
-from talkhouse.ingest.registry import sample_of
 from talkhouse.query.sources import rows_behind
+from tests.corpora.conftest import Published
 from tests.corpora.delidata import figures, view_rows
 from tests.corpora.delidata.rules import Group, read
 
@@ -23,17 +21,9 @@ Given = tuple[duckdb.DuckDBPyConnection, list[Group]]
 (PAGE,) = (one for one in dashboards() if one.name == CORPUS.id)
 
 
-@pytest.fixture(scope="module", params=["sample", pytest.param("real", marks=pytest.mark.slow)])
-def given(request: pytest.FixtureRequest) -> Iterator[Given]:
-    if request.param == "sample":
-        folder, path = sample_of(CORPUS), request.getfixturevalue("sample")
-    else:
-        folder = request.getfixturevalue("real_data") / CORPUS.id
-        if not (folder / "delidata_corpus").is_dir():
-            pytest.skip("TALKHOUSE_DATA has no folder delidata/delidata_corpus")
-        path = request.getfixturevalue("real_warehouse")
-    with talkhouse.open(path) as con:
-        yield con, read(folder)
+@pytest.fixture
+def given(published: Published) -> Given:
+    return published.con, read(published.folder)
 
 
 def near(row: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,16 +1,12 @@
 """DeliData: what the rules give on the publisher's own files, all or some of them (set TALKHOUSE_DATA)."""
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-import talkhouse
-from talkhouse.ingest.corpora.delidata import CORPUS
-from talkhouse.restore.write_back import write_back
 from tests.corpora.delidata.rules import TASKS, Group, examples, read, team_performance
 from tests.corpora.delidata.test_delidata import found
 
@@ -29,21 +25,8 @@ LABELS = {
 
 
 @pytest.fixture(scope="module")
-def folder(real_data: Path) -> Path:
-    if not (real_data / "delidata" / "delidata_corpus").is_dir():
-        pytest.skip("TALKHOUSE_DATA has no folder delidata/delidata_corpus")
-    return real_data
-
-
-@pytest.fixture(scope="module")
 def groups(folder: Path) -> list[Group]:
-    return read(folder / "delidata")
-
-
-@pytest.fixture(scope="module")
-def real(folder: Path, real_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG001
-    with talkhouse.open(real_warehouse) as con:
-        yield con
+    return read(folder)
 
 
 OWN = "starts_with(dialogue_id, 'delidata:')"
@@ -60,7 +43,6 @@ def test_every_row_is_a_turn_and_every_alias_a_participant(
     assert count(real, f"select kind, count(*) from main.turns where {OWN} group by kind") == kinds
     people = Counter("system" if name == "SYSTEM" else "participant" for group in groups for name in group.named)
     assert count(real, f"select role, count(*) from main.participants where {OWN} group by role") == people
-    assert real.execute("select count(*) from meta.quarantine where corpus_id = 'delidata'").fetchall() == [(0,)]
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -102,13 +84,3 @@ def test_the_published_figures(real: duckdb.DuckDBPyConnection, groups: list[Gro
         from delidata.probing_target
     """
     assert real.execute(opening).fetchall() == [(1_738, 471, 47)]
-
-
-def test_every_file_comes_back_equal(
-    real: duckdb.DuckDBPyConnection, folder: Path, groups: list[Group], tmp_path: Path
-) -> None:
-    write_back(real, CORPUS, tmp_path)
-    for group in groups:
-        name = f"delidata_corpus/{group.name}"
-        assert (tmp_path / name).read_bytes() == (folder / "delidata" / name).read_bytes(), name
-    assert groups

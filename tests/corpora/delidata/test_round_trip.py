@@ -1,26 +1,18 @@
 """DeliData: groups of any text and spelling, through a build and back, equal byte for byte."""
 
 import json
-import shutil
 from pathlib import Path
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.corpora.delidata.format import quote
-from talkhouse.ingest.unloading.unload import stored_records
-from talkhouse.restore.write_back import write_back
 from tests.conftest import ONCE_BROKEN, invented_builds
 from tests.corpora.delidata.rules import HEADER
-
-BOM = b"\xef\xbb\xbf"
+from tests.corpora.unusual import BOM, files_back
 
 ODD_TEXTS = (
     "",
@@ -131,31 +123,6 @@ def folder(draw: st.DrawFn) -> dict[str, bytes]:
     return files
 
 
-def there_and_back(files: dict[str, bytes], place: Path, form: str | None = None) -> dict[str, bytes]:
-    """Build files, as they are or in an archive, beside a group that is whole, and restore them."""
-    raw = place / "data" / "delidata" / "delidata_corpus"
-    for name, content in files.items():
-        (raw / name).parent.mkdir(parents=True, exist_ok=True)
-        (raw / name).write_bytes(content)
-    if form:
-        shutil.make_archive(str(raw), form, raw)
-        shutil.rmtree(raw)
-    build(place / "w.duckdb", Silent(), data=place / "data", limit=QuarantineLimit("100%"))
-    with talkhouse.open(place / "w.duckdb") as con:
-        write_back(con, CORPUS, place / "out")
-        assert_records_are_written_as_files(con, place / "out")
-    out = place / "out" / "delidata_corpus"
-    return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-
-
-def assert_records_are_written_as_files(con: duckdb.DuckDBPyConnection, output: Path) -> None:
-    """A record alone is written as it is in its file, which it fills."""
-    assert CORPUS.write_record
-    for one in stored_records(con, CORPUS.id):
-        if one.record:
-            assert (output / one.path).read_bytes() == one.bom + CORPUS.write_record(one)
-
-
 GROUP = f"{HEADER}\ng\t-1\tINITIAL\tSYSTEM\tFox,SYSTEM&&A,K,4,7\t\t\t\t\t0.5\t0.0\t\t{{}}\n"
 
 
@@ -166,7 +133,7 @@ def test_invented_files_come_back_equal(
     files: dict[str, bytes], form: str | None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     files = {"whole/g": GROUP.encode()} | files
-    went = there_and_back(files, tmp_path_factory.mktemp("groups"), form)
+    went = files_back(tmp_path_factory.mktemp("groups"), CORPUS, files, "delidata_corpus", form)
     told = {name for name, raw in files.items() if b"\t" in raw.split(b"\n")[0] or raw.removeprefix(BOM) == b""}
     assert went == {name: raw for name, raw in files.items() if name in told}
 
@@ -186,7 +153,7 @@ ONCE_LOST = {
 @pytest.mark.slow
 def test_what_was_once_lost_or_refused_is_loaded_and_comes_back(tmp_path: Path) -> None:
     files = {name: text.encode() for name, text in ONCE_LOST.items()}
-    assert there_and_back(files, tmp_path) == files
+    assert files_back(tmp_path, CORPUS, files, "delidata_corpus") == files
     with talkhouse.open(tmp_path / "w.duckdb") as con:
         assert con.execute("select count(*) from main.records").fetchall() == [(len(files),)]
 
@@ -195,6 +162,6 @@ def test_what_was_once_lost_or_refused_is_loaded_and_comes_back(tmp_path: Path) 
 @pytest.mark.parametrize("text", [GROUP.replace("\n", "\r\n", 1), GROUP.replace("\n", "\r\n") + "x\n"])
 def test_lines_that_end_in_several_ways_are_refused(text: str, tmp_path: Path) -> None:
     files = {"whole/g": GROUP.encode(), "mixed/g": text.encode()}
-    assert there_and_back(files, tmp_path) == files
+    assert files_back(tmp_path, CORPUS, files, "delidata_corpus") == files
     with talkhouse.open(tmp_path / "w.duckdb") as con:
         assert con.execute("select rule from meta.quarantine").fetchall() == [("DE-01",)]

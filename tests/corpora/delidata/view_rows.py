@@ -162,7 +162,6 @@ def _message(rows: list[dict[str, str]], index: int | None) -> tuple[Any, ...]:
 
 
 def trajectory(groups: list[Group]) -> dict[Key, tuple[Any, ...]]:
-    """Return the rows of the view of trajectories by group and row."""
     found = {}
     for place in places(groups):
         rows = place.group.rows[: place.index + 1]
@@ -186,7 +185,6 @@ team_performance, performance_change, next_performance_change, change_since_star
 
 
 def outcomes(groups: list[Group]) -> dict[Key, tuple[Any, ...]]:
-    """Return the rows of the view of outcomes by group."""
     found = {}
     for group in groups:
         said = [decoded(row["original_text"]) for row in group.rows if row["message_type"] == "MESSAGE"]

@@ -20,7 +20,6 @@ BLOCK = 3 * ROWS
 
 
 def table(*rows: str) -> Change:
-    """Write a table of intents."""
     return write(TABLE, HEADER + "".join(f"{row}\r\n" for row in rows))
 
 
@@ -38,7 +37,6 @@ def answered(text: str) -> Callable[[list[str]], list[str]]:
 
 
 def spoken(**fields: Any) -> Change:
-    """Change fields of the third utterance."""
     return together(*(put(f"{SAID}/2/{name}", value) for name, value in fields.items()))
 
 
@@ -155,10 +153,7 @@ CLAUSES = [
     ),
     odd(row(4, answered("4711")), "1 wrong responses are bare numbers, such as 4711"),
     odd(together(row(4, answered("again")), row(5, answered("again"))), "1 wrong responses are repeated"),
-    odd(
-        together(*(row(at, answered("the same")) for at in (0, 4))),
-        "wrong response 4 is the right one",
-    ),
+    odd(together(*(row(at, answered("the same")) for at in (0, 4))), "wrong response 4 is the right one"),
     Clause(
         "MA-08",
         drop(f"{INTENTS}#/0/utterances/2/intent"),

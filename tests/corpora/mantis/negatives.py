@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from talkhouse.ingest.corpora.mantis.make.ranking.documents import Conversation
-from talkhouse.ingest.corpora.mantis.make.ranking.write import Rankings, write_rankings
+from talkhouse.ingest.corpora.mantis.make.negatives import Conversation
+from talkhouse.ingest.corpora.mantis.make.ranking_files import Rankings, write_rankings
 
 SPLITS = ("train", "dev", "test")
 ENDS = {10: "_easy", 50: ""}

@@ -52,7 +52,6 @@ def lines(talks: Talks, negatives: Callable[[], list[str]]) -> list[Line]:
 
 
 def tsv(rows: list[Line], newline: str = "\n") -> bytes:
-    """Write a response-ranking file as Python's csv writer does."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator=newline)
     writer.writerows([row.label, *row.context, row.candidate] for row in rows)
@@ -60,7 +59,6 @@ def tsv(rows: list[Line], newline: str = "\n") -> bytes:
 
 
 def lookup(rows: list[Line], newline: str = "\n") -> bytes:
-    """Write the keys of a response-ranking file's rows."""
     return "".join(row.key + newline for row in rows).encode()
 
 
@@ -101,7 +99,6 @@ def merged(split: str, talks: Talks, rows: list[tuple[str, str, str, str]]) -> T
 
 
 def table(rows: list[tuple[str, str, str, str]]) -> bytes:
-    """Write the table of intents."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["conversation_id", "comment_pos", "annotations", "allocation"])

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER
-from talkhouse.ingest.corpora.mantis.make.dialogues import clean, has_link, is_edited
-from talkhouse.ingest.corpora.mantis.make.merged import boundaries, slices
-from talkhouse.ingest.corpora.mantis.make.sentiment import scorer
-from talkhouse.ingest.making import MakeOptions, NotMade, WrongInput
+from talkhouse.ingest.corpora.mantis.make.dialogues import clean, has_link, is_edited, scorer
+from talkhouse.ingest.corpora.mantis.make.ranking_files import boundaries, slices
+from talkhouse.ingest.corpus import MakeOptions, NotMade, WrongInput
 from talkhouse.ingest.registry import corpora
 from tests.corpora.mantis.dumps import InventedDump, expected, invent
 from tests.corpora.mantis.negatives import Silent
@@ -240,7 +239,7 @@ def test_a_wrong_input_stops_before_anything(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "a.txt").write_text("x")
     for path, found in ((tmp_path / "empty", "an empty folder"), (tmp_path / "a.txt", "a file that is no .7z")):
-        with pytest.raises(WrongInput, match=rf"this is no dump of a site\n.*\n.*found: .*{found}"):
+        with pytest.raises(WrongInput, match=rf"this is not the dump of a site\n.*\n.*found: .*{found}"):
             make([path], None)
 
 

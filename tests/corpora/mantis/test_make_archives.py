@@ -9,7 +9,7 @@ import pytest
 
 from talkhouse.ingest.corpora.mantis.make.dump import PARTS
 from talkhouse.ingest.corpora.mantis.make.site import XmlRows
-from talkhouse.ingest.making import NotMade, WrongInput
+from talkhouse.ingest.corpus import NotMade, WrongInput
 from tests.corpora.mantis.dumps import invent
 from tests.corpora.mantis.test_make import make
 

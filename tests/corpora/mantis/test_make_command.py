@@ -1,6 +1,5 @@
 """``talkhouse make`` as a command: what it prints, refuses and leaves behind."""
 
-import os
 import signal
 import subprocess
 import time
@@ -10,14 +9,13 @@ import pytest
 
 from talkhouse.ingest.registry import corpora
 from tests.commands import COMMAND, run
-from tests.corpora.mantis.dumps import InventedDump, invent
+from tests.corpora.mantis.dumps import InventedDump
 from tests.corpora.mantis.test_make import talk
 
 OTHER = next(name for name, corpus in corpora().items() if corpus.make is None)
 
 
 def dump(folder: Path, talks: int) -> Path:
-    """Write a dump with so many dialogues."""
     whole = InventedDump()
     for number in range(talks):
         one = talk(10 * number + 1, day=1 + number % 28)
@@ -63,25 +61,6 @@ def test_wrong_use_is_one_message(tmp_path: Path, arguments: list[str], message:
     shown = run("make", *[folder if word == "DUMP" else word for word in arguments], cwd=tmp_path)
     assert shown.returncode == 2
     assert shown.stderr.startswith(message)
-
-
-@pytest.mark.slow
-def test_too_few_texts_leave_nothing_behind(tmp_path: Path) -> None:
-    shown = run("make", "mantis", dump(tmp_path, 20), "--output", tmp_path / "made")
-    assert shown.returncode == 1
-    assert "take --negatives 10, or more or larger sites" in shown.stderr
-    assert {path.name for path in tmp_path.iterdir()} <= {"travel", ".made.talkhouse.part.lock"}
-
-
-@pytest.mark.slow
-def test_the_same_bytes_come_whatever_the_jobs_and_the_hash_seed(tmp_path: Path) -> None:
-    folder = invent(1, questions=400).write(tmp_path / "travel")
-    for number, jobs in enumerate(("1", "3")):
-        options = ["--negatives", "10", "--jobs", jobs, "--seed", "5", "--output", str(tmp_path / str(number))]
-        environment = os.environ | {"PYTHONHASHSEED": str(number)}
-        command = [*COMMAND, "make", "mantis", str(folder), *options]
-        subprocess.run(command, env=environment, check=True, capture_output=True)
-    assert contents(tmp_path / "0") == contents(tmp_path / "1")
 
 
 @pytest.mark.parametrize(

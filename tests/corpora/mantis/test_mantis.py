@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mantis import CORPUS
 from talkhouse.restore.write_back import write_back
@@ -75,14 +75,12 @@ def written(files: Files) -> dict[str, bytes]:
 
 
 def ranked(split: str, number: int, rows: list[Line], newline: str = "\n") -> dict[str, bytes]:
-    """Write a response-ranking file and its lookup."""
     name = f"data_{split}{RANKED[number]}"
     return {f"{name}.tsv": rules.tsv(rows, newline), f"{name}_lookup.txt": rules.lookup(rows, newline)}
 
 
 @pytest.fixture
 def load(build_data: Build, tmp_path: Path) -> Load:
-    """Build files, and hold what is written back against them."""
     numbers = count()
 
     def run(files: Files) -> duckdb.DuckDBPyConnection:
@@ -118,7 +116,6 @@ def found(con: duckdb.DuckDBPyConnection, view: str, columns: str, split: str = 
 
 
 def told(con: duckdb.DuckDBPyConnection, rule: str) -> list[tuple[str, str]]:
-    """Return severity and detail of a rule's findings."""
     query = "select severity, detail from meta.findings where rule = ? order by finding_index"
     return con.execute(query, [rule]).fetchall()
 
@@ -155,27 +152,6 @@ def test_worked_example(number: int, load: Load) -> None:
     assert found(con, "response_ranking_50", ROWS) == []
     assert rules_broken(con) == (set() if number == 10 else {"MA-06"})
     assert {severity for severity, _ in told(con, "MA-06")} <= {"warn"}
-
-
-@pytest.mark.slow
-def test_examples_of_the_rule(load: Load) -> None:
-    pairs = {
-        "UAUAU": [("u1 a2 u3", "a4")],
-        "UAUUA": [("u1 a2 u3", "u4"), ("u1 a2 u3 u4", "a5")],
-        "UAAUA": [("u1 a2 a3 u4", "a5")],
-        "AUAUA": [("a1 u2 a3 u4", "a5")],
-        "UA": [],
-        "U": [],
-    }
-    talks: Talks = {str(index): said(roles) for index, roles in enumerate(pairs)}
-    con = load({"merged_train.json": talks, "merged_dev.json": {"0": said("UA" * 8)}})
-    assert found(con, "response_ranking", "native_id, context, response") == [
-        (str(index), words.split(), answer) for index, some in enumerate(pairs.values()) for words, answer in some
-    ]
-    rows = found(con, "response_ranking", RESPONSES, "dev")
-    assert len(rows) == 7, "a context has eleven utterances at most"
-    turns = [f"{'au'[number % 2]}{number}" for number in range(17)]
-    assert rows[4:] == [(11, turns[1:12], "a12"), (13, turns[3:14], "a14"), (15, turns[5:16], "a16")]
 
 
 @pytest.mark.slow
@@ -249,30 +225,6 @@ def test_files_of_sites_are_read_where_none_is_merged(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_splits_are_numbered_by_themselves(load: Load) -> None:
-    con = load({f"merged_{split}.json": {"7": said("UAUA"), "3": said("UAUAUA")} for split in SPLITS})
-    query = "select split, standard_split, example_index, dialogue_id from mantis.response_ranking order by all"
-    assert con.execute(query).fetchall() == [
-        (split, standard, index, f"mantis:{split}:{key}")
-        for split, standard in (("dev", "validation"), ("test", "test"), ("train", "train"))
-        for index, key in enumerate("733")
-    ]
-
-
-@pytest.mark.slow
-def test_a_conversation_of_two_files_is_one(load: Load) -> None:
-    talks = {"0": said("UAUA"), "1": said("UAUAU")}
-    con = load({"merged_train.json": talks, "merged_train_intents.json": talks})
-    counts = "select count(*), count(distinct dialogue_id), (select count(*) from main.turns) from main.records"
-    assert con.execute(counts).fetchall() == [(4, 2, 9)]
-    assert found(con, "response_ranking", "record_id, turn_index") == [
-        ("mantis/merged/train/0", 3),
-        ("mantis/merged/train/1", 3),
-    ]
-    assert rules_broken(con) == set()
-
-
-@pytest.mark.slow
 def test_the_intent_file_stands_in_for_what_the_complete_file_lacks(load: Load) -> None:
     broken: Any = {"category": "apple"}
     con = load(
@@ -317,15 +269,6 @@ def test_a_ranking_without_lookup_has_its_own_words(load: Load) -> None:
 
 
 @pytest.mark.slow
-def test_dialogues_without_ranking(load: Load) -> None:
-    con = load({"merged_train.json": {"0": said("UAUAUA")}})
-    assert len(found(con, "response_ranking", RESPONSES)) == 2
-    for view in ("response_ranking_10", "response_ranking_50", "intent_per_row"):
-        assert con.execute(f"select count(*) from mantis.{view}").fetchall() == [(0,)]
-    assert rules_broken(con) == set()
-
-
-@pytest.mark.slow
 def test_a_row_that_is_not_the_dialogues_keeps_its_own_words(load: Load) -> None:
     talks = {"0": said("UAUAUA"), "1": said("UAUA")}
     rows = rules.lines(talks, negatives(10))
@@ -341,51 +284,6 @@ def test_a_row_that_is_not_the_dialogues_keeps_its_own_words(load: Load) -> None
 
 
 @pytest.mark.slow
-def test_an_odd_negative_is_kept_and_told(load: Load) -> None:
-    files, lines = Files(), dict[str, list[Line]]()
-    odd = {"train": ["4711"], "dev": ["n3", "n3"], "test": ["a4"]}  # a number, a repeated one, the true response
-    for split, some in odd.items():
-        talks = {"0": said("UAUAUA")}
-        talks["0"]["utterances"][0]["utterance"] = split  # no talk is in two of them
-        lines[split] = rules.lines(talks, lambda some=some: [*some, *(f"x{n}" for n in range(10 - len(some)))])  # type: ignore[misc]
-        files |= {f"merged_{split}.json": talks, **ranked(split, 10, lines[split])}
-    con = load(files)
-    warned = "select source_file_id from meta.findings where (rule, severity) = ('MA-07', 'warn')"
-    files_warned = {file for (file,) in con.execute(warned).fetchall()}
-    for split, rows in lines.items():
-        assert found(con, "response_ranking_10", ROWS, split) == expected(rows)
-        assert f"mantis/data_{split}_easy.tsv" in files_warned
-    assert rules_broken(con) == {"MA-07"}
-
-
-STRANGE = [
-    'he said "no"',
-    '"',
-    '""',
-    "a'b",
-    " lead and trail ",
-    "\u2028 \x0b \x0c \x85 \x1e",
-    "\U0001f36c ñ\u0301",
-    "\x00",
-    "",
-    "1,5",
-]
-
-
-@pytest.mark.slow
-def test_cells_come_as_they_were_said(load: Load) -> None:
-    talk = said("UA" * 8)
-    for utterance, text in zip(talk["utterances"], STRANGE, strict=False):
-        utterance["utterance"] = text
-    rows = rules.lines({"0": talk}, lambda: [f"{text} no" for text in STRANGE])
-    files: Files = {"merged_train.json": {"0": talk}, "merged_dev.json": {"0": talk}}
-    con = load(files | {**ranked("train", 10, rows, "\n"), **ranked("dev", 10, rows, "\r\n")})
-    for split in ("train", "dev"):
-        assert found(con, "response_ranking_10", ROWS, split) == expected(rows)
-        assert found(con, "response_ranking_10", "dialogue_id", split) == [(f"mantis:{split}:0",)] * 77
-
-
-@pytest.mark.slow
 def test_a_dialogue_with_fewer_blocks_than_contexts_is_told(load: Load) -> None:
     talks = {"0": said("UAUAUA"), "1": said("UAUA")}
     rows = rules.lines(talks, negatives(10))
@@ -395,16 +293,6 @@ def test_a_dialogue_with_fewer_blocks_than_contexts_is_told(load: Load) -> None:
     assert "1 dialogues of train" in detail
     assert "the first is 0 with 1 blocks for 2 contexts" in detail
     assert found(con, "response_ranking_10", "row_index, example_index") == [(index, index) for index in range(22)]
-
-
-def test_views_and_examples_agree(con: duckdb.DuckDBPyConnection) -> None:
-    keys = "split, example_index, record_id, dialogue_id, turn_index"
-    for task in ("response_ranking", "response_ranking_10", "response_ranking_50", "intent_prediction"):
-        examples = f"select {keys} from main.examples where (corpus_id, task) = ('mantis', '{task}')"
-        view = f"select {keys} from mantis.{task}"
-        assert con.execute(f"select count(*) from ({view})").fetchall()[0][0] > 0
-        for one, other in ((examples, view), (view, examples)):
-            assert con.execute(f"{one} except all {other}").fetchall() == []
 
 
 # Intents.
@@ -551,14 +439,6 @@ def test_only_agents_turns_are_grounded(load: Load) -> None:
     grounded += "from bi.mantis_grounding_by_site order by all"
     assert con.execute(grounded).fetchall() == [("a.org", 2, 2, 2, 2, 1), ("b.org", 2, 2, 2, 2, 1)]
     assert con.execute("select link_count from bi.mantis_utterances").fetchall() == [(2,)] * 4
-
-
-@pytest.mark.slow
-def test_an_address_in_capitals_grounds_a_turn(load: Load) -> None:
-    talk = said("UA")
-    talk["utterances"][1]["utterance"] = 'as <A HREF="/q/1">here'
-    con = load({"merged_train.json": {"0": talk}})
-    assert con.execute("select url from mantis.hyperlinks").fetchall() == [("/q/1",)]
 
 
 @pytest.mark.slow

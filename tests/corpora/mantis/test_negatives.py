@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.ingest.corpora.mantis.make.ranking import bm25, sampler
-from talkhouse.ingest.corpora.mantis.make.ranking.documents import Conversation, tokens
-from talkhouse.ingest.corpora.mantis.make.ranking.sampler import TooFewTexts
+from talkhouse.ingest.corpora.mantis.make import sampler
+from talkhouse.ingest.corpora.mantis.make.negatives import Conversation, best, postings, tokens
+from talkhouse.ingest.corpora.mantis.make.sampler import TooFewTexts
 from tests.conftest import invented_examples
 from tests.corpora.mantis import rules
 from tests.corpora.mantis.negatives import ENDS, SPLITS, Talks, blocks, contents, fixed, invent, write
@@ -100,11 +100,11 @@ def test_negatives_come_from_the_best(tmp_path: Path, monkeypatch: pytest.Monkey
 @given(bags=st.lists(st.lists(st.integers(0, 5), max_size=6), min_size=1, max_size=8))
 def test_scores_are_those_of_the_formula(bags: list[list[int]]) -> None:
     flat = np.array([term for bag in bags for term in bag], np.int32)
-    index = bm25.postings(flat, np.array([len(bag) for bag in bags]), 6)
+    index = postings(flat, np.array([len(bag) for bag in bags]), 6)
     texts = [" ".join(f"w{term}" for term in bag) for bag in bags]
     for bag in bags if len(flat) else []:
         scores = index.scores(bag).round(9)
-        assert bm25.best(scores, len(bags)).tolist() == ranked(texts, [f"w{term}" for term in bag])
+        assert best(scores, len(bags)).tolist() == ranked(texts, [f"w{term}" for term in bag])
 
 
 @invented_examples(100)
@@ -117,7 +117,7 @@ def test_scores_are_those_of_the_formula(bags: list[list[int]]) -> None:
 def test_of_equal_scores_the_lower_position_is_better(number: int, size: int, count: int, sparse: int) -> None:
     values = Random(number).choices([0.0] * sparse + [0.5, 1.0, -1.0, 7.25, 9.0], k=size)  # noqa: S311 - invented data
     expected = sorted(range(size), key=lambda at: (-values[at], at))[:count]
-    assert bm25.best(np.array(values), count).tolist() == expected
+    assert best(np.array(values), count).tolist() == expected
 
 
 MADE = "c09b933994ac0e4903abddf1dbb02e4f16dd7c0222b2688bf32fc1dbb14743c9"

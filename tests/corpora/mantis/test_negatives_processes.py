@@ -10,14 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from talkhouse.ingest.corpora.mantis.make.ranking import worker
-from talkhouse.ingest.corpora.mantis.make.ranking.sampler import WorkerEnded
+from talkhouse.ingest.corpora.mantis.make import sampler
+from talkhouse.ingest.corpora.mantis.make.sampler import WorkerEnded
 from tests.corpora.mantis.negatives import Silent, invent, write
 
 
 def workers(parent: int | None = None) -> list[psutil.Process]:
     """Return the processes that draw for a process, by default for this one."""
-    return [child for child in psutil.Process(parent).children() if worker.__name__ in child.cmdline()]
+    return [child for child in psutil.Process(parent).children() if sampler.__name__ in child.cmdline()]
 
 
 class Interrupting(Silent):
@@ -38,7 +38,6 @@ class Interrupting(Silent):
 
 
 def interrupted(folder: Path, act: Callable[[], object]) -> None:
-    """Draw in two processes, and do something while they are at work."""
     write(folder, invent(1, dialogues=300), negatives=(10,), jobs=2, progress=Interrupting(act))
 
 

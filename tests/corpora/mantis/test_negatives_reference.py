@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from talkhouse.ingest.corpora.mantis.make.ranking.bm25 import postings
-from talkhouse.ingest.corpora.mantis.make.ranking.documents import Conversation
+from talkhouse.ingest.corpora.mantis.make.negatives import Conversation, postings
 from tests.corpora.mantis.negatives import SPLITS, write
 
 FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "builder"

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from talkhouse.ingest.contract.outcomes import Validator
 from talkhouse.ingest.corpora.mantis import CORPUS
 from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
-from talkhouse.ingest.corpora.mantis.conversations.batch import Batch, Build, Member
-from talkhouse.ingest.corpora.mantis.conversations.plain import plain_dialogues
-from talkhouse.ingest.corpora.mantis.files import Role
+from talkhouse.ingest.corpora.mantis.conversations import ConversationBatch, ConversationState, DialogueMember
+from talkhouse.ingest.corpora.mantis.dialogue import plain_dialogues
+from talkhouse.ingest.corpora.mantis.format import Role
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.batches import column_batch_frame, frame
 from talkhouse.ingest.outcomes import LoadedBatch, Outcome
@@ -43,8 +43,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SourceFile]:
 
 def outcomes(file: SourceFile, raws: list[bytes], found: pl.DataFrame) -> list[Outcome]:
     """Read dialogues as one batch, of which some are known to be plain."""
-    batch = Batch(Build(ContextIndex(is_labelled=False), ()), file, Role("merged", "train"))
-    return list(batch.read([Member(place, str(place), raw, None) for place, raw in enumerate(raws)], found))
+    batch = ConversationBatch(ConversationState(ContextIndex(is_labelled=False), ()), file, Role("merged", "train"))
+    return list(batch.read([DialogueMember(place, str(place), raw, None) for place, raw in enumerate(raws)], found))
 
 
 def rows(found: list[Outcome]) -> Rows:
@@ -66,19 +66,16 @@ def both_ways(file: SourceFile, raws: list[bytes]) -> tuple[Rows, Rows]:
 
 
 def changed(change: Callable[[Talk], object]) -> bytes:
-    """Return the plain dialogue with a change."""
     talk = json.loads(RAW)
     change(talk)
     return json.dumps(talk).encode()
 
 
 def edit(name: str, value: object, place: int = 1) -> Callable[[Talk], object]:
-    """Return a change of one field of an utterance."""
     return lambda talk: talk["utterances"][place].update({name: value})
 
 
 def turned(talk: Talk) -> None:
-    """Turn the order of an utterance's keys."""
     talk["utterances"][1] = dict(reversed(talk["utterances"][1].items()))
 
 

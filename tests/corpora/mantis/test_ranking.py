@@ -97,7 +97,7 @@ def as_splits(cases: dict[str, dict[str, str]], built: Built) -> Cases:
 
 
 def counts(con: duckdb.DuckDBPyConnection, split: str = "train") -> tuple[int, int, int]:
-    """Count the loaded blocks, those of them that hang on a dialogue, and the refused ones."""
+    """Count the loaded blocks, those of them that belong to a dialogue, and the refused ones."""
     found = con.execute(
         "select count(*), count(dialogue_id), (select count(*) from meta.quarantine where source_file_id = ?) "
         "from main.records where (subset, split) = ('mantis_10', ?)",
@@ -115,7 +115,6 @@ def told(con: duckdb.DuckDBPyConnection, rule: str, split: str = "train") -> lis
 
 
 def count_of(con: duckdb.DuckDBPyConnection, what: str, split: str) -> int:
-    """Count something of the candidates of a split."""
     query = f"select {what} from main.candidates where starts_with(record_id, 'mantis/mantis_10/{split}/')"
     return int(con.execute(query).fetchall()[0][0])
 
@@ -174,21 +173,6 @@ def test_blocks_of_one_other_size_are_loaded_with_a_warning(built: Built) -> Non
     assert counts(con) == (BLOCKS, BLOCKS, 0)
     assert [pointer for pointer, _ in told(con, "MA-06")] == ["/0"]
     assert "blocks of 3 rows" in told(con, "MA-06")[0][1]
-
-
-@pytest.mark.slow
-def test_without_conversations_contexts_and_candidates_are_there(built: Built) -> None:
-    con = built({TSV: ROWS, LOOKUP: KEYS})
-    assert counts(con) == (BLOCKS, 0, 0)
-    assert con.execute("select count(*) from main.candidates").fetchall() == [(275,)]
-    assert any("merged_train.json is not there" in detail for _, detail in told(con, "MA-01"))
-
-
-@pytest.mark.slow
-def test_without_a_lookup_file_blocks_are_kept_by_themselves(built: Built) -> None:
-    con = built({TALKS: FILES[TALKS], TSV: ROWS})
-    assert counts(con) == (BLOCKS, 0, 0)
-    assert any(f"{LOOKUP} is not there" in detail for _, detail in told(con, "MA-01"))
 
 
 @pytest.mark.slow
@@ -304,7 +288,7 @@ def test_one_part_given_twice_is_an_error(tmp_path: Path, build_data: Build) -> 
     for name in ("a", "b"):
         (tmp_path / "data" / "mantis" / name).mkdir(parents=True)
         (tmp_path / "data" / "mantis" / name / TSV).write_text(ROWS, encoding="utf-8")
-    with pytest.raises(SourceError, match="there twice"):
+    with pytest.raises(SourceError, match="present twice"):
         build_data(tmp_path / "data")
 
 
@@ -316,5 +300,5 @@ def test_two_tables_of_intents_are_an_error(tmp_path: Path, build_data: Build) -
         (folder / name).write_text(
             "conversation_id,comment_pos,annotations,allocation\n0,2,PA,train\n", encoding="utf-8"
         )
-    with pytest.raises(SourceError, match="there twice"):
+    with pytest.raises(SourceError, match="present twice"):
         build_data(tmp_path / "data")

@@ -1,16 +1,12 @@
 """MANtIS: what the rules give on the publisher's own files, all or some of them (set TALKHOUSE_DATA)."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-import talkhouse
-from talkhouse.ingest.corpora.mantis import CORPUS
-from talkhouse.restore.write_back import write_back
 from tests.corpora.mantis import rules
 
 pytestmark = pytest.mark.slow
@@ -45,19 +41,6 @@ LABELLED = (1_356, 6_701)
 Row = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def folder(real_data: Path) -> Path:
-    if not (real_data / "mantis").is_dir():
-        pytest.skip("TALKHOUSE_DATA has no folder mantis")
-    return real_data / "mantis"
-
-
-@pytest.fixture(scope="module")
-def real(folder: Path, real_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:  # noqa: ARG001
-    with talkhouse.open(real_warehouse) as con:
-        yield con
-
-
 def published(folder: Path, split: str) -> rules.Talks:
     path = next(folder.rglob(f"merged_{split}.json"), None)
     if path is None:
@@ -67,7 +50,6 @@ def published(folder: Path, split: str) -> rules.Talks:
 
 
 def counted(con: duckdb.DuckDBPyConnection, key: str) -> dict[str, int]:
-    """Count dialogues, each once, by split or site."""
     query = f"""
         select {key}, count(*)
         from mantis.conversations
@@ -155,23 +137,3 @@ def test_the_release_has_as_many_labels_as_published(real: duckdb.DuckDBPyConnec
     if found[0] < LABELLED[0]:
         pytest.skip(f"{found[0]:,} of {LABELLED[0]:,} labelled dialogues are given")
     assert found == LABELLED
-
-
-def test_nothing_is_refused(real: duckdb.DuckDBPyConnection) -> None:
-    assert (
-        real.execute(
-            "select source_file_id, pointer, detail from meta.quarantine where corpus_id = 'mantis'"
-        ).fetchall()
-        == []
-    )
-
-
-def test_every_file_comes_back_equal(real: duckdb.DuckDBPyConnection, folder: Path, tmp_path: Path) -> None:
-    write_back(real, CORPUS, tmp_path)
-    paths = [path for path in folder.rglob("*") if path.suffix in (".json", ".tsv", ".txt", ".csv")]
-    for path in paths:
-        came, went = path.read_bytes(), (tmp_path / path.relative_to(folder)).read_bytes()
-        if path.suffix == ".json":
-            came, went = (json.dumps(json.loads(one)).encode() for one in (came, went))
-        assert went == came, path.name
-    assert paths

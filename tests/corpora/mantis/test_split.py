@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest import json_members
-from talkhouse.ingest.corpora.mantis.conversations import read
+from talkhouse.ingest.corpora.mantis import conversations
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.loading import batches
 from tests.conftest import Build, invented_examples
@@ -27,7 +27,6 @@ LAYOUTS: list[dict[str, Any]] = [{}, {"indent": 1}, {"separators": (",", ":")}, 
 
 
 def views(text: bytes) -> list[tuple[str, bytes]]:
-    """Split a file in memory that can be written, as a load does."""
     memory = bytearray(text)
     found = [(key, bytes(piece)) for key, piece in json_members.views(memoryview(memory), with_nan=True)]
     assert memory == text
@@ -81,7 +80,7 @@ REJECTED = {
 @pytest.mark.parametrize(("text", "rule"), REJECTED.values(), ids=REJECTED.keys())
 def test_a_file_that_is_no_object_of_dialogues_is_rejected(text: bytes, rule: str) -> None:
     with pytest.raises(BadRecord) as caught:
-        read._pieces(memoryview(bytearray(text)))
+        conversations._pieces(memoryview(bytearray(text)))
     assert caught.value.rule == rule
 
 
@@ -97,7 +96,7 @@ def test_a_malformed_dialogue_hides_no_other(
     members[30] = '"30": {"malformed"}'
     (folder / "merged_train.json").write_text(mark + "{" + ", ".join(members) + "}", encoding="utf-8")
     (folder / "merged_dev.json").write_text(json.dumps({"7": json.loads(talks[0])}), encoding="utf-8")
-    monkeypatch.setattr(read, "_TOGETHER", 3_000)
+    monkeypatch.setattr(conversations, "_TOGETHER", 3_000)
     monkeypatch.setattr(batches, "_BATCH_BYTES", 3_000)
     monkeypatch.setattr(batches, "_FEW", 1)
     with build_data(tmp_path / "data") as con:

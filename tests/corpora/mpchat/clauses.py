@@ -12,7 +12,6 @@ IN_TRAIN, IN_VAL = f"{NRP}#/train/0", f"{NRP}#/val/0"
 
 
 def element(native_id: str, **fields: Any) -> dict[str, Any]:
-    """Make a persona element."""
     return {"id": native_id, "title": "new", "file_name": f"{native_id}.jpg", "created_utc": 1} | fields
 
 

@@ -7,7 +7,6 @@ LIMIT = 100
 
 
 def context(dialogue: Json, turn: int) -> str:
-    """Return the messages before a turn, joined by single blanks."""
     return " ".join(dialogue["messages"][:turn])
 
 

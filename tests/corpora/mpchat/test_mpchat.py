@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mpchat import CORPUS
 from talkhouse.restore.write_back import write_back
@@ -43,97 +43,11 @@ def found(con: duckdb.DuckDBPyConnection, task: str, split: str) -> list[tuple[A
 
 @pytest.fixture
 def case(build_data: Build, tmp_path: Path) -> Any:
-    """Build the raw files of a case."""
-
     def run(name: str) -> duckdb.DuckDBPyConnection:
         shutil.copytree(HERE / name / "raw", tmp_path / "data" / "mpchat")
         return build_data(tmp_path / "data")
 
     return run
-
-
-def test_worked_example(case: Any) -> None:
-    """The published rows; the lists go on with invented candidates up to the published 100."""
-    con = case("golden/worked_example")
-    mine = "my mug my cat show"
-    rows = con.execute(
-        "select turn_index, context, response, image_file, persona_text, persona_images, candidates[:3], "
-        "len(candidates), gold_position from mpchat.next_response_prediction_val order by example_index"
-    ).fetchall()
-    both = ["a_xa.jpg", "b_xb.jpg"]
-    assert rows == [
-        (0, "", "my cat", "p0_q.jpg", mine, both, ["my cat", "x1", "x2"], 100, 0),
-        (2, "my cat so cute!", "she poses", "p0_q.jpg", mine, both, ["she poses", "y1", "y2"], 100, 0),
-        (4, "my cat so cute! she poses a pro", "always", "p0_q.jpg", mine, both, ["always", "z1", "z2"], 100, 0),
-    ]
-    rows = con.execute(
-        "select turn_index, context, response, image_file, remainder_text, remainder_images, gold_id, gold_text, "
-        "gold_image, candidate_ids[:3], candidate_texts[:3], candidate_images[:3], len(candidate_texts), gold_position "
-        "from mpchat.grounding_persona_prediction_val"
-    ).fetchall()
-    ids, titles, images = ["b", "z", "y"], ["my cat show", "boat", "bike"], ["b_xb.jpg", "z_xz.jpg", "y_xy.jpg"]
-    gold = ("my mug hike", ["a_xa.jpg", "c_xc.jpg"], "b", "my cat show", "b_xb.jpg")
-    assert rows == [(2, "my cat so cute!", "she poses", "p0_q.jpg", *gold, ids, titles, images, 100, 0)]
-    rows = con.execute(
-        "select context, response, image_file, persona_text, persona_images, candidate_texts[:3], "
-        "candidate_images[:3], len(candidate_texts), gold_position from mpchat.speaker_identification_val"
-    ).fetchall()
-    authors = ["my mug my cat show", "boat", "bike jam"]
-    images_of = [["a_xa.jpg", "b_xb.jpg"], ["q_xq.jpg"], ["r_xr.jpg", "s_xs.jpg"]]
-    context = "my cat so cute! she poses a pro"
-    assert rows == [(context, "always", "p0_q.jpg", mine, both, authors, images_of, 100, 0)]
-    assert con.execute("select count(*) from meta.findings").fetchall() == [(0,)]
-
-
-def test_a_thread_in_three_files_is_one_dialogue_with_three_records(con: duckdb.DuckDBPyConnection) -> None:
-    query = """
-        select count(*), count(distinct subset), count(distinct dialogue_id)
-        from main.records
-        where corpus_id = 'mpchat' and dialogue_id is not null
-    """
-    assert con.execute(query).fetchall() == [(12, 3, 4)]
-    once = "select count(*) from main.dialogues where corpus_id = 'mpchat'"
-    assert con.execute(once).fetchall() == [(4,)]
-
-
-def test_a_persona_element_is_stored_once_and_a_changed_score_beside_it(con: duckdb.DuckDBPyConnection) -> None:
-    query = """
-        select persona_id like '%~%', extra ->> 'score', extra ->> 'created_utc', speaker_id, image_file
-        from main.personas
-        where corpus_id = 'mpchat' and native_id = 'pa1'
-        order by all
-    """
-    plain = (False, "245", "1500000035", "mpchat:ann", "pa1_qpa1.jpg")
-    assert con.execute(query).fetchall() == [plain, (True, "246", *plain[2:])]
-    uses = "select count(*) from main.persona_uses where starts_with(persona_id, 'mpchat:pa1')"
-    assert con.execute(uses).fetchall()[0][0] > 10
-    assert con.execute("select count(*) from meta.findings where corpus_id = 'mpchat'").fetchall() == [(0,)]
-
-
-def test_votes_hang_on_message_and_persona(con: duckdb.DuckDBPyConnection) -> None:
-    query = """
-        select annotations.persona_set, scheme, annotator_id, label, value, turns.text, personas.text
-        from main.annotations
-        inner join main.turns using (dialogue_id, turn_index)
-        inner join main.personas using (persona_id)
-        where record_id = 'mpchat/nrp/train/0' and persona_id = 'mpchat:pa3'
-        order by scheme, annotator_index
-    """
-    about = ("needs a mug", "first loaf of sourdough ☕")
-    votes = [
-        ("ungrounded", "mpchat.entailment", f"w{n}", str(v), float(v), *about) for n, v in ((1, 1), (2, 0), (3, 0))
-    ]
-    assert con.execute(query).fetchall() == [
-        *votes,
-        ("ungrounded", "mpchat.entailment_overall", None, "I", None, *about),
-    ]
-
-
-def test_the_terms_stand_in_the_tables(con: duckdb.DuckDBPyConnection) -> None:
-    ((licence, terms),) = con.execute("select licence, terms from main.corpora where corpus_id = 'mpchat'").fetchall()
-    assert licence == "CC BY 4.0"
-    assert "non-commercial research" in terms
-    assert "Reddit" in terms
 
 
 @pytest.mark.parametrize("rule", first_quick(["MP-03", "MP-04", "MP-05"]))
@@ -159,34 +73,6 @@ def test_longer_lists_are_cut_and_a_response_list_is_not(case: Any) -> None:
     assert con.execute("select count(*) from mpchat.next_response_prediction").fetchall() == [(0,)]
     kept = "select max(position) from main.candidates group by record_id, candidate_set order by all"
     assert con.execute(kept).fetchall() == [(98,)] * 3 + [(100,)] * 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("damage", "rule"),
-    [
-        (lambda raw: raw.replace(b'"two"', b'"caf\xe9"'), "TH-02"),
-        (lambda raw: raw.replace(b'"two"', b'"two" 3'), "TH-01"),
-    ],
-    ids=["not UTF-8", "malformed"],
-)
-def test_a_damaged_dialogue_does_not_hide_the_others(damage: Any, rule: str, build_data: Build, tmp_path: Path) -> None:
-    folder = tmp_path / "data" / "mpchat"
-    folder.mkdir(parents=True)
-    dialogues = [
-        dialogue_of(["ann"], ["one"], "a"),
-        dialogue_of(["ann"], ["two"], "b"),
-        dialogue_of(["ann"], ["three"], "c"),
-    ]
-    raw = json.dumps({"train": dialogues, "val": [], "test": []}).encode()
-    (folder / "mpchat_nrp.json").write_bytes(damage(raw))
-    con = build_data(tmp_path / "data")
-    ((pointer, found_rule, kept),) = con.execute("select pointer, rule, raw from meta.quarantine").fetchall()
-    assert (pointer, found_rule) == ("/train/1", rule)
-    assert kept in damage(raw)
-    assert con.execute("select record_index from main.records order by all").fetchall() == [(0,), (2,)]
-    write_back(con, CORPUS, tmp_path / "out")
-    assert kept in (tmp_path / "out" / "mpchat_nrp.json").read_bytes()
 
 
 @pytest.mark.slow
@@ -247,7 +133,6 @@ COUNT = st.sampled_from([LIMIT] * 6 + [LIMIT - 1, LIMIT + 1, 0])
 
 @st.composite
 def shared_fields(draw: st.DrawFn) -> Json:
-    """Draw what the three files have in common of a dialogue."""
     authors = draw(st.lists(AUTHOR, min_size=1, max_size=4))
     dialogue: Json = {"main_author": draw(st.sampled_from([*authors, *authors, "ann"])), "authors": authors}
     dialogue["messages"] = draw(st.lists(TEXT, min_size=len(authors), max_size=len(authors)))
@@ -316,7 +201,6 @@ def _speakers(draw: st.DrawFn, dialogue: Json, some: Any, pool: list[Json], *, h
 
 @st.composite
 def corpora(draw: st.DrawFn) -> dict[str, dict[str, list[Json]]]:
-    """Draw the three files; they share their persona elements."""
     pool = draw(POOL)
     return {
         subset: {

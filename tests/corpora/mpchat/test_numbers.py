@@ -31,7 +31,6 @@ def threads(folder: Path, task: str) -> list[tuple[str, Any]]:
 
 
 def elements(value: Any) -> Iterator[Any]:
-    """Find the elements of lists in lists, and of none."""
     if isinstance(value, dict):
         yield value
     for one in value if isinstance(value, list) else ():
@@ -52,7 +51,6 @@ def words(text: str) -> set[str]:
 
 
 def own(thread: Any) -> list[int]:
-    """Return the places of the main author's messages."""
     return [place for place, author in enumerate(thread["authors"]) if author == thread["main_author"]]
 
 

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mpchat import CORPUS
 from talkhouse.ingest.registry import sample_of
 from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
-from tests.corpora.mpchat.unusual import (
+from tests.corpora.unusual import (
     BOM,
     KEY,
     NUMBER,
@@ -31,8 +30,10 @@ from tests.corpora.mpchat.unusual import (
     WHOLE,
     assert_same,
     at,
+    built,
     damaged,
     json_text,
+    laid_out,
     parsed,
     restored,
 )
@@ -162,8 +163,7 @@ def test_unusual_files_come_back_equal(
     bom = BOM if has_bom else b""
     texts = {name: bom + file_text(splits, unknown) for name, splits in files.items()}
     texts["persona_image_urls.json"] = bom + json_text(images, style)
-    build(folder / "w.duckdb", Silent(), data=laid_out(folder, texts), limit=QuarantineLimit("100%"))
-    written = restored(CORPUS, folder / "w.duckdb", folder / "out")
+    written = restored(CORPUS, built(folder, CORPUS, texts), folder / "out")
     for name, text in texts.items():
         assert_same(text, (folder / "out" / name).read_bytes())
     for name, splits in files.items():
@@ -178,15 +178,6 @@ def test_unusual_files_come_back_equal(
                         == parsed(at(texts[name].removeprefix(bom), record.pointer))
                         == parsed(dialogue)
                     )
-
-
-def laid_out(folder: Path, texts: dict[str, bytes]) -> Path:
-    """Write files into a data folder."""
-    for name, text in texts.items():
-        path = folder / "data" / "mpchat" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
-    return folder / "data"
 
 
 def come_back(con: duckdb.DuckDBPyConnection, texts: dict[str, bytes], folder: Path) -> None:
@@ -228,7 +219,7 @@ ENVELOPES = {
 def test_a_file_that_is_malformed_around_its_dialogues_is_rejected_whole(build_data: Build, tmp_path: Path) -> None:
     texts = {f"{index}/mpchat_nrp.json": text for index, text in enumerate(ENVELOPES.values())}
     good = {"z/mpchat_nrp.json": nrp(GOOD)}
-    con = build_data(laid_out(tmp_path, texts | good))
+    con = build_data(laid_out(tmp_path, CORPUS, texts | good))
     rejected = con.execute("select source_file_id, pointer, starts_with(rule, 'TH-') from meta.quarantine").fetchall()
     assert set(rejected) == {(f"mpchat/{name}", "", True) for name in texts}
     come_back(con, texts | good, tmp_path / "out")
@@ -252,7 +243,7 @@ def test_what_is_odd_in_one_field_is_kept_or_rejected(
     member: bytes, rule: str | None, build_data: Build, tmp_path: Path
 ) -> None:
     texts = {"mpchat_nrp.json": nrp(GOOD, b"{" + member + b", " + GOOD[1:], GOOD)}
-    con = build_data(laid_out(tmp_path, texts))
+    con = build_data(laid_out(tmp_path, CORPUS, texts))
     assert con.execute("select rule from meta.quarantine").fetchall() == ([(rule,)] if rule else [])
     write_back(con, CORPUS, tmp_path / "out")
     assert member.replace(b" ", b"") in (tmp_path / "out" / "mpchat_nrp.json").read_bytes().replace(b" ", b"")
@@ -276,13 +267,15 @@ def test_the_same_files_twice_make_their_examples_once_and_both_come_back(
     is_packed: bool, build_data: Build, tmp_path: Path
 ) -> None:
     once = {name: (SAMPLE / name).read_bytes() for name in NAMES}
-    data = laid_out(tmp_path, once | ({} if is_packed else {f"copy/{name}": text for name, text in once.items()}))
+    data = laid_out(
+        tmp_path, CORPUS, once | ({} if is_packed else {f"copy/{name}": text for name, text in once.items()})
+    )
     if is_packed:
         with ZipFile(data / "mpchat" / "copy.zip", "w") as archive:
             for name in NAMES:
                 archive.write(SAMPLE / name, name)
     build(tmp_path / "twice.duckdb", Silent(), data=data)  # 1 % in quarantine would stop it
-    plain = build_data(laid_out(tmp_path / "plain", once))
+    plain = build_data(laid_out(tmp_path / "plain", CORPUS, once))
     with talkhouse.open(tmp_path / "twice.duckdb") as con:
         assert con.execute(COUNTS).fetchall() == plain.execute(COUNTS).fetchall() != []
         for table in ("dialogues", "turns", "speakers", "personas", "texts"):
@@ -311,7 +304,7 @@ def test_another_file_of_a_name_is_kept_beside_the_one_that_counts(build_data: B
         "a/dialog_image_urls.json": b'{"x": "u"}',
         "b/dialog_image_urls.json": b'{"x": "another", "y": null}',
     }
-    con = build_data(laid_out(tmp_path, texts))
+    con = build_data(laid_out(tmp_path, CORPUS, texts))
     assert con.execute("select source_file_id from meta.quarantine").fetchall() == [("mpchat/a/mpchat_nrp.json",)]
     counts = "select record_id, response from mpchat.next_response_prediction"
     assert con.execute(counts).fetchall() == [("mpchat/nrp/train/0", "hello")]

@@ -104,7 +104,6 @@ Refusal = Callable[[Callable[[list[SourceFile]], Any]], str]
 
 @pytest.fixture
 def refusal(tables: duckdb.DuckDBPyConnection, tmp_path: Path) -> Refusal:
-    """Load a file by a reader, and return what is said."""
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "lines.txt").write_text("".join(f"{word}\n" for word in WORDS), encoding="utf-8")
 
@@ -122,8 +121,6 @@ def refusal(tables: duckdb.DuckDBPyConnection, tmp_path: Path) -> Refusal:
 
 
 def changed(kind: type[Row], name: str, value: object) -> Yields:
-    """Put a value into a field of a row."""
-
     def make(location: SourceLocation, rows: list[Any]) -> Outcome:
         setattr(next(row for row in rows if type(row) is kind), name, value)
         return Loaded(location, rows)
@@ -310,10 +307,7 @@ LISTED = {"record_id": "toy/1", "scheme": "toy.mood", "turn_index": 0, "annotato
         (batch(Annotation, {"item_index": [1], "extra": ["{"]}, LISTED), ["Annotation.extra: a text that is JSON"]),
         (batch(Label, {"label": ["a", "b"]}, {"scheme": "toy.mood"}), ["ColumnBatch of no row class"]),
         (batch(dict, {"a": [1]}), ["ColumnBatch of no row class"]),  # type: ignore[type-var, arg-type]
-        (
-            lambda location, rows: LoadedBatch(location.file, 2, 1, rows[:1], [], []),
-            ["2 Record rows", "found:    1"],
-        ),
+        (lambda location, rows: LoadedBatch(location.file, 2, 1, rows[:1], [], []), ["2 Record rows", "found:    1"]),
     ],
 )
 def test_a_wrong_column_batch_is_told(refusal: Refusal, yields: Yields, words: list[str]) -> None:

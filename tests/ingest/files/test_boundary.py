@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from talkhouse.build.request import from_data, from_paths
-from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files
+from talkhouse.ingest.files.limits import Boundary
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.ingest.sources import opened
 from talkhouse.schema.errors import SourceError
@@ -68,13 +68,13 @@ def test_a_link_that_leads_out_is_refused_and_followed_when_asked(data: Path, li
     if link == ".":
         shutil.rmtree(data / "toy")
     path.symlink_to(target)
-    with pytest.raises(SourceError, match="leads out of the folder that was named") as caught:
-        disk_files(data / "toy", "toy", boundary=Boundary.of(data))
+    with pytest.raises(SourceError, match="leads outside the named folder") as caught:
+        disk_files(data / "toy", "toy", boundary=Boundary.around(data))
     assert caught.value.where == path
     assert str(path.resolve()) in str(caught.value)
     assert "--follow-links" in str(caught.value)
     if "private" in target and "none" not in target:
-        found = disk_files(data / "toy", "toy", boundary=Boundary.of(data, follow_links=True))
+        found = disk_files(data / "toy", "toy", boundary=Boundary.around(data, follow_links=True))
         assert PRIVATE.encode() in [file.open().read() for file in found]
 
 
@@ -86,7 +86,7 @@ def test_a_link_that_stays_inside_is_followed(data: Path) -> None:
     (data / "round").symlink_to(data.parent)
     (data / "toy" / "w.json").symlink_to(data / "round" / "data" / "other" / "b.json")
     links = {"toy/x.json": b"{}", "toy/y.json": b"{}", "toy/z/b.json": b"[]", "toy/w.json": b"[]"}
-    assert read(data / "toy", Boundary.of(data)) == {f"toy/{DEEP}": b"{}"} | links
+    assert read(data / "toy", Boundary.around(data)) == {f"toy/{DEEP}": b"{}"} | links
     with pytest.raises(SourceError, match="leads out"):
         read(data / "toy")  # here it is the folder of the corpus that was named
 
@@ -95,7 +95,7 @@ def test_a_link_that_stays_inside_is_followed(data: Path) -> None:
 def test_what_is_named_may_be_a_link(data: Path) -> None:
     (data.parent / "folder").symlink_to(data)
     (data.parent / "file.json").symlink_to(data / "toy" / DEEP)
-    assert read(data.parent / "folder" / "toy", Boundary.of(data.parent / "folder")) == {f"toy/{DEEP}": b"{}"}
+    assert read(data.parent / "folder" / "toy", Boundary.around(data.parent / "folder")) == {f"toy/{DEEP}": b"{}"}
     assert read(data.parent / "file.json") == {"toy": b"{}"}
 
 
@@ -138,7 +138,7 @@ def test_what_replaces_a_listed_file_is_not_read(
 ) -> None:
     path = data / "toy" / pack(data / "toy", ending)
     shutil.copyfile(path, data.parent / "private" / path.name)
-    files = disk_files(data / "toy", "toy", boundary=Boundary.of(data))
+    files = disk_files(data / "toy", "toy", boundary=Boundary.around(data))
     replace(path, data.parent / "private")
     with pytest.raises(SourceError, match="changed while it was read"):
         contents(files)
@@ -172,7 +172,7 @@ def test_a_link_that_comes_and_goes_never_gets_a_file_from_outside_read(data: Pa
         try:
             for _ in range(500):
                 with suppress(SourceError):
-                    found |= set(read(data / "toy", Boundary.of(data)).values())
+                    found |= set(read(data / "toy", Boundary.around(data)).values())
         finally:
             swapper.kill()
     assert b"no" not in found

@@ -261,7 +261,6 @@ def test_commands_take_limits(tmp_path: Path) -> None:
 
 
 def files_of(*names: str) -> dict[str, bytes]:
-    """Return some files of the samples, by corpus and name."""
     return {name: (DEFAULT_ROOT / name.replace("/", "/sample/", 1)).read_bytes() for name in names}
 
 

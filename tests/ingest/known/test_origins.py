@@ -130,7 +130,6 @@ def test_a_folder_without_corpora_is_told(tmp_path: Path, name: str) -> None:
 
 
 def at(folder: Path, content: str) -> Path:
-    """Write a corpus ``toy`` whose code begins with this."""
     (folder / "toy").mkdir()
     (folder / "toy" / "__init__.py").write_text(f"{content}\n{CORPUS.format(corpus_id='toy', more='')}")
     return folder

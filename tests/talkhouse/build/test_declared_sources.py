@@ -9,7 +9,7 @@ import pytest
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.run import Result, build
+from talkhouse.build.run import BuildResult, build
 from talkhouse.ingest.registry import corpora
 from tests.commands import run
 
@@ -41,7 +41,7 @@ DEV = {f"dev/{number:02}.txt": f"{number}" for number in range(6)}
 PACKED = {"packed/train.txt": "train", "packed/test.txt": "test"}
 ALL = {**DEV, **PACKED, "known.txt": "known"}
 
-Built = Callable[[dict[str, str]], Result]
+Built = Callable[[dict[str, str]], BuildResult]
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def built(tmp_path: Path) -> Built:
     hashed = {"known": sha256(b"known").hexdigest()}
     (tmp_path / "roots" / "talks" / "__init__.py").write_text(TALKS % hashed)
 
-    def make(files: dict[str, str]) -> Result:
+    def make(files: dict[str, str]) -> BuildResult:
         for name, text in files.items():
             path = tmp_path / "data" / "talks" / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,15 +16,14 @@ import pytest
 
 from talkhouse.build import staging
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
-from talkhouse.build.run import build, ingest
+from talkhouse.build.request import QuarantineLimit
+from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.queries.catalogue import Catalogue
 from talkhouse.schema.errors import NotAWarehouse, SourceError, TalkhouseError, WarehouseDamaged
 from tests.commands import COMMAND, run
 from tests.limits import Limit
 from tests.phases import Trace, last
-from tests.talkhouse.build.test_run import CORPUS, contents, corpora_in, fetch, some_file
+from tests.talkhouse.build.test_run import CORPUS, contents, fetch, some_file
 
 OTHER = corpora()["delidata"]
 ALL = QuarantineLimit("100%")
@@ -51,7 +50,6 @@ def unchanged(folder: Path) -> Iterator[None]:
 
 
 def assert_told(done: "subprocess.CompletedProcess[str]", *words: str) -> None:
-    """Check that a command ended with one clear error."""
     assert done.returncode == 1, done.stderr
     assert sum(line.startswith("error: ") for line in done.stderr.splitlines()) == 1, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
@@ -407,18 +405,3 @@ def test_a_newer_talkhouse_has_built_it(tmp_path: Path) -> None:
     ):
         with unchanged(tmp_path):
             assert_told(run(*arguments, "--db", "w.duckdb", cwd=tmp_path), "newer schema", "9999", "upgrade Talkhouse")
-
-
-@pytest.mark.slow
-def test_two_versions_build_in_turn(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "w.duckdb"
-    build(path, Silent(), data=data)
-    right = contents(path)
-    for version in ("another", "the first", "another"):
-        monkeypatch.setattr(Catalogue, "hash", property(lambda _, version=version: version))
-        result = build(path, Silent(), data=data)
-        assert (result.plan.load, result.unchanged_since) == ((), None)
-        assert contents(path) == right
-    ingest(path, Silent(), OTHER.id, [data / OTHER.id])
-    assert corpora_in(path) == [CORPUS.id, OTHER.id]
-    assert fetch(path, "select catalogue_hash from meta.loads order by load_id desc limit 1") == [("another",)]

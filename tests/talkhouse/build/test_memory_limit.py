@@ -7,7 +7,7 @@ import pytest
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.run import Result, build
+from talkhouse.build.run import BuildResult, build
 from talkhouse.schema.errors import BuildFailed, UsageError
 from talkhouse.system.memory import MemoryLimit
 from tests.commands import run
@@ -38,7 +38,7 @@ def test_what_does_not_fit_is_written_to_the_disk(greedy: tuple[Path], tmp_path:
 @pytest.mark.parametrize(
     "limit", ["20MB", *(pytest.param(limit, marks=pytest.mark.slow) for limit in ("5KB", "1MB", "12MB"))]
 )
-def test_too_small_a_limit_publishes_nothing(rebuild: Callable[..., Result], tmp_path: Path, limit: str) -> None:
+def test_too_small_a_limit_publishes_nothing(rebuild: Callable[..., BuildResult], tmp_path: Path, limit: str) -> None:
     rebuild(only=("dbdc3",))
     published = (tmp_path / "w.duckdb").read_bytes()
     with pytest.raises(BuildFailed) as caught:

@@ -15,7 +15,7 @@ from talkhouse.build.quality_gate import run_checks
 from talkhouse.build.run import build
 from talkhouse.charts.declarations import dashboards
 from talkhouse.queries.catalogue import catalogue_of
-from talkhouse.queries.checks import Check
+from talkhouse.queries.checks import SqlCheck
 from talkhouse.queries.files import QueryFile
 from talkhouse.schema.errors import CatalogueError, NotAWarehouse
 from talkhouse.schema.sql import literal, quoted
@@ -103,7 +103,6 @@ def add_corpus(con: duckdb.DuckDBPyConnection, corpus_id: str, **changed: str) -
 
 @pytest.fixture
 def stranger(sample: Path, tmp_path: Path) -> Planted:
-    """A copy of the sample with a corpus, and something planted in it."""
     (tmp_path / "secret.txt").write_text(SECRET)
 
     def plant(kind: str) -> Path:
@@ -273,7 +272,7 @@ def test_sql_that_is_no_text_gets_a_message(sample: Path, tmp_path: Path, name: 
 def test_the_connection_that_runs_checks_reaches_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = list[str]()
 
-    def tries(con: duckdb.DuckDBPyConnection, listed: list[Check]) -> None:
+    def tries(con: duckdb.DuckDBPyConnection, listed: list[SqlCheck]) -> None:
         for way in (
             f"from read_text('{__file__}')",
             f"copy (select 1) to '{tmp_path / 'made.csv'}'",

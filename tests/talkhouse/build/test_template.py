@@ -34,7 +34,6 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def opened(tmp_path: Path, kept: Path) -> Callable[[str], list[tuple[object, ...]]]:
-    """Open a template, and return all that is in it."""
     assert not kept.exists()
     splits = {name: corpus.splits for name, corpus in corpora().items()}
 

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.build.run import Result
+from talkhouse.build.run import BuildResult
 from tests.declared.invented_corpora import DOCUMENTS
 from tests.samples import GROUPS, RELEASES
 from tests.talkhouse.dashboard.conftest import Visit
@@ -89,7 +89,7 @@ def test_findings_lead_to_their_places(visit: Visit, sample: Path, con: duckdb.D
 
 @pytest.mark.slow
 def test_further_dashboards_of_a_corpus_are_pages_and_old_addresses_stay(
-    visit: Visit, rebuild: Callable[..., Result], tmp_path: Path
+    visit: Visit, rebuild: Callable[..., BuildResult], tmp_path: Path
 ) -> None:
     a_chat(tmp_path / "data")
     rebuild(tmp_path / "data")
@@ -110,7 +110,7 @@ def test_further_dashboards_of_a_corpus_are_pages_and_old_addresses_stay(
 
 @pytest.mark.slow
 def test_a_corpus_of_a_page_of_toml_has_a_page_with_less(
-    visit: Visit, rebuild: Callable[..., Result], tmp_path: Path
+    visit: Visit, rebuild: Callable[..., BuildResult], tmp_path: Path
 ) -> None:
     a_chat(tmp_path / "data")
     rebuild(tmp_path / "data")

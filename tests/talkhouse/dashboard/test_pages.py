@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from talkhouse import migrations
 from talkhouse.build.progress import Silent
-from talkhouse.build.run import Result, build
+from talkhouse.build.run import BuildResult, build
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ChartKind
 from talkhouse.charts.headlines import FilledHeadline
@@ -162,7 +162,7 @@ def test_checks_that_found_something_are_shown_and_the_others_folded(
 
 
 @pytest.mark.slow
-def test_a_build_appears_without_a_restart(visit: Visit, rebuild: Callable[..., Result], tmp_path: Path) -> None:
+def test_a_build_appears_without_a_restart(visit: Visit, rebuild: Callable[..., BuildResult], tmp_path: Path) -> None:
     data = tmp_path / "data"
     shutil.copytree(SAMPLES / "delidata" / "sample", data / "delidata")
     rebuild(data)

@@ -67,7 +67,7 @@ def test_the_next_run_continues(folder: Folder) -> None:
     (failed,) = folder.fetch(folder.source("talks.bin"))
     assert isinstance(failed, FetchFailed)
     assert "broke off" in failed.what
-    assert "what is here of it is kept" in str(failed.next_step)
+    assert "the part already fetched is kept" in str(failed.next_step)
     assert not folder.path("talks.bin").exists()
     assert folder.left() == ["talks.bin.part", "talks.bin.part.json"]
     file.cut_always = None
@@ -182,17 +182,20 @@ CIRCLE = [(302, {"Location": "/talks.zip"}, b"")]
         (File([], replies=[(429, {"Retry-After": "86400"}, b"")]), ("too many requests", "again in 24 hours, as it")),
         (File([], replies=[(500, {}, b"")]), ("the server fails", "500 ", "5 times in a row", "later")),
         (File([], replies=CIRCLE), ("redirects in a circle", "10 redirects")),
-        (File([], replies=[(302, {"Location": "file:///etc/passwd"}, b"")]), ("no address of a file", "file:///etc")),
-        (File([], replies=[(302, {"Location": "ftp://x/y"}, b"")]), ("no address of a file", "ftp://x/y")),
-        (File([], replies=[(302, {"Location": "http://a:b@x/y?t=1"}, b"")]), ("no address", "http://...@x/y?...")),
+        (File([], replies=[(302, {"Location": "file:///etc/passwd"}, b"")]), ("an invalid address", "file:///etc")),
+        (File([], replies=[(302, {"Location": "ftp://x/y"}, b"")]), ("an invalid address", "ftp://x/y")),
+        (
+            File([], replies=[(302, {"Location": "http://a:b@x/y?t=1"}, b"")]),
+            ("an invalid address", "http://...@x/y?..."),
+        ),
         (File([], replies=[(302, {"Location": "http://[::1"}, b"")]), ("answer can't be read",)),
-        (File([], replies=[(200, HTML, PAGE)]), ("a page came", "'Sorry'", "Too many people.")),
-        (File([], replies=[(200, {}, PAGE)]), ("a page came", "DOCTYPE")),
+        (File([], replies=[(200, HTML, PAGE)]), ("a web page came", "'Sorry'", "Too many people.")),
+        (File([], replies=[(200, {}, PAGE)]), ("a web page came", "DOCTYPE")),
         (File([], replies=[(200, {}, b"")]), ("the file is empty",)),
-        (of(), ("can't be opened as the archive",)),
-        (of(archive()[:-1]), ("can't be opened as the archive",)),
-        (of(archive().replace(BODY[:50], bytes(50))), ("can't be opened as the archive", "begins with b'PK")),
-        (of(packed()), ("can't be opened as the archive", "begins with b", "\\x1f\\x8b")),
+        (of(), ("can't be opened as the kind of archive",)),
+        (of(archive()[:-1]), ("can't be opened as the kind of archive",)),
+        (of(archive().replace(BODY[:50], bytes(50))), ("can't be opened as the kind of archive", "begins with b'PK")),
+        (of(packed()), ("can't be opened as the kind of archive", "begins with b", "\\x1f\\x8b")),
         (of(archive(), cut_always=40_000, has_ranges=False), ("broke off", "5 times in a row")),
         (of(archive(), cut_always=40_000, has_length=False, has_ranges=False), ("can't be opened",)),
         (File([(BODY, f'"{n}"') for n in range(9)], cut_always=9_000), ("changed on the server", "each time")),
@@ -235,7 +238,7 @@ def test_no_more_is_taken_than_a_file_may_have(folder: Folder, monkeypatch: pyte
         folder.server.files[f"/{number}.bin"] = make()
         (failed,) = folder.fetch(folder.source(f"{number}.bin"))
         assert isinstance(failed, FetchFailed)
-        assert "larger than it may be" in failed.what
+        assert "exceeds the size limit" in failed.what
     assert folder.left() == []
     assert folder.shown.bytes <= 10**6
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.fetch.addresses import sources_of
 from talkhouse.fetch.client import NotFetched, check_redirect
 from talkhouse.fetch.fetch import fetch, plan
-from talkhouse.fetch.places import Fetched, read_record
+from talkhouse.fetch.places import Fetched, read_record, sources_of
 from talkhouse.ingest.corpus import Source
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import FetchFailed, OutputFailed, SourceError, UsageError
@@ -26,7 +25,6 @@ SUM = hashlib.sha256(BODY).hexdigest()
 
 @pytest.fixture
 def served(folder: Folder) -> Folder:
-    """A folder, and a server of one file."""
     folder.server.files["/talks.bin"] = File([(BODY, '"1"')])
     return folder
 
@@ -73,7 +71,7 @@ def test_an_archive_that_was_unpacked_is_there(served: Folder) -> None:
     [
         (b"mine", SUM, None, "another checksum"),
         (b"mine", None, 5, "another size"),
-        (b" <html>", None, None, "a page came"),
+        (b" <html>", None, None, "a web page came"),
         (b"", None, None, "empty"),
     ],
 )
@@ -125,7 +123,7 @@ def test_all_files_are_tried_but_no_server_that_is_down(served: Folder) -> None:
 def test_a_server_without_its_certificate_is_not_asked_twice(served: Folder) -> None:
     source = replace(served.source("talks.bin"), url=served.server.url.replace("http:", "https:") + "/talks.bin")
     (failed,) = served.fetch(source)
-    assert "can't prove that it is the one" in str(failed)
+    assert "certificate can't be verified" in str(failed)
 
 
 def test_no_password_of_the_user_is_sent(served: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +162,7 @@ def test_a_full_disk_is_told_and_what_is_here_is_kept(served: Folder) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
     try:
-        with pytest.raises(OutputFailed, match="what is here of it is kept") as caught:
+        with pytest.raises(OutputFailed, match="the part already fetched is kept") as caught:
             served.fetch(served.source("talks.bin"))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -187,7 +185,7 @@ def test_a_file_that_appears_meanwhile_is_left(served: Folder) -> None:
     request = plan(served.corpus, [served.source("talks.bin")], served.data)
     put(served, b"mine")
     (failed,) = fetch(request, served.shown, QUICK)
-    assert "there is a file by now" in str(failed)
+    assert "the file has appeared in the meantime" in str(failed)
     assert served.path("talks.bin").read_bytes() == b"mine"
 
 

@@ -14,7 +14,7 @@ import pytest
 import talkhouse
 from talkhouse import migrations
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.replay.run import ReplayResult, replay

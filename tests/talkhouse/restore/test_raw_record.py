@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import corpora, sample_of

@@ -11,7 +11,7 @@ import pytest
 
 from talkhouse.ingest import rows
 from talkhouse.ingest.registry import corpora
-from talkhouse.restore.built_from import files_built_from
+from talkhouse.restore.output_paths import files_built_from
 from talkhouse.restore.raw_record import raw
 from talkhouse.restore.write_back import write_back
 from talkhouse.schema.errors import TalkhouseError
@@ -101,7 +101,6 @@ def ends_well(work: Callable[[], object]) -> bool:
 
 
 def sql(text: str) -> str:
-    """Write a text as SQL."""
     return "'" + text.replace("'", "''").replace("\0", "' || chr(0) || '") + "'"
 
 

@@ -2,10 +2,8 @@
 
 import io
 import json
-import resource
 import shutil
 import signal
-import subprocess
 import tarfile
 from pathlib import Path
 
@@ -14,13 +12,13 @@ import pytest
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build, ingest
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.restore.differences import first_difference, json_difference
 from talkhouse.restore.verify import Status, Verdict, verify
-from tests.commands import COMMAND, run
+from tests.commands import run
 from tests.talkhouse.restore.test_write_back import stopped
 
 DBDC3 = corpora()["dbdc3"]
@@ -70,13 +68,7 @@ def test_equal_values_are_equal(one: str, other: str, whole: int) -> None:
 @pytest.mark.parametrize("whole", [1_000_000, 2], ids=["decoded whole", "split first"])
 @pytest.mark.parametrize(("one", "other", "pointer", "what", "expected", "shown"), DIFFERENT)
 def test_the_first_difference_of_values(
-    one: str,
-    other: str,
-    pointer: str,
-    what: str | None,
-    expected: str,
-    shown: str,
-    whole: int,
+    one: str, other: str, pointer: str, what: str | None, expected: str, shown: str, whole: int
 ) -> None:
     found = json_difference(one.encode(), other.encode(), whole=whole)
     assert found is not None
@@ -146,7 +138,6 @@ def verdicts(tmp_path: Path, warehouse: str = "w.duckdb") -> dict[str, Verdict]:
 
 
 def spoiled(tmp_path: Path, *statements: str) -> None:
-    """Copy the warehouse and change what it holds."""
     shutil.copyfile(tmp_path / "w.duckdb", tmp_path / "spoiled.duckdb")
     with duckdb.connect(tmp_path / "spoiled.duckdb") as con:
         for statement in statements:
@@ -295,18 +286,6 @@ def test_wrong_use_is_told(sample: Path, tmp_path: Path, arguments: list[str], w
     assert shown.returncode == 2
     assert "Traceback" not in shown.stderr
     assert all(word in shown.stderr for word in words), shown.stderr
-
-
-@pytest.mark.slow
-def test_a_full_disk_is_told(sample: Path, tmp_path: Path) -> None:
-    def nearly_full() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
-    command = [*COMMAND, "verify", "--db", str(sample)]
-    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, preexec_fn=nearly_full)
-    assert shown.returncode == 1
-    assert "could not be written to a temporary folder" in shown.stderr
-    assert "TMPDIR" in shown.stderr
 
 
 @pytest.mark.slow

@@ -16,11 +16,11 @@ import pytest
 
 import talkhouse
 from talkhouse.build.progress import Silent
-from talkhouse.build.quarantine_limit import QuarantineLimit
+from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.ingest.stored_record import StoredRecord
-from talkhouse.ingest.unloading import record_order, unload
+from talkhouse.ingest.unloading import unload
 from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.write_back import OpenFiles, write_back
 from talkhouse.schema.errors import CorpusFailed, UsageError, WarehouseDamaged
@@ -106,10 +106,10 @@ def test_chunks_of_any_size_gather_the_same(con: duckdb.DuckDBPyConnection, monk
         ]
 
     whole = gathered()
-    monkeypatch.setattr(record_order, "_RECORDS", 3)
+    monkeypatch.setattr(unload, "_RECORDS", 3)
     assert gathered() == whole
-    monkeypatch.setattr(record_order, "_RECORDS", 1_000)
-    monkeypatch.setattr(record_order, "_ROWS", 40)
+    monkeypatch.setattr(unload, "_RECORDS", 1_000)
+    monkeypatch.setattr(unload, "_ROWS", 40)
     assert gathered() == whole
 
 

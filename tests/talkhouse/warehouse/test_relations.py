@@ -4,8 +4,7 @@ import duckdb
 import pytest
 
 from talkhouse.query.sandbox import suggest
-from talkhouse.schema.closest import closest
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import UsageError, closest
 from talkhouse.warehouse.relations import check_corpus, relation
 
 

@@ -1,14 +1,23 @@
-"""Dialogues out of posts and comments, as the authors' code puts them together, and why the others are none."""
+"""Dialogues out of posts and comments, as the authors' code puts them together, and why the others are none.
+
+Sentiment is VADER's compound score as NLTK 3.4 gives it, which the authors had: NLTK's class, with what later versions
+changed put back, and the lexicon that the package ``vaderSentiment`` ships, with the entries put back in which it
+differs from NLTK's: so nothing is downloaded.
+"""
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from itertools import groupby
+from math import isfinite
 from typing import Any, NamedTuple
 
-from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER
-from talkhouse.ingest.corpora.mantis.make.site import LAST, Answer, Comment, Dump, Question
+from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER, SITES
+from talkhouse.ingest.corpora.mantis.make.site import LAST, Comment, Dump, PostedAnswer, Question
+from talkhouse.ingest.corpus import WrongInput
 
 _TAG = re.compile(r"<(?!a|br|blockquote|pre|code|/blockquote|/pre|/code).*?>")
 _GLUED = str.maketrans("", "", "\n\r\t")
@@ -89,7 +98,7 @@ class Builder:
 
     def dialogues(self) -> Iterator[dict[str, Any]]:
         """Yield the dialogues in the publisher's order and form, and count what happens to each answer."""
-        answers: defaultdict[int, list[Answer]] = defaultdict(list)
+        answers: defaultdict[int, list[PostedAnswer]] = defaultdict(list)
         for answer in self._dump.answers:
             self.counts.seen += 1
             reason = self._no_question(answer)
@@ -109,7 +118,7 @@ class Builder:
             for _, tied in groupby(sorted(answers[question.id], key=_time), key=_time):
                 yield from self._of_answers(question, text, list(tied))
 
-    def _no_question(self, answer: Answer) -> str | None:
+    def _no_question(self, answer: PostedAnswer) -> str | None:
         """Return why an answer has no question to go with, if that is so."""
         dump = self._dump
         if answer.user is None:
@@ -130,7 +139,7 @@ class Builder:
         first = min((comment.time or LAST for comment in own), default=LAST)
         return question.time or LAST, first, question.place
 
-    def _of_answers(self, question: Question, text: str, tied: list[Answer]) -> Iterator[dict[str, Any]]:
+    def _of_answers(self, question: Question, text: str, tied: list[PostedAnswer]) -> Iterator[dict[str, Any]]:
         """Make the dialogues of the answers of a question that have one time, nearly always one answer."""
         reasons: dict[int, list[str | None]] = {answer.id: [] for answer in tied}
         for answer, comments in self._runs(tied):
@@ -149,12 +158,12 @@ class Builder:
             else:
                 self.counts.dropped[each[0] if each and each[0] else "only_lost_comments"] += 1
 
-    def _runs(self, tied: list[Answer]) -> Iterator[tuple[Answer, list[Comment]]]:
+    def _runs(self, tied: list[PostedAnswer]) -> Iterator[tuple[PostedAnswer, list[Comment]]]:
         """Yield each answer with its comments by time; answers of one time again wherever their comments alternate.
 
         The authors' code begins a dialogue wherever the answer is another than in the row before.
         """
-        rows: list[tuple[Answer, Comment | None]] = []
+        rows: list[tuple[PostedAnswer, Comment | None]] = []
         for answer in sorted(tied, key=lambda answer: answer.place):
             comments = self._dump.comments.get(answer.id)
             if comments:
@@ -168,7 +177,7 @@ class Builder:
         for run in runs:
             yield run[0][0], [comment for _, comment in run if comment]
 
-    def _no_talk(self, question: Question, answer: Answer) -> str:
+    def _no_talk(self, question: Question, answer: PostedAnswer) -> str:
         """Return why the people of an answer can't have had a dialogue; needs no text."""
         people = {comment.user for comment in self._dump.comments.get(answer.id, ())}
         if people == {None}:
@@ -219,7 +228,7 @@ class Builder:
         return self._dump.names.get(user, _NAN)
 
 
-def _said(question: Question, answer: Answer, text: str, comments: Sequence[Comment]) -> list[RawUtterance]:
+def _said(question: Question, answer: PostedAnswer, text: str, comments: Sequence[Comment]) -> list[RawUtterance]:
     """List what was said: the question, the answer, and the comments by time; the answer is second in any case."""
     assert answer.user is not None  # noqa: S101 - such an answer has no question to go with
     return [
@@ -244,9 +253,91 @@ def _glued(said: Sequence[RawUtterance]) -> list[RawUtterance]:
     return joined
 
 
-def _time(answer: Answer) -> str:
+def _time(answer: PostedAnswer) -> str:
     return answer.time or LAST
 
 
 def _or_nan(text: str | None) -> str | float:
     return _NAN if text is None else text
+
+
+_LEXICON = "vader_lexicon.txt"
+_ADDED = ("flawed", "heart", "hearts")
+"""Words that NLTK's lexicon does not have."""
+
+_CHANGED = {":p": 1.4, "badass": -0.6}
+"""Words that have another value in NLTK's lexicon."""
+
+PACKAGES = ("nltk", "vaderSentiment")
+"""The packages whose versions a manifest names; both are in the extra ``make``."""
+
+
+@cache
+def scorer() -> Callable[[str], float]:
+    """Return the function that scores a text. Raises ImportError where the packages are not installed."""
+    # Needs a second, which other commands spare.
+    from nltk.sentiment.vader import SentimentIntensityAnalyzer, VaderConstants
+
+    class Analyzer(SentimentIntensityAnalyzer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.lexicon = _lexicon()
+            self.constants = VaderConstants()
+
+        def _but_check(self, words: list[str], sentiments: list[float]) -> list[float]:
+            """Halve what comes before a "but", and raise what follows; a capitalised "But" is none (NLTK 3.4).
+
+            A value is looked up by itself, so of two equal ones the first is changed twice.
+            """
+            word = next((word for word in ("but", "BUT") if word in words), None)
+            if word is None:
+                return sentiments
+            but = words.index(word)
+            for sentiment in sentiments:
+                index = sentiments.index(sentiment)
+                if index != but:
+                    sentiments[index] = sentiment * (0.5 if index < but else 1.5)
+            return sentiments
+
+    analyzer = Analyzer()
+    return lambda text: float(analyzer.polarity_scores(text)["compound"])
+
+
+def _lexicon() -> dict[str, float]:
+    """Read the lexicon; a word that is repeated has its last value."""
+    lines = (files("vaderSentiment") / _LEXICON).read_text(encoding="utf-8").split("\n")
+    values = {word: float(value) for word, value, *_ in (line.split("\t") for line in lines if line.strip())}
+    return {word: value for word, value in values.items() if word not in _ADDED} | _CHANGED
+
+
+_OTHER = 0.05
+"""VADER's own line between neutral and positive; the authors' code stops at another site."""
+
+
+class Threshold(NamedTuple):
+    """A site's threshold, and whose it is."""
+
+    value: float
+    source: str
+
+
+def thresholds(sites: Iterable[str], given: Mapping[str, float]) -> dict[str, Threshold]:
+    """Return the threshold of each site. Raises WrongInput for one that no site has, or that is no score."""
+    names = list(sites)
+    for name, value in given.items():
+        if name not in names:
+            raise WrongInput(
+                f"--threshold names the site {name}, which is not made",
+                expected="one of: " + ", ".join(names),
+                next_step="name it as its dump is named",
+            )
+        if not isfinite(value) or abs(value) > 1:
+            raise WrongInput(f"the threshold of {name} is no score", expected="a number from -1 to 1", found=str(value))
+    return {name: _threshold(name, given) for name in names}
+
+
+def _threshold(name: str, given: Mapping[str, float]) -> Threshold:
+    if name in given:
+        return Threshold(given[name], "--threshold")
+    if name in SITES:
+        return Threshold(SITES[name], "the authors'")
+    return Threshold(_OTHER, "VADER's line for positive; the authors have none for this site")

@@ -9,7 +9,7 @@ from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
-from talkhouse.ingest.making import NotMade, WrongInput, points_outside
+from talkhouse.ingest.corpus import NotMade, WrongInput, points_outside
 
 PARTS = ("Comments.xml", "Posts.xml", "Users.xml", "Votes.xml")
 """The files that are read, in the order in which they are needed, which is that of an archive's members too."""
@@ -169,13 +169,13 @@ def missing(where: Path, part: str) -> None:
         f"{part} is missing",
         where=where,
         expected=", ".join(PARTS),
-        next_step="unpack the site's whole archive; who has no votes puts an empty <votes></votes> there",
+        next_step="unpack the site's whole archive; without votes, put an empty <votes></votes> there",
     )
 
 
 def _not_a_dump(path: Path, found: str) -> None:
     raise WrongInput(
-        "this is no dump of a site",
+        "this is not the dump of a site",
         where=path,
         expected=f"a folder with {', '.join(PARTS)}, a site's .7z, or a folder of these",
         found=found,
@@ -250,7 +250,7 @@ def read_archive(
 
 
 def _in_order(waiting: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Take as many of the waiting ones from the first as lie in the archive one behind the other."""
+    """Return as many of the waiting ones, from the first, as lie one after another in the archive."""
     places = [names.index(name) for name in waiting]
     count = next((i for i in range(1, len(places)) if places[i] < places[i - 1]), len(places))
     return list(waiting[:count])

@@ -1,27 +1,91 @@
-"""From dumps to the publisher's files: site by site to dialogues, then the rankings, then the manifest."""
+"""From dumps to the publisher's files: site by site to dialogues, then the rankings, then ``manifest.json``.
+
+The manifest says what the corpus was made from and how, what was dropped, and what attribution needs. It has no time
+and no path, so that equal inputs give equal bytes.
+"""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
+from hashlib import file_digest
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 import msgspec
 
-from talkhouse.ingest.corpora.mantis.files import RANKING
-from talkhouse.ingest.corpora.mantis.make import manifest, sentiment
-from talkhouse.ingest.corpora.mantis.make.dialogues import Builder
+from talkhouse.ingest.corpora.mantis.format import MADE, RANKING
+from talkhouse.ingest.corpora.mantis.make.dialogues import (
+    PACKAGES,
+    REASONS,
+    TIED,
+    UNLISTED,
+    AnswerCounts,
+    Builder,
+    Threshold,
+    scorer,
+    thresholds,
+)
 from talkhouse.ingest.corpora.mantis.make.dump import Site, find
-from talkhouse.ingest.corpora.mantis.make.manifest import Findings, MadeSite
-from talkhouse.ingest.corpora.mantis.make.merged import Merged, boundaries, slices
-from talkhouse.ingest.corpora.mantis.make.ranking.sampler import TooFewTexts, WorkerEnded
-from talkhouse.ingest.corpora.mantis.make.sentiment import Threshold, thresholds
-from talkhouse.ingest.corpora.mantis.make.site import Dump, Row, XmlRows
-from talkhouse.ingest.making import MakeOptions, NotMade, Progress, WrongInput
+from talkhouse.ingest.corpora.mantis.make.ranking_files import (
+    METHOD,
+    Boundaries,
+    Merged,
+    boundaries,
+    slices,
+    write_rankings,
+)
+from talkhouse.ingest.corpora.mantis.make.sampler import TooFewTexts, WorkerEnded
+from talkhouse.ingest.corpora.mantis.make.site import EMPTY, INVALID, REPEATED, Dump, Row, XmlRows
+from talkhouse.ingest.corpus import MakeOptions, MakerProgress, NotMade, WrongInput
 
 
-def make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:
+class Findings:
+    """Counts findings by kind and keeps the first places of each."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._places: dict[str, list[str]] = {}
+
+    def report(self, kind: str, where: str) -> None:
+        """Count a finding."""
+        self._counts[kind] += 1
+        places = self._places.setdefault(kind, [])
+        if len(places) < _SHOWN:
+            places.append(where)
+
+    def described(self) -> Mapping[str, Any]:
+        """Return what a manifest says of them, in the order of the kinds."""
+        return {
+            kind: {"count": self._counts[kind], "what": what, "first": self._places[kind]}
+            for kind, what in KINDS.items()
+            if kind in self._counts
+        }
+
+
+@dataclass(frozen=True)
+class MadeSite:
+    """What became of one site's dump."""
+
+    site: Site
+    threshold: Threshold
+    rows: Mapping[str, int]
+    """Rows of each file."""
+    questions: int
+    counts: AnswerCounts
+    cut: Boundaries
+    times: Sequence[Any]
+    """The questions' times, dialogue by dialogue."""
+    licences: Mapping[str, int]
+    findings: Findings
+
+
+def make(
+    inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: MakerProgress
+) -> Mapping[str, Any]:
     """Make the files of dumps in a folder, or count only where there is none; return the manifest.
 
     The folder should be a private one, which is moved into place afterwards: a failure leaves half of the files there.
@@ -34,7 +98,7 @@ def make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, prog
     with Merged(folder) if folder else nullcontext() as merged:
         made = [_of_site(site, by_site[site.name], score, merged, progress) for site in sites]
     rankings = _rank(folder, merged, options, progress) if folder and merged and options.negatives else {}
-    return manifest.write(folder, made, rankings, options)
+    return write_manifest(folder, made, rankings, options)
 
 
 def _check(options: MakeOptions) -> None:
@@ -48,14 +112,14 @@ def _check(options: MakeOptions) -> None:
 
 def _scorer() -> Callable[[str], float]:
     try:
-        return sentiment.scorer()
+        return scorer()
     except ImportError as error:
         next_step = "type: pip install 'talkhouse[make]'"
         raise WrongInput("this needs packages that are not installed", found=str(error), next_step=next_step) from error
 
 
 def _of_site(
-    site: Site, threshold: Threshold, score: Callable[[str], float], merged: Merged | None, progress: Progress
+    site: Site, threshold: Threshold, score: Callable[[str], float], merged: Merged | None, progress: MakerProgress
 ) -> MadeSite:
     """Read a site's dump, and add its dialogues to the files."""
     findings = Findings()
@@ -77,7 +141,7 @@ def _of_site(
     return MadeSite(site, threshold, rows, asked, builder.counts, cut, times, dump.licences, findings)
 
 
-def _read(site: Site, dump: Dump, progress: Progress) -> Mapping[str, int]:
+def _read(site: Site, dump: Dump, progress: MakerProgress) -> Mapping[str, int]:
     """Read all files of a dump; return how many rows each has."""
     progress.begin(f"reading {site.name}", size=site.size, unit="answers")
     parts: dict[str, XmlRows] = {}
@@ -103,7 +167,7 @@ def _read(site: Site, dump: Dump, progress: Progress) -> Mapping[str, int]:
     return {part: rows.rows for part, rows in parts.items()}
 
 
-def _counted(builder: Builder, progress: Progress) -> Iterator[dict[str, Any]]:
+def _counted(builder: Builder, progress: MakerProgress) -> Iterator[dict[str, Any]]:
     """Pass dialogues on, and count answers as they are done."""
     done = 0
     for dialogue in builder.dialogues():
@@ -113,11 +177,8 @@ def _counted(builder: Builder, progress: Progress) -> Iterator[dict[str, Any]]:
         yield dialogue
 
 
-def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: Progress) -> Mapping[str, Any]:
+def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: MakerProgress) -> Mapping[str, Any]:
     """Write the ranking files, and describe them; raises NotMade where the dialogues are too few."""
-    # Needs numpy, which --negatives none spares.
-    from talkhouse.ingest.corpora.mantis.make.ranking.write import METHOD, write_rankings
-
     try:
         rankings = write_rankings(
             folder,
@@ -144,3 +205,85 @@ def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: Progress
             found=f"its exit code is {error.returncode}",
             next_step="if memory was short, try again with fewer --jobs",
         ) from error
+
+
+_SHOWN = 100
+
+KINDS = {
+    INVALID: "references to characters that XML does not have, now U+FFFD (the authors' code stops)",
+    REPEATED: "posts under an id that an earlier one has, left out (the authors' code doubles comments)",
+    EMPTY: "comments without words, now a placeholder (the authors' code stops where Text is missing)",
+    UNLISTED: "people whom Users.xml does not list, with NaN as their name (the authors' code stops at an asker)",
+    TIED: "answers of one time with alternating comments: each change begins a dialogue (as in the authors' code)",
+}
+
+
+NAME = "manifest.json"
+FORMAT = 1
+
+_ATTRIBUTION = (
+    "The texts are posts and comments of Stack Exchange under CC BY-SA: version 2.5 before 2011-04-08, 3.0 before "
+    "2018-05-02, 4.0 since then. Whoever passes them on names the authors (user_name), links to the posts and to their "
+    "authors as below, names the licence, and shares alike."
+)
+
+
+def write_manifest(
+    folder: Path | None, made: Sequence[MadeSite], rankings: Mapping[str, Any], options: MakeOptions
+) -> Mapping[str, Any]:
+    """Describe what was made, and write it to the folder if there is one."""
+    described = {
+        "kind": MADE,
+        "format": FORMAT,
+        "note": "Not the published MANtIS: made from the dumps below.",
+        "made_from": "dumps of " + ", ".join(site.site.name for site in made),
+        "versions": {name: version(name) for name in ("talkhouse", *PACKAGES)},
+        "seed": options.seed,
+        "negatives": list(options.negatives),
+        "attribution": _ATTRIBUTION,
+        "sites": {site.site.name: _described_site(site) for site in made},
+        "rankings": rankings,
+    }
+    if folder:
+        paths = sorted(path for path in folder.iterdir() if path.is_file())
+        described["files"] = {path.name: {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in paths}
+        (folder / NAME).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+    return described
+
+
+def _described_site(made: MadeSite) -> Mapping[str, Any]:
+    host, counts = made.site.host, made.counts
+    return {
+        "host": host,
+        "links": {
+            "post": f"https://{host}/q/{{id}}",
+            "comment": f"https://{host}/posts/comments/{{comment id}}",
+            "author": f"https://{host}/users/{{user_id}}",
+        },
+        "files": made.site.checksums,
+        "rows": made.rows,
+        "posts_by_licence": dict(sorted(made.licences.items())),
+        "threshold": {"value": made.threshold.value, "source": made.threshold.source},
+        "questions": made.questions,
+        "answers": {
+            "seen": counts.seen,
+            "kept": counts.kept,
+            "dropped": {reason: counts.dropped[reason] for reason in REASONS},
+        },
+        "dialogues": len(made.times),
+        "splits": {
+            split: {
+                "dialogues": len(numbers),
+                "first": made.times[numbers[0]] if numbers else None,
+                "last": made.times[numbers[-1]] if numbers else None,
+            }
+            for split, numbers in slices(made.cut, len(made.times)).items()
+        },
+        "boundaries_moved": {"dev": made.cut.walked[0], "test": made.cut.walked[1]},
+        "findings": made.findings.described(),
+    }
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import IO, NamedTuple, NoReturn
 from xml.etree.ElementTree import ParseError, XMLParser
 
-from talkhouse.ingest.making import NotMade
+from talkhouse.ingest.corpus import NotMade
 
 Row = dict[str, str]
 
@@ -42,7 +42,7 @@ class _Rows:
 
 
 class XmlRows:
-    """Takes a file piece by piece and hands on its rows, many at a time."""
+    """Parses a file piece by piece, and passes its rows on, many at a time."""
 
     def __init__(self, where: str, root: str, take: Callable[[list[Row]], None], report: Report) -> None:
         """``where`` names the file in messages; ``root``: its root element, such as ``posts``."""
@@ -54,7 +54,7 @@ class XmlRows:
         """Rows so far."""
 
     def feed(self, piece: bytes) -> None:
-        """Take the next bytes; raises NotMade where they are not a dump's."""
+        """Parse the next bytes; raises NotMade where they are not a dump's."""
         self._rest += piece
         if not self._is_begun and not self._begin():
             return
@@ -67,7 +67,7 @@ class XmlRows:
             self._stop("the file has no rows", f"{len(self._rest):,} bytes without '/>'")
 
     def close(self) -> None:
-        """Take the end; raises NotMade for a file that ends in the middle."""
+        """Parse the end; raises NotMade for a file that ends in the middle."""
         if not self._is_begun:
             self._stop("the file is not a file of a dump", f"no <{self._root}> at its beginning")
         rest = bytes(self._rest).strip()
@@ -198,7 +198,7 @@ class Question:
 
 
 @dataclass(slots=True)
-class Answer:
+class PostedAnswer:
     """An answer; ``body`` is None where its people can't have had a dialogue."""
 
     place: int
@@ -219,7 +219,7 @@ class Dump:
     """Where the texts of questions are written to."""
     comments: defaultdict[int, list[Comment]] = field(default_factory=lambda: defaultdict(list))
     questions: dict[int, Question] = field(default_factory=dict)
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[PostedAnswer] = field(default_factory=list)
     names: dict[float, str] = field(default_factory=dict)
     flagged: set[int] = field(default_factory=set)
     without_owner: set[int] = field(default_factory=set)
@@ -300,7 +300,9 @@ class Dump:
             if user in talkers and len(talkers) > 1:
                 body = get("Body", "")
                 self._people |= talkers
-        self.answers.append(Answer(len(self._seen), post, question, user, get("CreationDate"), get("Score"), body))
+        self.answers.append(
+            PostedAnswer(len(self._seen), post, question, user, get("CreationDate"), get("Score"), body)
+        )
 
     def _take_users(self, rows: Sequence[Row]) -> None:
         for row in rows:

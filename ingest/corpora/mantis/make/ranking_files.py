@@ -1,31 +1,43 @@
 """Writes the response-ranking files of all splits, named and laid out as the authors' code does."""
 
+import json
 import tempfile
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Any, NamedTuple, Self
 
 import msgspec
 
-from talkhouse.ingest.corpora.mantis.files import RANKING, SPLITS, Role, name
-from talkhouse.ingest.corpora.mantis.make.ranking.bm25 import EPSILON, K1, B
-from talkhouse.ingest.corpora.mantis.make.ranking.documents import TOKENIZER, Conversation, Corpus, Documents, Example
-from talkhouse.ingest.corpora.mantis.make.ranking.sampler import (
+from talkhouse.ingest.corpora.mantis.format import MERGED, RANKING, SPLITS, Role, name
+from talkhouse.ingest.corpora.mantis.make.negatives import (
+    EPSILON,
+    K1,
+    TOKENIZER,
+    B,
+    Conversation,
+    DocumentCorpus,
+    Documents,
+    Example,
+)
+from talkhouse.ingest.corpora.mantis.make.sampler import (
     BEST,
     GENERATOR,
     Drawn,
-    Request,
+    NegativesRequest,
     Sampler,
     Searched,
     TooFewTexts,
     save,
     seed_of,
+    started,
 )
-from talkhouse.ingest.corpora.mantis.make.ranking.workers import started
-from talkhouse.ingest.corpora.mantis.ranking.tsv import row
+from talkhouse.ingest.corpora.mantis.tsv import row
+from talkhouse.ingest.corpus import MakerProgress
 
-Draw = Callable[[Iterable[tuple[Example, Request]]], Iterator[tuple[Example, Drawn]]]
+Draw = Callable[[Iterable[tuple[Example, NegativesRequest]]], Iterator[tuple[Example, Drawn]]]
 
 _SUBSETS = {count: subset for subset, count in RANKING.items()}
 _BUFFER = 1 << 20
@@ -41,7 +53,7 @@ class Written(msgspec.Struct):
     """Contexts whose best documents had too few texts, so that the next ones of the ranking were taken too."""
 
 
-class Split(msgspec.Struct, frozen=True):
+class SplitExamples(msgspec.Struct, frozen=True):
     """What the files of one split are made with."""
 
     folder: Path
@@ -69,13 +81,13 @@ class Split(msgspec.Struct, frozen=True):
         written.rows = written.contexts * (self.count + 1)
         return written
 
-    def _requests(self, conversations: Iterator[Conversation]) -> Iterator[tuple[Example, Request]]:
+    def _requests(self, conversations: Iterator[Conversation]) -> Iterator[tuple[Example, NegativesRequest]]:
         for conversation in conversations:
             corpus = self.corpora[None if None in self.corpora else conversation.category]
             for example in conversation.examples():
                 query, response = self.documents.query(example.response), self.documents.number(example.response)
                 seed = seed_of(self.seed, self.split, conversation.key, example.number, self.count)
-                yield example, Request(corpus, query, response, seed)
+                yield example, NegativesRequest(corpus, query, response, seed)
 
 
 def _block(example: Example, cells: list[bytes]) -> bytes:
@@ -104,25 +116,15 @@ Conversations = Callable[[str], Iterator[Conversation]]
 """Yields those of a split in the order of their keys, as often as it is called."""
 
 
-class Progress(Protocol):
-    """Shows how far the work is."""
-
-    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
-        """Show a new step, and no other; so many of the unit lie ahead."""
-
-    def advance(self, records: int) -> None:
-        """Count what is done."""
-
-
-class Ranking(msgspec.Struct, frozen=True):
+class MadeRanking(msgspec.Struct, frozen=True):
     """What was written with one number of negatives."""
 
-    corpora: list[Corpus]
+    corpora: list[DocumentCorpus]
     """What was drawn from: one corpus per category, or one of all."""
     splits: dict[str, Written]
 
 
-Rankings = dict[int, Ranking]
+Rankings = dict[int, MadeRanking]
 """By the number of negatives."""
 
 
@@ -134,7 +136,7 @@ def write_rankings(
     negatives: Sequence[int],
     seed: int,
     jobs: int,
-    progress: Progress,
+    progress: MakerProgress,
 ) -> Rankings:
     """Write the TSVs and lookup files of all splits into a folder; ``negatives`` are 10, 50, or both.
 
@@ -154,16 +156,16 @@ def write_rankings(
             progress.begin(f"drawing {count} negatives", records=documents.contexts, unit="contexts")
             numbers = {corpus.category: number for number, corpus in enumerate(corpora[count])}
             written = {
-                split: Split(folder, split, documents, numbers, count, seed).write(
+                split: SplitExamples(folder, split, documents, numbers, count, seed).write(
                     conversations(split), draw, progress.advance
                 )
                 for split in SPLITS
             }
-        rankings[count] = Ranking(corpora[count], written)
+        rankings[count] = MadeRanking(corpora[count], written)
     return rankings
 
 
-def _documents(conversations: Conversations, sizes: Mapping[str, int], progress: Progress) -> Documents:
+def _documents(conversations: Conversations, sizes: Mapping[str, int], progress: MakerProgress) -> Documents:
     progress.begin("reading the texts for negatives", records=sum(sizes.values()), unit="dialogues")
     documents = Documents()
     for split in SPLITS:
@@ -173,11 +175,11 @@ def _documents(conversations: Conversations, sizes: Mapping[str, int], progress:
     return documents
 
 
-def _corpora(documents: Documents, count: int) -> list[Corpus]:
+def _corpora(documents: Documents, count: int) -> list[DocumentCorpus]:
     return [documents.corpus(category) for category in (documents.categories if count == OF_ONE_CATEGORY else [None])]
 
 
-def _check(documents: Documents, conversations: Conversations, corpora: list[Corpus], count: int) -> None:
+def _check(documents: Documents, conversations: Conversations, corpora: list[DocumentCorpus], count: int) -> None:
     """Raise TooFewTexts for the corpus that has the fewest texts, if that is too few for one of its contexts."""
     small = {corpus.category: corpus for corpus in corpora if corpus.distinct_texts <= count}
     if not small:
@@ -193,7 +195,7 @@ def _check(documents: Documents, conversations: Conversations, corpora: list[Cor
 
 @contextmanager
 def _drawing(
-    documents: Documents, corpora: list[Corpus], count: int, jobs: int, folder: Path, progress: Progress
+    documents: Documents, corpora: list[DocumentCorpus], count: int, jobs: int, folder: Path, progress: MakerProgress
 ) -> Iterator[Draw]:
     """Index the texts, and have them drawn from here or in other processes."""
     progress.begin(f"indexing the texts for {count} negatives", records=len(corpora), unit="corpora")
@@ -207,7 +209,92 @@ def _drawing(
             yield workers.draw
 
 
-def _searched(documents: Documents, corpora: list[Corpus], progress: Progress) -> Iterator[Searched]:
+def _searched(documents: Documents, corpora: list[DocumentCorpus], progress: MakerProgress) -> Iterator[Searched]:
     for corpus in corpora:
         yield Searched(documents.postings(corpus.category), documents.texts(corpus.category))
         progress.advance(1)
+
+
+class Boundaries(NamedTuple):
+    """Dialogues before ``dev`` are train, those from ``test`` on are test."""
+
+    dev: int
+    test: int
+    walked: tuple[int, int]
+    """Dialogues by which each boundary was moved, since they have one time."""
+
+
+def boundaries(times: Sequence[Any]) -> Boundaries:
+    """Return where the splits of the dialogues of one site begin, given their questions' times in order.
+
+    A boundary moves to the last of a run of equal times, which then opens the next split, while the rest of the run
+    stays in the split before (as in the authors' code, which stops with an error where the run reaches the end).
+    Where 15 % are not one dialogue, dev takes all that is left.
+    """
+    count = len(times)
+    first = int(0.7 * count)
+    dev = _last_equal(times, first)
+    share = int(0.15 * count)
+    if not share:
+        return Boundaries(dev, count, (dev - first, 0))
+    second = min(dev + share, count)
+    test = _last_equal(times, second)
+    return Boundaries(dev, test, (dev - first, test - second))
+
+
+def _last_equal(times: Sequence[Any], index: int) -> int:
+    while index + 1 < len(times) and times[index] == times[index + 1]:
+        index += 1
+    return index
+
+
+def slices(cut: Boundaries, count: int) -> dict[str, range]:
+    """Return the dialogues of each split, by their number."""
+    edges = (0, cut.dev, cut.test, count)
+    return {split: range(*edge) for split, edge in zip(("train", "dev", "test"), pairwise(edges), strict=True)}
+
+
+class Merged:
+    """The three files of dialogues in a folder; their keys count from 0 in each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self._files: dict[str, IO[bytes]] = {}
+        self._ends = {split: array("Q") for split in SPLITS}
+        self._starts = {split: array("Q") for split in SPLITS}
+
+    def __enter__(self) -> Self:
+        for split in SPLITS:
+            path = self._folder / name(Role(MERGED, split))
+            self._files[split] = self._stack.enter_context(path.open("wb"))
+            self._files[split].write(b"{")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._files.values():
+            file.write(b"}")
+        self._stack.close()
+
+    def add(self, split: str, dialogue: bytes) -> None:
+        """Append a dialogue, which is JSON as Python's ``json`` writes it."""
+        file, key = self._files[split], len(self._starts[split])
+        file.write(b'%s"%d": ' % (b", " if key else b"", key))
+        self._starts[split].append(file.tell())
+        file.write(dialogue)
+        self._ends[split].append(file.tell())
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Dialogues of each split."""
+        return {split: len(starts) for split, starts in self._starts.items()}
+
+    def conversations(self, split: str) -> Iterator[Conversation]:
+        """Read the dialogues of a split, when all are written."""
+        with (self._folder / name(Role(MERGED, split))).open("rb") as file:
+            for key, (start, end) in enumerate(zip(self._starts[split], self._ends[split], strict=True)):
+                file.seek(start)
+                dialogue: dict[str, Any] = json.loads(file.read(end - start))
+                said = dialogue["utterances"]
+                roles, texts = ([one[name] for one in said] for name in ("actor_type", "utterance"))
+                yield Conversation(str(key), dialogue["category"], roles, texts)

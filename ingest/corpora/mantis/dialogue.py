@@ -1,8 +1,13 @@
-"""A dialogue's JSON of any kind: decoded, strictly checked, every key accounted for, and what is unusual about it."""
+"""A dialogue's JSON: decoded and strictly checked, every key accounted for, and what is unusual about it.
+
+Nearly all dialogues are plain, which is found out quickly: the publisher's keys in their order, once each; two people
+who take turns, numbers that count from 1 on, and every value written as the publisher's code writes it, so that the
+columns of the tables give it back. A plain dialogue gives the same rows by ``decoded``, which takes any other.
+"""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -11,11 +16,21 @@ from types import NoneType
 from typing import Any, TypeAlias
 
 import msgspec
+import polars as pl
 from msgspec import UNSET, UnsetType
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.mantis.files import SITES
-from talkhouse.ingest.corpora.mantis.format import NAN, PLACEHOLDER, SPOKEN, DialogueShape, Value, literal, moment
+from talkhouse.ingest.corpora.mantis.format import (
+    DIALOGUE_FIELDS,
+    NAN,
+    PLACEHOLDER,
+    SITES,
+    SPOKEN,
+    DialogueShape,
+    Value,
+    literal,
+    moment,
+)
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 
@@ -98,7 +113,7 @@ def _json(raw: bytes) -> dict[str, Any]:
 
 
 def _object(members: list[tuple[str, Value]]) -> dict[str, Value]:
-    """Take an object's members; BadRecord where a key occurs twice, or NaN is an item of a list."""
+    """Return an object's members; raises BadRecord where a key occurs twice, or NaN is an item of a list."""
     for name, value in members:
         if type(value) is list and NAN in value:
             raise BadRecord("TH-04", f"NaN is not a JSON number, in the list {name!r}")
@@ -188,3 +203,127 @@ _FINE: dict[str, Callable[[Value], bool]] = {
     "is_answer": lambda value: type(value) is int and value == 0,
     "utterance_time": lambda value: moment(value) is not None,
 }
+
+
+_HEX = "[0-9a-fA-F]"
+_PAIR = rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
+_FIRST = rf"00(?:[01]{_HEX}|7[fF]|[89a-fA-F]{_HEX})|0[1-9a-fA-F]{_HEX}{{2}}"
+_OTHER = rf"[1-9abcefABCEF]{_HEX}{{3}}|[dD][0-7]{_HEX}{{2}}"
+_ESCAPE = rf'\\["\\/bfnrt]|\\u(?:{_FIRST}|{_OTHER})|{_PAIR}'
+"""Of letters that JSON writes as they are, none is given as its number."""
+_TEXT = rf'"(?:[^"\\\x00-\x1f]|{_ESCAPE})*"'
+_DAY = r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+_TIME = rf'"[12]\d{{3}}-{_DAY}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{{3}}"'
+"""29 February goes the long way."""
+
+
+def _object_pattern(names: tuple[str, ...], values: dict[str, str]) -> str:
+    """Return the pattern of an object with these keys in this order."""
+    return r"\{\s*" + r"\s*,\s*".join(rf'"{name}"\s*:\s*{values[name]}' for name in names) + r"\s*\}"
+
+
+def _utterance_pattern(role: str) -> str:
+    """Return the pattern of an utterance."""
+    values = {
+        "utterance": _TEXT,
+        "utterance_time": _TIME,
+        "utterance_pos": r"[1-9]\d{0,2}",
+        "actor_type": f'"{role}"',
+        "user_name": f"(?:{_TEXT}|NaN)",
+        "user_id": r"(?:0|[1-9]\d{0,14})\.0",
+        "votes": r'"(?:0|-?[1-9]\d{0,8})"',
+        "id": f'"{ID}"',
+        "is_answer": "0",
+    }
+    return _object_pattern(SPOKEN, values)
+
+
+def _dialogue_pattern() -> str:
+    """Return the pattern of a plain dialogue; an agent who speaks only once is unusual."""
+    user, agent = _utterance_pattern("user"), _utterance_pattern("agent")
+    turns = rf"{user}\s*,\s*{agent}(?:\s*,\s*{user}\s*,\s*{agent})+(?:\s*,\s*{user})?"
+    values = {
+        "category": f'"(?:{"|".join(sorted(SITES))})"',
+        "title": _TEXT,
+        "dialog_time": _TIME,
+        "utterances": rf"\[\s*{turns}\s*\]",
+        "has_concatenated_utterances": "[01]",
+    }
+    whole = _object_pattern(DIALOGUE_FIELDS, values)
+    return rf"(?s)^{whole}$".replace(r"\d", "[0-9]").replace(r"\s", r"[ \t\r\n]")
+
+
+_PATTERN = _dialogue_pattern()
+_NAMELESS = r'("user_name"[ \t\r\n]*:[ \t\r\n]*)NaN'
+"""In a text the quotes would be escaped."""
+
+_UTTERANCE = pl.Struct(
+    dict.fromkeys(("utterance", "utterance_time", "user_name", "votes", "id"), pl.String)
+    | {"utterance_pos": pl.Int32, "user_id": pl.Float64}
+)
+_DIALOGUE = pl.Struct(
+    dict.fromkeys(("category", "title", "dialog_time"), pl.String)
+    | {"utterances": pl.List(_UTTERANCE), "has_concatenated_utterances": pl.Int32}
+)
+
+
+def plain_dialogues(raws: list[bytes]) -> pl.DataFrame:
+    """Decode the plain ones of some dialogues, a row each; ``position`` is the position in the list.
+
+    A name that is NaN is null. It all works without Python's lock.
+    """
+    texts = _as_texts(raws)
+    is_plain = texts.str.contains(_PATTERN) & ~texts.str.contains(f'"{PLACEHOLDER}"', literal=True)
+    positions = is_plain.arg_true()
+    decoded = texts.gather(positions).str.replace_all(_NAMELESS, "${1}null").str.json_decode(_DIALOGUE)
+    dialogues = decoded.struct.unnest().with_columns(position=positions)
+    return without(dialogues, utterances(dialogues).filter(~_TAKES_TURNS)["position"].to_list())
+
+
+_TAKES_TURNS = (pl.col("utterance_pos") == pl.col("turn_index") + 1) & (
+    (pl.col("turn_index") < 2)
+    | ((pl.col("user_id") == pl.col("user_id").shift(2)) & pl.col("user_name").eq_missing(pl.col("user_name").shift(2)))
+)
+"""Whether an utterance has its number, and is said by whoever said the one before the last."""
+
+
+def utterances(dialogues: pl.DataFrame) -> pl.DataFrame:
+    """Return the utterances of plain dialogues; ``owner`` is the row of the dialogue, ``position`` its own."""
+    sizes = pl.col("utterances").list.len()
+    owner = pl.int_range(pl.len(), dtype=pl.UInt32)
+    numbered = dialogues.select("position", "utterances", owner=owner, turn_index=pl.int_ranges(sizes, dtype=pl.Int32))
+    return numbered.explode("utterances", "turn_index").unnest("utterances")
+
+
+def without(dialogues: pl.DataFrame, positions: Collection[int]) -> pl.DataFrame:
+    """Leave some dialogues out."""
+    return dialogues.filter(~pl.col("position").is_in(list(positions))) if positions else dialogues
+
+
+def published(dialogues: pl.DataFrame) -> Iterator[PublishedDialogue]:
+    """Return plain dialogues as the long way decodes them."""
+    said, sizes = utterances(dialogues), dialogues["utterances"].list.len().to_list()
+    columns = {
+        "utterance_pos": said["turn_index"] + 1,
+        "actor_type": pl.Series(["user", "agent"]).gather(said["turn_index"] % 2),
+        "is_answer": pl.Series([0]).gather(said["turn_index"] * 0),
+    }
+    lists = {name: columns.get(name, said.get_column(name, default=None)).to_list() for name in SPOKEN}
+    lists["user_name"] = [NAN if name is None else name for name in lists["user_name"]]
+    lists["user_id"] = [str(number).encode() for number in lists["user_id"]]
+    facts = dialogues.select(pl.exclude("utterances", "position"), pl.lit(None).alias("utterances")).rows(named=True)
+    start = 0
+    for fact, size in zip(facts, sizes, strict=True):
+        spoken = {name: column[start : start + size] for name, column in lists.items()}
+        yield PublishedDialogue({name: fact[name] for name in DIALOGUE_FIELDS}, spoken, [0] * size, {})
+        start += size
+
+
+def _as_texts(raws: list[bytes]) -> pl.Series:
+    """Return dialogues as texts; null for one that is not UTF-8."""
+    try:
+        return pl.Series(raws, dtype=pl.Binary).cast(pl.String)
+    except pl.exceptions.ComputeError:
+        texts = [raw.decode(errors="replace") for raw in raws]
+        whole = [text if text.encode() == raw else None for text, raw in zip(texts, raws, strict=True)]
+        return pl.Series(whole, dtype=pl.String)

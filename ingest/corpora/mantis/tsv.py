@@ -293,7 +293,7 @@ class Block(NamedTuple):
 
 
 def parse(block: RawBlock, size: int, carriage: bytes) -> Block:
-    """Take a block of ``size`` rows apart; ``carriage`` is what stands before each newline.
+    """Split a block of ``size`` rows; ``carriage`` is what stands before each newline.
 
     The contexts of a block were compared as bytes: of a file of gigabytes all but the candidates is repetition.
     Raises BadRecord MA-06 where the rows do not fit together, UnicodeDecodeError for bytes that are not UTF-8.

@@ -1,18 +1,46 @@
-"""Persona elements to personas: each distinct element is decoded once, however often its bytes occur."""
+"""Persona elements to personas, each distinct one decoded once; and the rows of the lists that they stand in."""
 
+from collections.abc import Iterator
 from hashlib import blake2b, sha1
+from itertools import chain, repeat
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.mpchat.dialogue import People, check_unknown
-from talkhouse.ingest.corpora.mpchat.format import CORPUS, PersonaElement, labels_of
-from talkhouse.ingest.corpora.mpchat.persona_lists import PersonaList, Use
+from talkhouse.ingest.corpora.mpchat.format import (
+    CORPUS,
+    RESPONSES,
+    Nesting,
+    PersonaElement,
+    PersonaList,
+    SourceDialogue,
+    TaskFile,
+    Use,
+    check_unknown,
+    labels_of,
+)
 from talkhouse.ingest.corpora.mpchat.warnings import ElementWarning, label_problems, persona_problems
 from talkhouse.ingest.keys import Keys
-from talkhouse.ingest.rows import Persona, Row
+from talkhouse.ingest.rows import Annotation, Candidate, ColumnBatch, Persona, PersonaUse, Record, Row, Speaker
+
+
+class MpchatPeople:
+    """Everybody who was named so far."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def id(self, name: str, rows: list[Row]) -> str:
+        """Return the key of a person; the first time, add the row."""
+        key = f"{CORPUS}:{name}"
+        if key not in self._known:
+            self._known.add(key)
+            rows.append(Speaker(key, CORPUS, name, name, "human", is_anonymous=False))
+        return key
+
 
 _COLUMNS = {"id", "author", "title", "direct_url", "file_name"}
 _FIELDS = frozenset(field.name for field in msgspec.structs.fields(PersonaElement))
@@ -36,7 +64,7 @@ class _NewElement(NamedTuple):
 class PersonaElements:
     """All persona elements of a build: a fingerprint of each one's bytes, and the persona that it is."""
 
-    def __init__(self, people: People) -> None:
+    def __init__(self, people: MpchatPeople) -> None:
         self.orders: dict[tuple[str, ...], int] = {}
         """Every order of keys that occurs, numbered as they come."""
         self._people = people
@@ -143,3 +171,89 @@ def _extra(pieces: dict[str, Raw], order: int) -> str | None:
     if not pieces.keys() <= _FIELDS:
         extra["unknown"] = {name: piece for name, piece in pieces.items() if name not in _FIELDS}
     return decode.dump(extra)
+
+
+NULL = b"null"
+
+
+def persona_lists(task_file: TaskFile, dialogue: SourceDialogue) -> Iterator[PersonaList]:
+    """List the lists of persona elements that a dialogue has, but for empty ones."""
+    for field in task_file.lists:
+        value = getattr(dialogue, field.name) or []
+        match field.nesting:
+            case Nesting.FLAT if value:
+                yield PersonaList(field, None, value)
+            case Nesting.PER_TURN:
+                yield from (PersonaList(field, turn, items) for turn, items in enumerate(value) if items)
+            case Nesting.ONE_PER_TURN:
+                yield from (PersonaList(field, turn, [raw]) for turn, raw in enumerate(value) if bytes(raw) != NULL)
+            case Nesting.PER_AUTHOR if value:
+                sizes = [len(items or ()) for items in value]
+                raws = list(chain.from_iterable(items or () for items in value))
+                if raws:
+                    yield PersonaList(field, len(dialogue.messages) - 1, raws, sizes)
+
+
+def persona_use_batch(record: Record, one: PersonaList) -> ColumnBatch:
+    """Return the uses of a list that describes the main author."""
+    shared = {
+        "record_id": record.record_id,
+        "turn_index": one.turn_index,
+        "persona_set": one.field.set_name,
+        "dialogue_id": record.dialogue_id,
+        "speaker_id": record.main_speaker_id,
+    }
+    return ColumnBatch(PersonaUse, shared, {"position": list(range(len(one.uses))), **_columns(one)})
+
+
+def candidate_batch(record: Record, one: PersonaList, *, is_answer_first: bool) -> ColumnBatch:
+    """Return the candidates of a list of personas, or of authors with a list of personas each."""
+    sizes = one.sizes or [1] * len(one.uses)
+    indexes = {
+        "position": list(chain.from_iterable(repeat(position, size) for position, size in enumerate(sizes))),
+        "item_index": list(chain.from_iterable(map(range, sizes))),
+    }
+    shared = _candidate(record, one.turn_index, one.field.set_name)
+    gold = _gold(sizes[0], len(one.uses), is_answer_first=is_answer_first)
+    return ColumnBatch(Candidate, shared, indexes | _columns(one) | {"is_gold": gold})
+
+
+def response_batch(record: Record, turn: int, text_ids: list[str], *, is_answer_first: bool) -> ColumnBatch:
+    """Return the candidates of a list of responses."""
+    gold = _gold(1, len(text_ids), is_answer_first=is_answer_first)
+    columns: dict[str, list[Any]] = {"position": list(range(len(text_ids))), "text_id": text_ids, "is_gold": gold}
+    return ColumnBatch(Candidate, _candidate(record, turn, RESPONSES) | {"item_index": 0}, columns)
+
+
+def annotations(record: Record, one: PersonaList) -> Iterator[Annotation]:
+    """List the labels of the personas of a list."""
+    for position, use in enumerate(one.uses):
+        for label in use.labels:
+            yield record.annotation(
+                one.turn_index,
+                persona_set=one.field.set_name,
+                persona_position=position,
+                persona_id=use.persona_id,
+                **label._asdict(),
+            )
+
+
+def _columns(one: PersonaList) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {"persona_id": list(map(_PERSONA_ID, one.uses))}
+    if any(map(_EXTRA, one.uses)):
+        columns["extra"] = list(map(_EXTRA, one.uses))
+    return columns
+
+
+_PERSONA_ID, _EXTRA = attrgetter("persona_id"), attrgetter("extra")
+
+
+def _candidate(record: Record, turn: int | None, name: str) -> dict[str, Any]:
+    return {"record_id": record.record_id, "turn_index": turn, "candidate_set": name, "dialogue_id": record.dialogue_id}
+
+
+def _gold(first: int, count: int, *, is_answer_first: bool) -> list[bool | None]:
+    """Mark the items of the first candidate as right; None for all where that is not the answer."""
+    if not is_answer_first or not first:
+        return [None] * count
+    return [position < first for position in range(count)]

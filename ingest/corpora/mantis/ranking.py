@@ -6,9 +6,10 @@ from itertools import chain, groupby, islice
 import msgspec
 
 from talkhouse.ingest.corpora.mantis.context_index import Context, ContextIndex
-from talkhouse.ingest.corpora.mantis.files import CORPUS, RANKING, SPLITS, Role
-from talkhouse.ingest.corpora.mantis.ranking.tsv import Block, Lines, RawBlock, blocks, misfit, parse
+from talkhouse.ingest.corpora.mantis.format import CORPUS, RANKING, SPLITS, Role
+from talkhouse.ingest.corpora.mantis.tsv import Block, Lines, RawBlock, blocks, misfit, parse
 from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.keys import Texts
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     Loaded,
@@ -20,7 +21,6 @@ from talkhouse.ingest.outcomes import (
 )
 from talkhouse.ingest.rows import Candidate, ColumnBatch, Row
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.texts import Texts
 
 _TOGETHER = 50
 """Blocks whose rows are handed on together."""
@@ -32,13 +32,13 @@ _PEEKED = 3
 """Blocks that are looked at to tell whether a whole file has blocks of another size than the published ones."""
 
 
-class Ranking:
+class RankingReader:
     """One TSV and its lookup file, which has the dialogue's key of each row; all files of a build share ``texts``."""
 
     def __init__(
         self, index: ContextIndex, texts: Texts, tsv: SourceFile, lookup: SourceFile | None, role: Role
     ) -> None:
-        self._index, self._rows = index, Rows(texts)
+        self._index, self._rows = index, _LookupRows(texts)
         self._tsv, self._role, self._split = tsv, role, role.split or ""
         self._size = RANKING[role.subset] + 1
         self._lines, self._keys = Lines(tsv), Lines(lookup) if lookup else None
@@ -65,7 +65,7 @@ class Ranking:
             yield FileEnvelope(self._keys.file, self._keys.envelope())
 
     def _sized(self, first: list[RawBlock]) -> Iterator[ReaderFinding]:
-        """Take the size of the first blocks for that of all where it is another than the published one."""
+        """Use the size of the first blocks for all of them where it differs from the published one."""
         sizes = {len(raw) for raw in first}
         if len(first) > 1 and len(sizes) == 1 and self._size not in sizes:
             detail = f"blocks of {min(sizes)} rows; the published file has {self._size}: one right and the wrong ones"
@@ -185,7 +185,7 @@ _MOST_KNOWN_BYTES = 100_000_000
 """Cells that are known, and their bytes; beyond either, all are forgotten."""
 
 
-class Rows:
+class _LookupRows:
     """The rows of one TSV's blocks; a wrong response comes about fifty times, so cells are known from the first on."""
 
     def __init__(self, texts: Texts) -> None:

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from talkhouse.ingest.corpora.mantis.conversations.dialogue import PublishedDialogue
-from talkhouse.ingest.corpora.mantis.files import CORPUS, SPLITS
+from talkhouse.ingest.corpora.mantis.dialogue import PublishedDialogue
 from talkhouse.ingest.corpora.mantis.format import (
+    CORPUS,
     DIALOGUE_FACTS,
     FACTS,
     KNOWN_FIELDS,
     NAN,
+    SPLITS,
     Value,
     keep,
     literal,
@@ -21,9 +22,8 @@ from talkhouse.ingest.corpora.mantis.format import (
 )
 from talkhouse.ingest.corpora.mantis.intent_table import annotations, not_first, spaces
 from talkhouse.ingest.decode import dump_extra, pointer
-from talkhouse.ingest.keys import Keys, digest
+from talkhouse.ingest.keys import Keys, Restatements, digest
 from talkhouse.ingest.outcomes import ReaderFinding, SourceLocation
-from talkhouse.ingest.restatements import Restatements
 from talkhouse.ingest.rows import Dialogue, Participant, Record, Row, Speaker
 
 
@@ -34,7 +34,7 @@ class Person(NamedTuple):
     literals: dict[str, str]
 
 
-class People:
+class MantisPeople:
     """Everybody who was named so far; adds the row of each once."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Known(NamedTuple):
     """JSON by pointer, what this file states otherwise than an earlier one."""
 
 
-class KnownDialogues:
+class KnownConversations:
     """All dialogues of a build: the plain and the intent file of a split have the same ones."""
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ _INTEGERS = range(-(2**31), 2**31)
 
 
 def add_dialogue(
-    dialogue_id: str, key: str, dialogue: PublishedDialogue, people: People, rows: list[Row], turns: TurnColumns
+    dialogue_id: str, key: str, dialogue: PublishedDialogue, people: MantisPeople, rows: list[Row], turns: TurnColumns
 ) -> None:
     """Add the rows of a dialogue that is published for the first time, and its turns."""
     title, domain = dialogue.facts.get("title"), dialogue.facts["category"]

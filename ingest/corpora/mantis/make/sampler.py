@@ -1,15 +1,25 @@
-"""Negatives for one context after the other, over corpora that lie in memory or, for other processes, in a folder."""
+"""Negatives for one context after the other, drawn in this process or in several that share the texts in a folder.
 
+The processes are started as programs of their own, in process groups of their own: nothing is forked beside threads,
+no caller's main module is imported again, and Ctrl-C reaches only who started them.
+"""
+
+import os
+import subprocess
+import sys
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
+from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar, cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from talkhouse.ingest.corpora.mantis.make.ranking.bm25 import Postings, Scores, best
+from talkhouse.ingest.corpora.mantis.make.negatives import Postings, Scores, best
 
 
 class TooFewTexts(Exception):
@@ -96,7 +106,7 @@ Asked = TypeVar("Asked")
 """What comes beside a request."""
 
 
-class Request(NamedTuple):
+class NegativesRequest(NamedTuple):
     """A context for which negatives are drawn."""
 
     corpus: int
@@ -128,13 +138,13 @@ class Sampler:
     def __init__(self, corpora: Sequence[Searched], count: int) -> None:
         self._corpora, self._count = corpora, count
 
-    def draw(self, request: Request) -> Drawn:
+    def draw(self, request: NegativesRequest) -> Drawn:
         """Draw the negatives of one context."""
         corpus = self._corpora[request.corpus]
         scores = corpus.postings.scores(request.query)
         return Drawn(*draw(scores, corpus.texts, request.response, self._count, request.seed))
 
-    def draw_all(self, asked: Iterable[tuple[Asked, Request]]) -> Iterator[tuple[Asked, Drawn]]:
+    def draw_all(self, asked: Iterable[tuple[Asked, NegativesRequest]]) -> Iterator[tuple[Asked, Drawn]]:
         """Yield the negatives for each request, with what came beside it."""
         return ((beside, self.draw(request)) for beside, request in asked)
 
@@ -163,3 +173,86 @@ def _mapped(folder: Path, number: int) -> Searched:
         for name in ("starts", "documents", "weights", "texts")
     )
     return Searched(Postings(starts, documents, weights, len(texts)), texts)
+
+
+_BATCH = 16
+"""Requests in a line. The answers to two lines fit into a pipe, so that nobody waits for a reader who waits too."""
+
+_AHEAD = 2
+"""Lines that a process has at once: one to work at, and one that waits."""
+
+
+_MODULE = "talkhouse.ingest.corpora.mantis.make.sampler"
+"""The name of this module also where it is the program."""
+
+
+class Workers:
+    """The processes."""
+
+    def __init__(self, processes: list["subprocess.Popen[bytes]"]) -> None:
+        self._processes = processes
+
+    def draw(self, asked: Iterable[tuple[Asked, NegativesRequest]]) -> Iterator[tuple[Asked, Drawn]]:
+        """Yield the negatives for each request, with what came beside it; WorkerEnded where a process ends too soon."""
+        asked, turns = iter(asked), cycle(self._processes)
+        waiting = deque[tuple["subprocess.Popen[bytes]", list[Asked]]]()
+        while batch := list(islice(asked, _BATCH)):
+            if len(waiting) == _AHEAD * len(self._processes):
+                yield from _answers(*waiting.popleft())
+            process = next(turns)
+            _send(process, [request for _, request in batch])
+            waiting.append((process, [beside for beside, _ in batch]))
+        while waiting:
+            yield from _answers(*waiting.popleft())
+
+
+@contextmanager
+def started(folder: Path, count: int, jobs: int) -> Iterator[Workers]:
+    """Start processes that draw ``count`` negatives from the corpora in a folder; they end with the block."""
+    command = [sys.executable, "-P", "-m", _MODULE, str(folder), str(count)]
+    processes = list["subprocess.Popen[bytes]"]()
+    try:
+        for _ in range(jobs):
+            process = subprocess.Popen(  # noqa: S603 - our own program; no shell reads the arguments
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
+            )
+            processes.append(process)
+        yield Workers(processes)
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.communicate()
+
+
+def _send(process: "subprocess.Popen[bytes]", requests: list[NegativesRequest]) -> None:
+    lines = cast("BinaryIO", process.stdin)
+    try:
+        lines.write(msgspec.json.encode(requests) + b"\n")
+        lines.flush()
+    except BrokenPipeError:
+        raise WorkerEnded(process.wait()) from None
+
+
+def _answers(process: "subprocess.Popen[bytes]", asked: list[Asked]) -> Iterator[tuple[Asked, Drawn]]:
+    line = cast("BinaryIO", process.stdout).readline()
+    if not line.endswith(b"\n"):
+        raise WorkerEnded(process.wait())
+    return zip(asked, msgspec.json.decode(line, type=list[Drawn]), strict=True)
+
+
+def answer_requests(folder: str, count: str) -> None:
+    """Answer requests over the corpora in a folder until standard input ends, also because its writer was killed."""
+    sampler = Sampler(opened(Path(folder)), int(count))
+    decoder = msgspec.json.Decoder(list[NegativesRequest])
+    for line in sys.stdin.buffer:
+        answers = [sampler.draw(request) for request in decoder.decode(line)]
+        try:
+            sys.stdout.buffer.write(msgspec.json.encode(answers) + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            os._exit(1)  # nobody reads any more; no message, as the interpreter would print at its end
+
+
+if __name__ == "__main__":
+    answer_requests(*sys.argv[1:])

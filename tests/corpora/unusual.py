@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,9 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 import talkhouse
+from talkhouse.build.progress import Silent
+from talkhouse.build.request import QuarantineLimit
+from talkhouse.build.run import build
 from talkhouse.ingest import json_members
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.stored_record import StoredRecord
@@ -63,7 +67,6 @@ HUGE = st.sampled_from(["1e400", "-1e400", "1" * 400]).map(literal)
 
 
 def values(leaf: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Any JSON value of such leaves."""
     return st.recursive(
         leaf, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEY, inner, max_size=3), max_leaves=4
     )
@@ -78,7 +81,6 @@ STYLES = st.sampled_from(["ascii", "plain", "compact", "indented", "escaped"])
 
 
 def json_text(value: Any, style: str) -> bytes:
-    """Write a value as JSON in one of several styles."""
     options: dict[str, dict[str, Any]] = {"compact": {"separators": (",", ":")}, "indented": {"indent": "\t"}}
     text = json.dumps(value, ensure_ascii=style in ("ascii", "escaped"), **options.get(style, {}))
     if style == "escaped":
@@ -121,6 +123,36 @@ def damaged(draw: st.DrawFn, raw: bytes) -> bytes:
     return raw[:at] + defect + b", " + raw[at:]
 
 
+def laid_out(folder: Path, corpus: Corpus, texts: dict[str, bytes], inside: str = "") -> Path:
+    for name, text in texts.items():
+        path = folder / "data" / corpus.id / inside / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    return folder / "data"
+
+
+def built(folder: Path, corpus: Corpus, texts: dict[str, bytes], inside: str = "", form: str | None = None) -> Path:
+    """Build a warehouse of files, or of an archive of them, whatever of them is refused; return its path."""
+    data = laid_out(folder, corpus, texts, inside)
+    if form:
+        raw = data / corpus.id / inside
+        shutil.make_archive(str(raw), form, raw)
+        shutil.rmtree(raw)
+    build(folder / "w.duckdb", Silent(), data=data, limit=QuarantineLimit("100%"))
+    return folder / "w.duckdb"
+
+
+def files_back(
+    folder: Path, corpus: Corpus, texts: dict[str, bytes], inside: str, form: str | None = None
+) -> dict[str, bytes]:
+    """Build files that are a record each, and restore them; each record alone is written as its whole file is."""
+    out = folder / "out"
+    for one in restored(corpus, built(folder, corpus, texts, inside, form), out).values():
+        assert (out / one.path).read_bytes() == one.raw
+    files = (path for path in (out / inside).rglob("*") if path.is_file())
+    return {path.relative_to(out / inside).as_posix(): path.read_bytes() for path in files}
+
+
 class Written(NamedTuple):
     """A loaded record: the file, its pointer there, and what ``write_record`` makes of its rows."""
 
@@ -138,7 +170,8 @@ def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written
     def noted(records: Iterable[StoredRecord]) -> Iterator[StoredRecord]:
         for one in records:
             if one.record is not None:
-                found[one.record.record_id] = Written(one.path, one.pointer, write_record(one))
+                raw = (b"" if one.pointer else one.bom) + write_record(one)
+                found[one.record.record_id] = Written(one.path, one.pointer, raw)
             yield one
 
     with talkhouse.open(warehouse) as con:
@@ -147,7 +180,6 @@ def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written
 
 
 def at(raw: bytes, pointer: str) -> bytes:
-    """Return what a JSON pointer points at."""
     for token in pointer.split("/")[1:]:
         raw = bytes(dict(json_members.views(raw))[token.replace("~1", "/").replace("~0", "~")])
     return raw

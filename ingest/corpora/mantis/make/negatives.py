@@ -1,8 +1,15 @@
-"""What negatives are drawn from: all that agents say in train and dev, in order of keys, repeated texts too."""
+"""What negatives are drawn from: all that agents say in train and dev, ranked by BM25 as gensim 3 computed it.
+
+No kept library gives the scores of ``gensim.summarization.bm25``, gone since gensim 4. They are the same to the last
+bit on every machine: logarithms are correctly rounded, every other step is one addition, multiplication or division,
+and sums go through tokens in order.
+"""
 
 import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from decimal import Context
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -10,8 +17,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from talkhouse.ingest.corpora.mantis.context_index import contexts
-from talkhouse.ingest.corpora.mantis.make.ranking.bm25 import Postings, postings
-from talkhouse.ingest.corpora.mantis.ranking.tsv import cell
+from talkhouse.ingest.corpora.mantis.tsv import cell
+
+Numbers = NDArray[np.int64]
+
+
+Scores = NDArray[np.float64]
+
+
+class Postings(NamedTuple):
+    """For each term, the documents that have it, and what it adds to their scores."""
+
+    starts: Numbers
+    """Where the postings of each term begin, and where the last ones end."""
+    documents: NDArray[np.int32]
+    """Positions of documents, ascending within a term."""
+    weights: Scores
+    size: int
+    """How many documents there are."""
+
+    def scores(self, terms: list[int]) -> Scores:
+        """Score all documents against a query; a term that it has twice counts twice.
+
+        Terms add up in the order of the query, as in the library: ``bincount`` goes through its input from the first
+        to the last.
+        """
+        parts = [slice(self.starts[term], self.starts[term + 1]) for term in terms]
+        if not parts:
+            return np.zeros(self.size)
+        documents = np.concatenate([self.documents[part] for part in parts])
+        weights = np.concatenate([self.weights[part] for part in parts])
+        return np.bincount(documents, weights, self.size).astype(np.float64, copy=False)
+
 
 AGENT = "agent"
 
@@ -79,7 +116,7 @@ UNKNOWN = -1
 """Stands for a response that no document has."""
 
 
-class Corpus(msgspec.Struct, frozen=True):
+class DocumentCorpus(msgspec.Struct, frozen=True):
     """The documents of one category, or (None) of all."""
 
     category: str | None
@@ -118,10 +155,10 @@ class Documents:
         """Return the numbers of a text's tokens, in order; one that no document has adds nothing to a score."""
         return [self._terms[word] for word in tokens(text) if word in self._terms]
 
-    def corpus(self, category: str | None) -> Corpus:
+    def corpus(self, category: str | None) -> DocumentCorpus:
         """Count the documents of a category."""
         texts = self.texts(category)
-        return Corpus(category, len(texts), len(np.unique(texts)))
+        return DocumentCorpus(category, len(texts), len(np.unique(texts)))
 
     def texts(self, category: str | None) -> NDArray[np.int32]:
         """Return the number of the text of each document of a category."""
@@ -167,3 +204,91 @@ class Documents:
 def _view(numbers: "array[int]") -> NDArray[np.int32]:
     """Return an array's numbers, without a copy; while there is a view, the array can't grow."""
     return np.frombuffer(numbers, np.int32)
+
+
+K1, B, EPSILON = 1.5, 0.75, 0.25
+"""The library's constants."""
+
+_STEP, _MARGIN = 64, 8
+"""One score in so many is in a sample; so many more of the sample are taken than are needed."""
+
+_EXACT = Context(prec=40)
+
+
+def postings(terms: NDArray[np.int32], lengths: Numbers, words: int) -> Postings:
+    """Index documents: all their terms one after the other, each below ``words``, and how many each document has."""
+    size = len(lengths)
+    pairs = terms * np.int64(size)
+    pairs += np.repeat(np.arange(size, dtype=np.int32), lengths)
+    pairs.sort()
+    is_first = np.ones(len(pairs), bool)
+    np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
+    firsts = np.flatnonzero(is_first)
+    counts = np.diff(firsts, append=len(pairs)).astype(np.int32)
+    pairs = pairs[firsts]
+    del firsts
+    documents = (pairs % max(size, 1)).astype(np.int32)
+    starts = np.searchsorted(pairs, np.arange(words + 1) * size)
+    del pairs
+    return Postings(starts, documents, _weights(terms, lengths, starts, documents, counts), size)
+
+
+def best(scores: Scores, count: int) -> Numbers:
+    """Return the positions of the best documents, the best first, of equal ones the lower position first."""
+    size = len(scores)
+    if count >= size:
+        return np.argsort(-scores, kind="stable")
+    border = _border(scores, count)
+    above = np.flatnonzero(scores > border)
+    level = np.flatnonzero(scores == border)[: count - len(above)]
+    found = np.sort(np.concatenate([above, level]))
+    return found[np.argsort(-scores[found], kind="stable")]
+
+
+def _border(scores: Scores, count: int) -> float:
+    """Return the score of the last one of the best.
+
+    A sample tells which score surely more than ``count`` reach: to partition all, of which most are 0, takes longer
+    than to compute them. Where the sample is wrong, or says nothing, all are.
+    """
+    sample = np.sort(scores[::_STEP])
+    high = scores[scores >= sample[-min(len(sample), _MARGIN + 2 * count // _STEP)]]
+    if len(high) < count:
+        high = scores
+    return float(np.partition(high, len(high) - count)[len(high) - count])
+
+
+def _weights(
+    terms: NDArray[np.int32], lengths: Numbers, starts: Numbers, documents: NDArray[np.int32], counts: NDArray[np.int32]
+) -> Scores:
+    """Compute what each posting adds: idf * f * (k1 + 1) / (f + k1 * (1 - b + b * length / mean length))."""
+    size, frequencies = len(lengths), np.diff(starts)
+    mean = int(lengths.sum()) / max(size, 1) or 1.0
+    weights = np.repeat(_idf(terms, frequencies, size), frequencies)
+    weights *= counts
+    weights *= K1 + 1
+    divisors = (K1 * (1 - B + B * lengths / mean))[documents]
+    divisors += counts
+    weights /= divisors
+    return weights
+
+
+def _idf(terms: NDArray[np.int32], frequencies: Numbers, size: int) -> Scores:
+    """Compute each term's idf; a negative one is replaced by a part of the mean of all.
+
+    The mean is of the sum in the order in which the terms occur first; ``sum`` adds floats otherwise since Python 3.12.
+    """
+    values = {number: _log(size - number + 0.5) - _log(number + 0.5) for number in np.unique(frequencies).tolist()}
+    idf = np.array([values[number] for number in frequencies.tolist()])
+    present, firsts = np.unique(terms, return_index=True)
+    total = 0.0
+    for value in idf[present[np.argsort(firsts)]].tolist():
+        total += value
+    idf[idf < 0] = EPSILON * (total / max(len(present), 1))
+    return idf
+
+
+@cache
+def _log(number: float) -> float:
+    """Return the logarithm, correctly rounded; that of the platform's library may differ in the last bit."""
+    return float(_EXACT.ln(_EXACT.create_decimal_from_float(number)))

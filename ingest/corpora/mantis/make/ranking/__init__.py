@@ -1,1 +1,0 @@
-"""Writes the response-ranking files: each context with its response and the negatives that are drawn for it."""

@@ -1,1 +1,0 @@
-"""The response-ranking TSVs and their lookup files."""
