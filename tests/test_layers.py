@@ -27,7 +27,7 @@ ROOMS: dict[str, set[str]] = {
     "citation": COMMON,
     "query": COMMON | {"citation"},
     "packages": COMMON | {"citation", "query"},
-    "charts": COMMON,
+    "charts": COMMON | {"explore"},
     "superset": COMMON | {"charts"},
     "scores": COMMON | {"query"},
     "overlap": COMMON | {"query"},

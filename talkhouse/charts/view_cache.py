@@ -9,11 +9,10 @@ from contextlib import AbstractContextManager
 import duckdb
 import polars as pl
 
-from talkhouse.charts.colours import values_query
 from talkhouse.charts.declarations import Metrics
 from talkhouse.charts.declared import Chart, Dashboard
 from talkhouse.charts.fields import Rows, frame
-from talkhouse.charts.query import DEFAULT, OPTIONS, chart_sql, filter_sql
+from talkhouse.charts.query import DEFAULT, OPTIONS, chart_sql, filter_sql, values_query
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import literal, quoted
 

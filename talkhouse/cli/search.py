@@ -14,7 +14,7 @@ from talkhouse.settings import database
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.explore.resolve_id import Target
+    from talkhouse.explore.dialogue import Target
     from talkhouse.explore.search import SearchMatches, ShownTurn
 
 _MATCH = "bold red"
@@ -66,7 +66,7 @@ def command(
         talkhouse search --regex "\b(colou?r|shade)s?\b" --corpus dbdc3 --role user
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
     """
-    from talkhouse.explore.resolve_id import find_ids
+    from talkhouse.explore.dialogue import find_ids
     from talkhouse.explore.search import search
     from talkhouse.warehouse.opened import opened
 

@@ -1,8 +1,6 @@
 """What there is to know of a corpus beside its charts: datasheet, licence, tasks and splits, findings."""
 
 from collections.abc import Mapping
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -26,14 +24,6 @@ inner join main.records using (corpus_id, release)
 where corpus_id = $corpus
 group by all
 order by min(release_index)
-"""
-
-_LABELS = """
-select schemes.scheme, schemes.description, labels.label, labels.meaning
-from main.schemes
-left join main.labels using (scheme)
-where starts_with(schemes.scheme, $corpus || '.')
-order by schemes.rowid, label_index
 """
 
 _SPLITS = """
@@ -101,17 +91,16 @@ def _draw_releases(opened: Warehouse, corpus: Corpus) -> None:
 
 
 def _draw_labels(opened: Warehouse, corpus: Corpus) -> None:
-    rows = opened.rows(_LABELS, {"corpus": corpus["corpus_id"]}).to_dicts()
-    if rows:
+    schemes = opened.schemes(corpus["corpus_id"])
+    if schemes:
         st.subheader("What do its labels mean?", anchor=False)
-    for scheme, group in groupby(rows, itemgetter("scheme")):
-        labels = [row for row in group if row["label"] is not None or row["meaning"] is None]
-        st.markdown(f"**{plain(scheme)}**: {plain(labels[0]['description'])}")
-        known = [row for row in labels if row["meaning"]][:_MOST_LABELS]
+    for scheme in schemes.values():
+        st.markdown(f"**{plain(scheme.name)}**: {plain(scheme.description)}")
+        known = [(label, meaning) for label, meaning in scheme.labels.items() if meaning][:_MOST_LABELS]
         if known:
             shown = {
-                "Label": [plain(row["label"]) or "(empty)" for row in known],
-                "Meaning": [plain(row["meaning"]) for row in known],
+                "Label": [plain(label) or "(empty)" for label, _ in known],
+                "Meaning": [plain(meaning) for _, meaning in known],
             }
             st.table(shown, border="horizontal", hide_index=True)
 

@@ -8,13 +8,11 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts import words
-from talkhouse.charts.colours import palette
 from talkhouse.charts.declarations import metrics
 from talkhouse.charts.declared import Chart, ChartKind
-from talkhouse.charts.draw import draw
+from talkhouse.charts.draw import draw, with_units
 from talkhouse.charts.fields import NOTHING, NUMBERS, ChartField, Rows, fields, number
-from talkhouse.charts.marks import with_units
-from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed, sql_of_chart
+from talkhouse.charts.query import TIED, TOTAL, Choices, chart_sql, counted_sql, narrowed, palette, sql_of_chart
 from talkhouse.charts.view_cache import missing_files
 from talkhouse.charts.words import cut, is_cut
 from talkhouse.dashboard import receipt

@@ -6,8 +6,8 @@ from itertools import groupby
 import streamlit as st
 
 from talkhouse.charts.declared import Chart, ChartKind, Dashboard, Filter, Headline, rows_of_charts
-from talkhouse.charts.headlines import FilledHeadline, fill
 from talkhouse.charts.query import OPTIONS, Choices, filter_sql, sql_of_filter
+from talkhouse.charts.words import FilledHeadline, fill
 from talkhouse.dashboard import chart_on_page, errors, links, receipt
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import Warehouse

@@ -14,6 +14,7 @@ from talkhouse import migrations
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.fields import frame
 from talkhouse.charts.view_cache import Connect, ViewCache, often_asked
+from talkhouse.explore.schemes import Schemes, schemes_of, schemes_sql
 from talkhouse.queries.catalogue import BI, Catalogue, catalogue_of
 from talkhouse.query import sandbox
 from talkhouse.schema import warehouse
@@ -39,6 +40,9 @@ ONE_READS = threading.Lock()
 
 _CACHED = 500
 """Results that are kept; each is at most some thousand rows."""
+
+_MOST_LABELS = 1_000
+"""Labels of a scheme that pages know in their order."""
 
 CORPORA = """
 select
@@ -98,6 +102,11 @@ class Warehouse:
     def rows(self, sql: str, values: Mapping[str, object] | None = None) -> pl.DataFrame:
         """Return all rows of a query; a second time from memory."""
         return _rows(self.connection, self.version, sql, dict(values or {}), str)
+
+    def schemes(self, corpus_id: str) -> Schemes:
+        """Return the annotation schemes of a corpus, each with its first labels."""
+        sql = schemes_sql("starts_with(schemes.scheme, $corpus || '.')", _MOST_LABELS)
+        return schemes_of(self.rows(sql, {"corpus": corpus_id}).iter_rows())
 
     def rows_of_pages(self, sql: str) -> pl.DataFrame:
         """Return all rows of a query that pages ask as they are; a view that several of them ask is computed once."""

@@ -9,6 +9,7 @@ import duckdb
 from talkhouse import queries
 from talkhouse.charts.declared import NumberFormat
 from talkhouse.charts.view_cache import ViewCache
+from talkhouse.explore.schemes import LabelScheme, schemes_of, schemes_sql
 from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, path_for
 from talkhouse.overlap.read import OverlapSummary, read, sentences
 from talkhouse.report.tables import ReportTable, of_rows, table
@@ -117,16 +118,8 @@ _CHECKS = "select condition, severity, offending from meta.checks order by offen
 
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
 
-_SCHEMES = """
-select
-    scheme, description, target, kind,
-    list({label: label, meaning: meaning} order by label) filter (where label is not null) as labels,
-from main.schemes left join main.labels using (scheme) group by all order by scheme
-"""
-
-
 _AGREEMENT_HEADS: dict[str, tuple[str, NumberFormat | None]] = {
-    "scheme": ("Scheme", None),
+    "scheme": ("LabelScheme", None),
     "release": ("Release", None),
     "target": ("Of a", None),
     "unit_count": ("Units", _INTEGER),
@@ -215,14 +208,14 @@ def agreement(held: ViewCache) -> dict[str, ReportTable]:
 
 def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return how far the annotators of each published file or folder agree."""
-    heads = {"Scheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
+    heads = {"LabelScheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
     measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _PRECISE}
     return table(con, held.sql(_SUBSETS), {**heads, **measures}, "bi.subset_agreement")
 
 
 def not_compared(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return the schemes of which nothing is said about agreement, and why."""
-    heads = {"Scheme": None, "Kind": None, "Why not": None, "Units": _INTEGER, "Labels": _INTEGER}
+    heads = {"LabelScheme": None, "Kind": None, "Why not": None, "Units": _INTEGER, "Labels": _INTEGER}
     return table(con, held.sql(_NOT_COMPARED), heads, "bi.schemes")
 
 
@@ -293,6 +286,6 @@ def overlap(warehouse: Warehouse) -> Overlap:
     return Overlap(found=found, sentences=sentences(found), matrix=of_rows(rows, _OVERLAP_HEADS))
 
 
-def schemes(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-    """Return the annotation schemes with their labels and what these mean."""
-    return dicts(con.execute(_SCHEMES))
+def schemes(con: duckdb.DuckDBPyConnection) -> dict[str, LabelScheme]:
+    """Return the annotation schemes, by name."""
+    return dict(sorted(schemes_of(con.execute(schemes_sql()).fetchall()).items()))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import duckdb
 
-from talkhouse.explore.resolve_id import resolve
+from talkhouse.explore.dialogue import resolve
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.ingest.unloading.pieces import record_bytes, text_ids_of

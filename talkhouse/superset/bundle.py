@@ -15,8 +15,8 @@ from msgspec import structs
 from talkhouse.charts.declarations import DeclaredDashboard, Metrics, dashboards, metrics
 from talkhouse.charts.declared import Filter
 from talkhouse.charts.fields import frame
-from talkhouse.charts.headlines import headlines
 from talkhouse.charts.query import chart_sql, check_metric, filter_sql, sql_of_chart, sql_of_filter
+from talkhouse.charts.words import headlines
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.schema.errors import UsageError

@@ -1,6 +1,7 @@
 """One conversation: the way to its neighbours, its turns with what belongs to them, and where it comes from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -10,19 +11,17 @@ from talkhouse.citation.work import Citation
 from talkhouse.dashboard.reading.arrival import arrival_html
 from talkhouse.dashboard.reading.declared import draw_declared
 from talkhouse.dashboard.reading.orders import rows
-from talkhouse.dashboard.reading.publications import Release, in_order, of_default, releases_of
-from talkhouse.dashboard.reading.schemes import schemes_of
 from talkhouse.dashboard.reading.state import State, draw, go, link
 from talkhouse.dashboard.reading.talk import Matches, Reading, talk_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import Version, Warehouse
-from talkhouse.explore import items
+from talkhouse.explore.dialogue import of_default, show
 from talkhouse.explore.search import Pattern, hits
-from talkhouse.explore.show import show
+from talkhouse.explore.turns import facts as extra_facts
 from talkhouse.made import not_published
 from talkhouse.visible import visible
 
-_KEPT = 20
+_CACHED = 20
 """Conversations that are kept in memory."""
 
 _SCROLLS = 300
@@ -30,6 +29,30 @@ _SCROLLS = 300
 
 _OPEN = 3
 """Up to so many records are seen without a click."""
+
+_RELEASES = """
+select releases.release, releases.title, defaults.release is not null as is_default
+from main.releases
+left join bi.default_releases as defaults
+    on defaults.release = releases.release and defaults.corpus_id = releases.corpus_id
+    and defaults.dialogue_id = $dialogue
+where releases.corpus_id = $corpus
+order by releases.release_index
+"""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of a corpus; ``is_default``: the default publication of the conversation is of it."""
+
+    name: str
+    title: str | None
+    is_default: bool
+
+    @property
+    def described(self) -> str:
+        """Its name with its title."""
+        return f"{self.name} ({self.title})" if self.title else self.name
 
 
 def draw_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
@@ -48,7 +71,7 @@ def draw_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
     _draw_corpus(found["corpus"])
 
 
-@st.cache_data(max_entries=_KEPT, show_spinner=False)
+@st.cache_data(max_entries=_CACHED, show_spinner=False)
 def _found(_opened: Warehouse, version: Version, name: str) -> dict[str, Any]:  # noqa: ARG001
     # By the version, and not by what has it open, is a conversation known again.
     with _opened.connection() as con:
@@ -75,16 +98,16 @@ def _draw_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
         releases = releases_of(opened, corpus_id, dialogue["dialogue_id"])
         records = in_order(records, releases)
         compare = _draw_comparison(state, records, releases)
-        records = records if compare else of_default(records, releases)
+        records = records if compare else of_default(records, [one.name for one in releases if one.is_default])
 
     def address(turn_index: int) -> str:
         return state.shown(turn=turn_index).address
 
-    told = draw_declared(opened, found, address, state.turn)
+    declared = draw_declared(opened, found, address, state.turn)
     reading = Reading(
-        schemes_of(opened, corpus_id), matches, turn=state.turn, address=address, compare=compare, told=told
+        opened.schemes(corpus_id), matches, turn=state.turn, address=address, compare=compare, declared=declared
     )
-    st.html(talk_html({**found, "records": told.shown(records)}, reading))
+    st.html(talk_html(found, reading, declared.shown(records)))
     if state.turn >= 0:
         st.html(arrival_html(f"{found['id']} {state.turn}"), unsafe_allow_javascript=True)
 
@@ -102,6 +125,18 @@ def _draw_comparison(state: State, records: list[dict[str, Any]], releases: list
             also = ", ".join(release.described for release in others)
             st.caption(plain(f"Labels of {shown[0].described}; also published: {also}"))
     return state.compare
+
+
+def releases_of(opened: Warehouse, corpus_id: str, dialogue_id: str) -> list[Release]:
+    """Return the releases of a corpus, the preferred one first; none where it has no more than one."""
+    rows = opened.rows(_RELEASES, {"corpus": corpus_id, "dialogue": dialogue_id})
+    return [Release(*row) for row in rows.iter_rows()]
+
+
+def in_order(records: Iterable[dict[str, Any]], releases: Sequence[Release]) -> list[dict[str, Any]]:
+    """Return records by the order of their releases; those of none come last."""
+    places = {release.name: place for place, release in enumerate(releases)}
+    return sorted(records, key=lambda record: places.get(record["release"], len(places)))
 
 
 def _draw_neighbours(opened: Warehouse, state: State, dialogue_id: str) -> None:
@@ -136,7 +171,7 @@ def _draw_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
         [corpus["title"] + tag_of_title, dialogue.get("domain"), dialogue.get("language"), started, made_from]
     )
     extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
-    st.html(head + _table(items.facts(extra)))
+    st.html(head + _table(extra_facts(extra)))
     if found["kind"] == "record" and dialogue:
         dialogue_id = dialogue["dialogue_id"]
         label = f"This is one record of {plain(dialogue_id)}: show all"

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from talkhouse.charts.conversations import SPEAKER, Line, Timeline, conversations
+from talkhouse.charts.declarations import SPEAKER, Line, Timeline, conversations
 from talkhouse.charts.query import sql_of_timeline
 from talkhouse.dashboard import errors, links, reading
 from talkhouse.dashboard.text import html, plain, tag, text

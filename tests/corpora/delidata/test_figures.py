@@ -7,10 +7,10 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.charts import headlines
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql
+from talkhouse.charts.words import headlines
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.registry import sample_of
 from talkhouse.query.sources import rows_behind
@@ -48,7 +48,7 @@ def behind(con: duckdb.DuckDBPyConnection, sql: str) -> int:
 
 def test_headlines_and_their_receipts(given: Given) -> None:
     con, groups = given
-    said = headlines.headlines(con, PAGE)
+    said = headlines(con, PAGE)
     assert [one.text for one in said] == [text for text, _ in figures.headlines(groups)]
     assert [behind(con, one.sql) for one in said] == [count for _, count in figures.headlines(groups)]
 

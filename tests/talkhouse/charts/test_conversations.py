@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.conversations import ConversationDisplay, conversations
+from talkhouse.charts.declarations import ConversationDisplay, conversations
 from talkhouse.charts.query import sql_of_timeline
 from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError

@@ -10,9 +10,8 @@ import pytest
 
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric, NumberFormat
-from talkhouse.charts.draw import draw
+from talkhouse.charts.draw import draw, nothing, with_units
 from talkhouse.charts.fields import fields, frame, number, title
-from talkhouse.charts.marks import nothing, with_units
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.words import alternative
 from talkhouse.report.figures import svg

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards
-from talkhouse.charts.headlines import headlines
+from talkhouse.charts.words import headlines
 from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError
 from tests.samples import RELEASES

@@ -7,11 +7,11 @@ import duckdb
 import polars as pl
 import pytest
 
-from talkhouse.charts.colours import NOTHING, PLAIN, label_colours, palette
 from talkhouse.charts.declared import Chart, ChartKind, Metric
-from talkhouse.charts.draw import draw
+from talkhouse.charts.draw import NOTHING, draw
 from talkhouse.charts.fields import frame
-from talkhouse.charts.query import narrowed
+from talkhouse.charts.query import narrowed, palette
+from talkhouse.explore.schemes import PLAIN, label_colours
 from talkhouse.queries.files import Files, files_in
 
 METRICS = {name: Metric(title=name.upper(), sql=f"sum({name})", label=name) for name in ("o", "t", "x")}

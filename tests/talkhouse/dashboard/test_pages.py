@@ -14,7 +14,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import Result, build
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ChartKind
-from talkhouse.charts.headlines import FilledHeadline
+from talkhouse.charts.words import FilledHeadline
 from talkhouse.dashboard.drawing import line
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.schema import warehouse

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.charts.conversations import Line
+from talkhouse.charts.declarations import Line
 from talkhouse.dashboard.reading.declared import Step, cards_html, lines_html, notes_html, timeline_html
 from tests.samples import GROUPS
 from tests.talkhouse.dashboard.conftest import Visit

@@ -12,8 +12,7 @@ import pytest
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.explore.resolve_id import Target, resolve
-from talkhouse.explore.show import show
+from talkhouse.explore.dialogue import Target, resolve, show
 from talkhouse.schema.errors import UsageError
 from tests.commands import on_a_terminal, run
 

@@ -13,10 +13,10 @@ import pytest
 from msgspec import structs
 
 import talkhouse
-from talkhouse.charts.colours import PLAIN, label_colours
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.declared import COLUMNS, Chart, ChartKind, Metric
 from talkhouse.charts.fields import frame
+from talkhouse.explore.schemes import PLAIN, label_colours
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.files import own_files
 from talkhouse.schema.errors import BadName, CatalogueError, UsageError
