@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from talkhouse.ingest.files.archives import points_outside as points_outside
+from talkhouse.ingest.progress import Progress
 from talkhouse.schema.errors import TalkhouseError
 
 
@@ -17,19 +18,6 @@ class WrongInput(NotMade):
     """An input or an option is not what a maker takes; nothing was begun."""
 
     exit_code = 2
-
-
-class Progress(Protocol):
-    """Shows how far a maker is."""
-
-    def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
-        """Show a new step, and no other; so many of the unit and so many bytes lie ahead, 0 where that is not known.
-
-        Without a ``unit``, only bytes are counted.
-        """
-
-    def advance(self, records: int, size: int = 0) -> None:
-        """Count what is done."""
 
 
 @dataclass(frozen=True, kw_only=True)

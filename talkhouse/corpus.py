@@ -39,7 +39,7 @@ from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.file_per_dialogue import DialogueKeys, DialogueRecord, people_and_turns, read_each
 from talkhouse.ingest.input_files import InputFile, InputFiles
 from talkhouse.ingest.keys import Keys, digest
-from talkhouse.ingest.making import MakeOptions, Maker, NotMade, Progress, WrongInput
+from talkhouse.ingest.making import MakeOptions, Maker, NotMade, WrongInput
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     Loaded,
@@ -52,6 +52,7 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
     reject,
 )
+from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.restatements import Restatements
 from talkhouse.ingest.rows import (
     Annotation,

@@ -20,7 +20,7 @@ COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 
 _processes = multiprocessing.get_context("forkserver")
 _OURS = [
-    *("talkhouse.cli.commands", "talkhouse.cli.terminal.summary"),
+    *("talkhouse.cli.commands", "talkhouse.cli.contents"),
     *(
         "talkhouse.build.staging",
         "talkhouse.explore.search",

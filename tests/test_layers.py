@@ -52,7 +52,7 @@ TEMPLATES = ROOT / "talkhouse" / "scaffold" / "templates"
 
 FOR_CORPORA = {
     *("common_rules", "corpus", "decode", "file_per_dialogue", "input_files", "json_members", "keys", "making"),
-    *("outcomes", "restatements", "rows", "sources", "stored_record", "texts"),
+    *("outcomes", "progress", "restatements", "rows", "sources", "stored_record", "texts"),
 }
 """What a corpus may import of ingest."""
 

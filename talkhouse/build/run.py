@@ -12,13 +12,13 @@ import duckdb
 
 from talkhouse.build.plan import Plan, PublishedState, plan, read_published
 from talkhouse.build.present import Present, check_no_code, check_readers, present
-from talkhouse.build.progress import Progress
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.request import Request, from_data, from_paths, from_samples
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.explore.inventory import Inventory
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.known.origins import Origin
+from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.registry import Registry, all_corpora
 from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import files_in, own_files
@@ -128,7 +128,7 @@ class _Job:
         warehouse.check_name(self.path, {*self.known, *catalogue_of(files).schemas})
         with (
             explain_failures(self.path, self.memory_limit),
-            acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,
+            acquire_workspace(self.path, wait=wait, on_wait=self.progress.note) as workspace,
         ):
             published = read_published(workspace.old, shown=self.path)
             request = self.request

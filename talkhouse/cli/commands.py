@@ -6,8 +6,8 @@ from importlib import import_module
 import click
 
 from talkhouse.cli.terminal import completion
-from talkhouse.cli.terminal.command import Group
 from talkhouse.cli.terminal.console import errors, escape
+from talkhouse.cli.terminal.options import Group
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.refusals import refused
 
@@ -17,7 +17,16 @@ _NAMES = (
     *("export", "cite", "publish", "lake", "score", "scores", "overlap", "restore", "verify", "replay", "make"),
     *("dashboard", "report", "licences", "new"),
 )
-"""Each is a module that has a ``command``; this is the order in which the help has them."""
+"""The order in which the help has them; each is ``command`` of the module of its name."""
+
+_TOGETHER = {
+    "build": ("build", "ingest", "replay"),
+    "contents": ("status", "findings", "views"),
+    "dashboard": ("dashboard", "report"),
+    "fetch": ("fetch", "make"),
+    "new": ("new", "inspect"),
+}
+"""Modules with several commands; each is named after itself there: ``status_command``."""
 
 
 class _Commands(Group):
@@ -31,7 +40,9 @@ class _Commands(Group):
         """Import a command."""
         if cmd_name not in self.commands:
             return None
-        command: click.Command = import_module(f"talkhouse.cli.{cmd_name}").command
+        place = next((module for module, names in _TOGETHER.items() if cmd_name in names), None)
+        name = f"{cmd_name}_command" if place else "command"
+        command: click.Command = getattr(import_module(f"talkhouse.cli.{place or cmd_name}"), name)
         return command
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.console import styled
-from talkhouse.cli.terminal.show_text import print_hanging
+from talkhouse.cli.terminal.console import print_hanging, styled
 from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible, visible_json
 

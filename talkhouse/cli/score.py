@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talkhouse.cli.terminal import completion, options, show_scores
+from talkhouse.cli.scores import as_data, show
+from talkhouse.cli.terminal import completion, options
 from talkhouse.cli.terminal.console import escape, output, warn
 from talkhouse.ingest.files.limits import parse
 from talkhouse.overlap.request import DROPPED
@@ -181,9 +182,9 @@ def command(
             if as_printed:
                 sys.stdout.write(printed(workspace, scored))
             elif as_json:
-                print(visible_json(show_scores.as_data(scored, overlap)))
+                print(visible_json(as_data(scored, overlap)))
             else:
-                show_scores.show(scored, by=request.by, everything=everything)
+                show(scored, by=request.by, everything=everything)
             sys.stdout.flush()
         finally:
             if examples is not None:

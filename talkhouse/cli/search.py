@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.console import output, styled
-from talkhouse.cli.terminal.show_text import around, highlighted, print_hanging, rows_as_json, who
+from talkhouse.cli.terminal.console import around, highlighted, output, print_hanging, rows_as_json, styled, who
 from talkhouse.settings import database
 from talkhouse.visible import visible
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.console import decimal, styled
+from talkhouse.cli.terminal.console import decimal, print_hanging, styled
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.cli.terminal.show_text import print_hanging
 from talkhouse.schema.errors import OutputFailed, TalkhouseError, joined
 from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible, visible_json

@@ -11,7 +11,7 @@ from talkhouse.charts.declared import Chart, ChartKind
 from talkhouse.charts.query import Choices
 from talkhouse.dashboard import links
 from talkhouse.dashboard.examples import task_names
-from talkhouse.dashboard.reading.facets import FACETS
+from talkhouse.dashboard.reading.selection import FACETS
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
 

@@ -30,7 +30,7 @@ MEMORY = "30%"
 
 MEMORY_BESIDE = "5%"
 """Of the machine, for a file beside the warehouse: the shares of all that the pages run are added up in
-``talkhouse.dashboard.command``."""
+``talkhouse.dashboard.download``."""
 
 _ONE_BESIDE = threading.Lock()
 """Each opening has its own memory: so there is one at a time."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Literal
 
 Scale = Literal["good_to_bad", "ordered"]
@@ -123,7 +124,8 @@ order by schemes.rowid, label_index nulls last, label
 
 def schemes_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, LabelScheme]:
     """Return the schemes by name, in the order in which they were declared."""
-    return {
-        about[0]: LabelScheme(*about, labels={label: meaning or "" for *_, label, meaning in group if label is not None})
-        for about, group in groupby(rows, key=lambda row: row[:5])
-    }
+    found = {}
+    for (name, description, target, kind, scale), group in groupby(rows, key=itemgetter(0, 1, 2, 3, 4)):
+        labels = {label: meaning or "" for *_, label, meaning in group if label is not None}
+        found[name] = LabelScheme(name, description, target, kind, scale, labels)
+    return found

@@ -15,7 +15,7 @@ from talkhouse.fetch import checks
 from talkhouse.fetch.checks import Expected, check, check_size
 from talkhouse.fetch.client import Client, NotFetched, Patience, TryAgain, host_of, pieces
 from talkhouse.ingest.corpus import Source
-from talkhouse.ingest.making import Progress
+from talkhouse.ingest.progress import Progress
 
 MOST = 64 * 10**9
 """Bytes of a file of which no size is known."""

@@ -13,7 +13,7 @@ from talkhouse.fetch.client import Client, NotFetched, Patience, ServerDown, hos
 from talkhouse.fetch.download import Download
 from talkhouse.fetch.places import Fetched, Places, read_record, write_record
 from talkhouse.ingest.corpus import Corpus, Source
-from talkhouse.ingest.making import Progress
+from talkhouse.ingest.progress import Progress
 from talkhouse.schema.errors import FetchFailed, UsageError
 from talkhouse.system.atomic_output import Messages, atomic_file, output_errors
 from talkhouse.system.files import sync

@@ -10,7 +10,6 @@ import duckdb
 
 from talkhouse.build.plan import Plan, PublishedState, read_published
 from talkhouse.build.present import present
-from talkhouse.build.progress import Progress
 from talkhouse.build.quality_gate import check_quarantine
 from talkhouse.build.quarantine_limit import QuarantineLimit
 from talkhouse.build.request import Input, Request
@@ -22,6 +21,7 @@ from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.file_buffer import FileBuffer
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
+from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.restore.consistent import consistent
@@ -100,7 +100,7 @@ def replay(
     known = all_corpora(corpus_roots)
     with (
         explain_failures(path, memory_limit),
-        acquire_workspace(path, wait=wait, on_wait=progress.waiting) as workspace,
+        acquire_workspace(path, wait=wait, on_wait=progress.note) as workspace,
     ):
         with warehouse.connect(workspace.old, shown=path) as con:
             names = _quarantined(con, only)

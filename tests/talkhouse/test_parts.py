@@ -97,7 +97,8 @@ def test_json_has_parts_spans_and_speakers(folder: Path) -> None:
 
 def test_the_dashboard_draws_it(tea: duckdb.DuckDBPyConnection) -> None:
     page = talk_html(
-        show(tea, "tea:a"), Reading({"tea.slot": LabelScheme(labels={"shop.city": "Where the shop is."})}, {0: [(9, 14)]})
+        show(tea, "tea:a"),
+        Reading({"tea.slot": LabelScheme(labels={"shop.city": "Where the shop is."})}, {0: [(9, 14)]}),
     )
     assert '<mark class="match">in </mark>' in page
     assert '<span class="span" title="slot: shop.city"><mark class="match">Ba</mark></span>' in page

@@ -10,7 +10,8 @@ from talkhouse.ingest.corpora.mantis.read import read
 from talkhouse.ingest.corpora.mantis.rules import RULES
 from talkhouse.ingest.corpora.mantis.write import text_ids_of, write, write_record
 from talkhouse.ingest.corpus import Author, Corpus, Datasheet, LicenceTerms, People, Reference, Scheme, Source
-from talkhouse.ingest.making import MakeOptions, Progress
+from talkhouse.ingest.making import MakeOptions
+from talkhouse.ingest.progress import Progress
 
 DATASHEET = Datasheet(
     motivation=(

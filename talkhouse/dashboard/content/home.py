@@ -9,8 +9,8 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Headline
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.dashboard import links, receipt, warehouse
-from talkhouse.dashboard.about import NOT_STATED
 from talkhouse.dashboard.content import quality
+from talkhouse.dashboard.content.corpus import NOT_STATED
 from talkhouse.dashboard.drawing import draw_headlines
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import linked, plain

@@ -10,8 +10,7 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ROWS, ChartKind
 from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import drawing, links, warehouse
-from talkhouse.dashboard.chart_on_page import draw_table
-from talkhouse.dashboard.drawing import draw_headlines
+from talkhouse.dashboard.drawing import draw_headlines, draw_table
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.visible import visible

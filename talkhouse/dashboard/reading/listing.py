@@ -9,8 +9,7 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.dashboard import download
-from talkhouse.dashboard.reading.facets import FACETS, MOST, Facet, Selection
-from talkhouse.dashboard.reading.orders import ORDERS, rows
+from talkhouse.dashboard.reading.selection import FACETS, MOST, ORDERS, Facet, Selection, rows
 from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, State, draw, go, link
 from talkhouse.dashboard.reading.talk import bar_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text, turns_found

@@ -24,8 +24,9 @@ def con() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     con.execute(
         "create schema bi;"
-        "create table schemes as select 'tea.fault' as scheme, 'good_to_bad' as scale;"
-        "create table labels as select 'tea.fault' as scheme, unnest(['x', 'o', 't']) as label, "
+        "create table schemes as select 'tea.fault' as scheme, '' as description, '' as target, '' as kind, "
+        "'good_to_bad' as scale;"
+        "create table labels as select 'tea.fault' as scheme, unnest(['x', 'o', 't']) as label, '' as meaning, "
         "unnest([2, 0, 1]) as label_index;"
         "create table bi.cups as select unnest(['Ben', 'Ann', 'Cy']) as who, unnest(['o', 'x', 't']) as fault, "
         "unnest(['loss', 'gain', 'same']) as outcome, unnest([9, 10, 11]) as day;"

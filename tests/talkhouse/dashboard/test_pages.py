@@ -10,13 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from talkhouse import migrations
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import Result, build
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ChartKind
 from talkhouse.charts.words import FilledHeadline
 from talkhouse.dashboard.drawing import line
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.ingest.progress import Silent
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
 from tests.talkhouse.dashboard.conftest import Visit

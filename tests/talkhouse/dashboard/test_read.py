@@ -18,15 +18,14 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Checkbox
 
 from talkhouse import migrations
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.dashboard.reading.arrival import SCRIPT
-from talkhouse.dashboard.reading.facets import FACETS, Selection
-from talkhouse.dashboard.reading.orders import MIXED, ORDERS
+from talkhouse.dashboard.links import SCRIPT
+from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, Selection
 from talkhouse.dashboard.reading.talk import Reading, talk_html
 from talkhouse.explore.dialogue import show
 from talkhouse.explore.schemes import label_colours
 from talkhouse.explore.search import Pattern, search
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.views import create_views

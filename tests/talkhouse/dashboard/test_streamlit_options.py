@@ -54,14 +54,14 @@ ENVIRONMENT = {
 
 IMPOSE = """
 import json, os
-from talkhouse.dashboard import streamlit_options
+from talkhouse.dashboard import guard
 
-streamlit_options.impose(8501)
+guard.impose(8501)
 import streamlit
 from streamlit import config
 from streamlit.web.bootstrap import prepare_streamlit_environment
 
-prepare_streamlit_environment(streamlit_options.__file__)
+prepare_streamlit_environment(guard.__file__)
 options = {key: (repr(option.value), option.where_defined) for key, option in config.get_config_options().items()}
 del options["server.cookieSecret"]
 print(json.dumps([options, dict(os.environ), config.get_option("server.cookieSecret")]))

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.cli.terminal.exports import _remarks
+from talkhouse.cli.export import _remarks
 from tests.commands import run
 from tests.talkhouse.superset.conftest import THERE
 

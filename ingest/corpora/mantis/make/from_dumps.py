@@ -18,7 +18,8 @@ from talkhouse.ingest.corpora.mantis.make.merged import Merged, boundaries, slic
 from talkhouse.ingest.corpora.mantis.make.ranking.sampler import TooFewTexts, WorkerEnded
 from talkhouse.ingest.corpora.mantis.make.sentiment import Threshold, thresholds
 from talkhouse.ingest.corpora.mantis.make.site import Dump, Row, XmlRows
-from talkhouse.ingest.making import MakeOptions, NotMade, Progress, WrongInput
+from talkhouse.ingest.making import MakeOptions, NotMade, WrongInput
+from talkhouse.ingest.progress import Progress
 
 
 def make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:

@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
@@ -24,6 +23,7 @@ from talkhouse.ingest.corpora.mantis.make.ranking.sampler import (
 )
 from talkhouse.ingest.corpora.mantis.make.ranking.workers import started
 from talkhouse.ingest.corpora.mantis.ranking.tsv import row
+from talkhouse.ingest.progress import Progress
 
 Draw = Callable[[Iterable[tuple[Example, Request]]], Iterator[tuple[Example, Drawn]]]
 
@@ -102,16 +102,6 @@ METHOD = {
 
 Conversations = Callable[[str], Iterator[Conversation]]
 """Yields those of a split in the order of their keys, as often as it is called."""
-
-
-class Progress(Protocol):
-    """Shows how far the work is."""
-
-    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
-        """Show a new step, and no other; so many of the unit lie ahead."""
-
-    def advance(self, records: int) -> None:
-        """Count what is done."""
 
 
 class Ranking(msgspec.Struct, frozen=True):
