@@ -119,7 +119,7 @@ _CHECKS = "select condition, severity, offending from meta.checks order by offen
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
 
 _AGREEMENT_HEADS: dict[str, tuple[str, NumberFormat | None]] = {
-    "scheme": ("LabelScheme", None),
+    "scheme": ("Scheme", None),
     "release": ("Release", None),
     "target": ("Of a", None),
     "unit_count": ("Units", _INTEGER),
@@ -208,14 +208,14 @@ def agreement(held: ViewCache) -> dict[str, ReportTable]:
 
 def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return how far the annotators of each published file or folder agree."""
-    heads = {"LabelScheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
+    heads = {"Scheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
     measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _PRECISE}
     return table(con, held.sql(_SUBSETS), {**heads, **measures}, "bi.subset_agreement")
 
 
 def not_compared(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return the schemes of which nothing is said about agreement, and why."""
-    heads = {"LabelScheme": None, "Kind": None, "Why not": None, "Units": _INTEGER, "Labels": _INTEGER}
+    heads = {"Scheme": None, "Kind": None, "Why not": None, "Units": _INTEGER, "Labels": _INTEGER}
     return table(con, held.sql(_NOT_COMPARED), heads, "bi.schemes")
 
 

@@ -72,9 +72,9 @@ class ExampleTurn:
     text: str
     is_cut: bool
     bars: dict[str, list[BarPart]]
-    """LabelScheme with several votes -> how often each label was given."""
+    """Scheme with several votes -> how often each label was given."""
     labels: list[tuple[str, str, str]]
-    "LabelScheme, label and meaning, where one was given."
+    "Scheme, label and meaning, where one was given."
 
 
 @dataclass(frozen=True)

@@ -285,11 +285,11 @@ def test_an_ignored_ctrl_c_stays_ignored(sample: Path) -> None:
 import os, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 from talkhouse import settings
-from talkhouse.cli import main, status
+from talkhouse.cli import contents, main
 def interrupting(path):
     os.kill(os.getpid(), signal.SIGINT)
     return settings.database(path)
-status.database = interrupting
+contents.database = interrupting
 main()
 """
     done = subprocess.run([sys.executable, "-c", script, "status", "--db", sample], capture_output=True, text=True)
