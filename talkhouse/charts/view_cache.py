@@ -32,7 +32,7 @@ class ViewCache:
     """Runs queries over views; those to hold are tables once they were asked."""
 
     def __init__(self, connect: Connect, name: str, selects: Mapping[str, str], most_rows: int = _MOST_ROWS) -> None:
-        """Take, for each view to hold, the SELECT of what is held of it; of one with more rows, nothing is.
+        """``selects``: for each view to hold, the SELECT of what is held; a view with more rows is not held.
 
         ``name`` is that of the database in memory: no other that is open has it.
         """

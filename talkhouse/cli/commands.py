@@ -69,17 +69,17 @@ def run() -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except TalkhouseError as error:
-        return _told(error)
+        return _exit_code_of(error)
     except BrokenPipeError:
         pass  # whoever read the output has left, as `| head` does: that is not an error
     except OSError as error:
         # Every question about a path, even whether it exists, may be refused: that is said here for all of them.
         if (refusal := refused(error)) is None:
             raise
-        return _told(refusal)
+        return _exit_code_of(refusal)
     return 0
 
 
-def _told(error: TalkhouseError) -> int:
+def _exit_code_of(error: TalkhouseError) -> int:
     errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
     return error.exit_code

@@ -21,10 +21,10 @@ from talkhouse.settings import database
 def dashboard_command(db: Path | None, port: int | None, no_browser: bool, no_token: bool) -> None:
     """Open the corpora in the browser: conversations with their labels, tasks, charts, findings, and SQL.
 
-    The pages are served on this machine alone, ask nothing of the network, and read the warehouse without changing it.
-    After a build they show the new one. Every state of a page is a URL. Ctrl-C ends the command.
+    The pages are served on this machine only, make no network requests, and never change the warehouse. After a build
+    they show the new one. Every state of a page has a URL of its own. Ctrl-C stops the server.
 
-    The address that is printed and opened has a token, without which nobody else on this machine can open the pages.
+    The printed URL contains a token, so other users of this machine cannot open the pages.
 
     Needs Streamlit and Altair: pip install 'talkhouse[dashboard]'
 

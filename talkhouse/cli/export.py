@@ -38,7 +38,7 @@ from talkhouse.visible import visible
     type=options.OneOf(Tool),
     help="A folder for this program, where NAME may be a corpus too; superset: without NAME, the dashboards.",
 )
-@options.flag("--drop-overlap", help="Leave out a task's examples that stand in the places of --against.")
+@options.flag("--drop-overlap", help="Leave out a task's examples that also occur in the places given by --against.")
 @options.against
 @click.option(
     "--verdicts",
@@ -105,15 +105,15 @@ def command(
     --split, --release, --subset and --where choose rows. Where the publisher has no split of that name, the standard
     names are tried. An expression may read the columns, and other tables and views of the warehouse by a subquery.
 
-    --drop-overlap leaves out the examples of a task that stand in other places, such as your training data: those that
-    talkhouse overlap --against gives the verdict dialogue, both or turn. The manifest says against what, by which
-    thresholds, and how many of each verdict there were.
+    --drop-overlap leaves out the examples of a task that also occur in other places, such as your training data: those
+    to which talkhouse overlap --against gives the verdict dialogue, both or turn. The manifest records the places, the
+    thresholds, and how many examples of each verdict were left out.
 
-    Where a licence asks for more than attribution (share alike; no commercial use; no licence at all), the command
-    stops and says so, unless --accept-terms is given.
+    If a licence requires more than attribution (share alike; no commercial use; no licence at all), the command stops
+    with a message unless --accept-terms is given.
 
-    --pseudonymise puts keyed hashes in the place of people's ids: the same in every export with one key. Names inside
-    texts are not touched.
+    --pseudonymise replaces people's ids with keyed hashes, which are the same in every export made with the same key.
+    Names inside texts are not changed.
 
     With --for huggingface, croissant or convokit, PATH is a new folder that datasets, mlcroissant or ConvoKit opens,
     and NAME may be a corpus: all its task views; for ConvoKit it must be one, and the options choose its records.

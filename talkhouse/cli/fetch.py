@@ -244,7 +244,7 @@ def make_command(
 
 @contextmanager
 def _inputs_read(inputs: Sequence[Path]) -> Iterator[None]:
-    """Say of an input that may not be read that it is one: else it would be taken for the output."""
+    """Name an input that may not be read as such: otherwise the output would be blamed."""
     from talkhouse.ingest.files.source_errors import forbidden
 
     try:

@@ -44,7 +44,7 @@ class _OfFolder(Command):
 
 
 class _New(Group):
-    """Takes a first word that is no command's name for the folder of a corpus."""
+    """A group whose first word, if it names no command, is the folder of a corpus."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -188,7 +188,7 @@ def inspect_command(file: Path, as_json: bool) -> None:
     _line(f"{seen.name}: {seen.about}")
     if seen.problem:
         _line(f"  {seen.problem}")
-    _put_fields(seen.lines)
+    _print_fields(seen.lines)
     _line(f"looks like: {seen.looks_like}")
     if seen.first:
         _line("first dialogue:")
@@ -199,7 +199,7 @@ def inspect_command(file: Path, as_json: bool) -> None:
         print_hanging(styled("next: "), styled(visible(f"talkhouse new {shlex.quote(seen.next_folder)}")))
 
 
-def _put_fields(lines: list[tuple[str, ...]]) -> None:
+def _print_fields(lines: list[tuple[str, ...]]) -> None:
     """Print the fields in columns, the last of which gets what is left of the width."""
     from rich.cells import set_cell_size
 

@@ -53,12 +53,12 @@ def command(
     force: bool,
     db: Path | None,
 ) -> None:
-    """Find texts that stand in two places: test answers in training data, your own dialogues in a benchmark.
+    """Find texts that occur in two places: test answers in training data, your own dialogues in a benchmark.
 
     A place is a split of a release of a corpus, such as dbdc3/dbdc3/eval. All places are compared with each other and
-    with themselves: turns with turns and candidates, contexts of examples, whole dialogues, personas. What is found
-    goes into overlap.duckdb beside the warehouse, which is not written: for each unit and place the best match, and
-    how many there are. It has keys and no text.
+    with themselves: turns with turns and candidates, contexts of examples, whole dialogues, personas. The result is
+    written to overlap.duckdb beside the warehouse, which itself is not changed: for each unit and place the best match,
+    and how many there are. It contains keys and no text.
 
     A match is the first of these that holds: same (the dialogue itself is in both places), exact (the same characters),
     normalised (the same words in the same order), near (most pairs of neighbouring words are in both), contains (most
@@ -67,8 +67,8 @@ def command(
     counted apart: that somebody else says "thank you" too is no evidence. docs/overlap.md explains it.
 
     With --against, each example of the other places gets a verdict (dialogue, both, turn, context, phrase, clean), and
-    some of the worst are shown. A file that is there, of this warehouse and with the same thresholds, is used again;
-    --force computes it anew, and replaces also a file that is none of ours.
+    some of the worst are shown. An existing file of this warehouse with the same thresholds is used again; --force
+    computes it anew, and also replaces a file that Talkhouse did not write.
 
     Examples:
         talkhouse overlap
@@ -137,7 +137,7 @@ def show(found: "OverlapSummary", worst: Sequence[dict[str, Any]], path: Path) -
         _show_verdicts(found)
     for example in worst:
         _show_example(example)
-    output.print(f"\nAll of it is in {escape(visible(str(path)))}", soft_wrap=True)
+    output.print(f"\nThe full result is in {escape(visible(str(path)))}", soft_wrap=True)
 
 
 def _is_asked(row: dict[str, Any], against: Collection[str]) -> bool:
@@ -146,7 +146,7 @@ def _is_asked(row: dict[str, Any], against: Collection[str]) -> bool:
 
 def _only_same(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], str]:
     """Return a sentence for each pair of places that have nothing in common but what stands in both itself."""
-    told = {}
+    sentences = {}
     for pair, some in groupby(sorted(rows, key=_pair), key=_pair):
         parts = {row["unit"]: row for row in some if row["unit"] == row["other_unit"]}
         of = next((unit for unit in _OWNERS if unit in parts), None)
@@ -154,8 +154,8 @@ def _only_same(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], str]:
             continue
         count, units = parts[of]["same"], parts[of]["units"]
         is_all = "is" if count == units else "has some of"
-        told[pair] = f"{pair[0]} {is_all} {pair[1]}: {count:,} of {units:,} {_OWNERS[of]}"
-    return told
+        sentences[pair] = f"{pair[0]} {is_all} {pair[1]}: {count:,} of {units:,} {_OWNERS[of]}"
+    return sentences
 
 
 def _pair(row: dict[str, Any]) -> tuple[str, str]:
@@ -170,7 +170,7 @@ def _show_matrix(rows: Sequence[dict[str, Any]]) -> None:
     )
     if not affected:
         phrases = sum(row["phrases"] for row in rows)
-        output.print(f"No text stands in two places, but for {phrases:,} matches that are phrases.", soft_wrap=True)
+        output.print(f"No text occurs in two places, apart from {phrases:,} matches of phrases.", soft_wrap=True)
         return
     heads = ["unit", "of", "stands in", "units", "affected", "share", *_KINDS, "phrases"]
     cells = [
@@ -187,7 +187,7 @@ def _show_matrix(rows: Sequence[dict[str, Any]]) -> None:
     ]
     print_table(heads, cells, right=heads[3:])
     if len(affected) > _MOST_ROWS:
-        output.print(f"{len(affected) - _MOST_ROWS:,} more rows are in its view matrix.", soft_wrap=True)
+        output.print(f"{len(affected) - _MOST_ROWS:,} more rows are in the view matrix of the file.", soft_wrap=True)
 
 
 def _show_verdicts(found: "OverlapSummary") -> None:

@@ -112,7 +112,7 @@ def command(
     Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
     random order of the tied gives on average, with the best and the worst order beside it.
 
-    --against says what the numbers are without the examples that talkhouse overlap finds in your training data, and of
+    --against also reports the numbers without the examples that talkhouse overlap finds in your training data, and for
     these alone.
 
     The official metrics are printed; --all prints the others too, and --json has all of them.

@@ -52,8 +52,8 @@ def command(
 
     Case is ignored unless --case-sensitive is given. Otherwise the text is matched to the character: %, * and quotes
     have no special meaning, and nothing is normalised. Turns are sorted by dialogue id and turn index. If nothing is
-    found, the command says so, and the exit code is 0. Where the text is the id of a dialogue or record, standard error
-    says how to show it.
+    found, the command says so, and the exit code is 0. If the text is the id of a dialogue or record, standard error
+    names the command that shows it.
 
     On a terminal, long texts are cut around the match. Elsewhere each turn is one whole line of tab-separated columns:
     dialogue id, turn index, > for a match (nothing for the turns around it), role, speaker, text; control characters
@@ -105,11 +105,11 @@ def _show(found: "SearchMatches") -> None:
             if previous is not None and turn.turn_index > previous + 1:
                 print_hanging(styled("     ..."))
             previous = turn.turn_index
-            _put_turn(turn, is_hit=hit is turn)
+            _print_turn(turn, is_hit=hit is turn)
         output.print()
 
 
-def _put_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
+def _print_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
     from rich.cells import cell_len
     from rich.text import Text
 

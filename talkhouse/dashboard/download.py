@@ -109,7 +109,7 @@ def draw(*choices: Rows) -> None:
         )
         accepted = [*_accepted(rows), *_escaped(file_format)]
         file_name = rows.name if rows.tool else f"{rows.name}.{file_format}"
-        st.caption("The same file on the command line, where its size has no limit:")
+        st.caption("The same file on the command line, without a limit on its size:")
         shown = shlex.join(["talkhouse", *rows.arguments(file_format, file_name, rows.query, *accepted)])
         st.code(visible(shown, lines=True), language="sh", wrap_lines=True)
         if st.button("Make the file", key="make_file", icon=":material/build:"):
@@ -141,7 +141,7 @@ def _accepted(rows: Rows) -> list[str]:
     """Draw the acceptance of terms, where the command asks for that; return the option that says so."""
     if rows.query or rows.is_template:
         return []
-    says_so = st.checkbox("I keep to the terms of the licences", key="accept_terms", help="Nothing is made without it.")
+    says_so = st.checkbox("I accept the terms of the licences", key="accept_terms", help="The file needs it.")
     return ["--accept-terms"] if says_so else []
 
 
@@ -150,7 +150,7 @@ def _escaped(file_format: str) -> list[str]:
     if file_format not in CSV:
         return []
     says_so = st.checkbox(
-        "For a spreadsheet: an apostrophe before texts that it takes for formulas",
+        "For spreadsheets: put an apostrophe before texts that look like formulas",
         key="escape_formulas",
         help="Without it, every text is exactly as published.",
     )
@@ -274,7 +274,7 @@ def queue_message(first: int) -> str:
 
 def _too_much(problem: str, expected: str) -> QueryFailed:
     return QueryFailed(
-        problem, expected=expected, next_step="choose less, or use the command line, which has no such limit"
+        problem, expected=expected, next_step="choose fewer rows, or use the command line, which has no such limit"
     )
 
 

@@ -321,7 +321,7 @@ def _draw_numbers(chart: Chart, columns: list[ChartField], rows: pl.DataFrame, l
 def _why_empty(opened: Warehouse, chart: Chart, choices: Choices) -> str:
     """Return why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
     if any(choices.values()):
-        return "Nothing fits what was chosen."
+        return "Nothing matches the filters."
     view = next((one for one in opened.catalogue.written_views if one.full_name == f"{BI}.{chart.view}"), None)
     what = f" ({view.comment.rstrip('.')})" if view else ""
     return plain(

@@ -80,11 +80,11 @@ class Guard:
         if refusal := self._refusal(asked):
             return await self._refuse(refusal, scope, receive, send)
         if scope["type"] == "http" and _given(asked) is not None:
-            return await self._without_token(asked)(scope, receive, self._told(send, _NOTHING))
-        return await self._app(scope, receive, self._told(send, self._policy))
+            return await self._without_token(asked)(scope, receive, self._with_headers(send, _NOTHING))
+        return await self._app(scope, receive, self._with_headers(send, self._policy))
 
     def _refusal(self, asked: HTTPConnection) -> str:
-        """Say in HTML why a request is not answered; empty for one that is."""
+        """Return in HTML why a request is refused; empty for one that is answered."""
         if asked.headers.getlist("host") not in [[host] for host in self._hosts]:
             return f"This server is called <b>{self._address}</b> alone."
         if not _is_from_here(asked):
@@ -137,12 +137,12 @@ class Guard:
             return
         page = _PAGE.format(head="", body=f"<h1>Access refused</h1>\n<p>{why}</p>")
         response = HTMLResponse(page, HTTPStatus.FORBIDDEN, {"Cache-Control": "no-store"})
-        await response(scope, receive, self._told(send, _NOTHING))
+        await response(scope, receive, self._with_headers(send, _NOTHING))
 
-    def _told(self, send: Send, policy: str) -> Send:
+    def _with_headers(self, send: Send, policy: str) -> Send:
         """Add to each answer what browsers shall keep to."""
 
-        async def told(message: Message) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update({**_HEADERS, "Content-Security-Policy": policy})
@@ -150,7 +150,7 @@ class Guard:
                     del headers[name]
             await send(message)
 
-        return told
+        return with_headers
 
 
 def _is_from_here(asked: HTTPConnection) -> bool:

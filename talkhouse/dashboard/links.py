@@ -30,7 +30,7 @@ def tasks(task: str, **choices: str | int) -> str:
 
 
 def sql(query: str) -> str:
-    """Return the address of the console with a query, which runs when the reader says so."""
+    """Return the address of the console with a query, which runs when the reader starts it."""
     return _address("sql", {"query": query})
 
 

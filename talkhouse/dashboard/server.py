@@ -86,9 +86,9 @@ _END = 5
 
 
 def listen(asked: int | None) -> socket.socket:
-    """Take a port: the one asked for, or the first free one; raises UsageError.
+    """Bind a port: the one asked for, or the first free one; raises UsageError.
 
-    From here on nobody else can have it, so the address can be told.
+    From here on nobody else can have it, so the address can be printed.
     """
     for port in [asked] if asked is not None else range(FIRST_PORT, FIRST_PORT + _PORTS):
         taken = socket.socket()

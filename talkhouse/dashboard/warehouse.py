@@ -148,7 +148,7 @@ def limited(con: duckdb.DuckDBPyConnection, path: Path, seconds: float = SECONDS
         raise QueryFailed(
             "the query took too long and was stopped",
             expected=f"an end within {seconds:g} s",
-            next_step="choose less: one corpus, one split",
+            next_step="choose fewer rows: one corpus, one split",
         ) from error
     finally:
         done.set()

@@ -60,7 +60,7 @@ def leading(counts: Iterable[tuple[str, int]]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class MessagePart:
-    """A text or persona in a list; ``source`` tells who made it, where that is known."""
+    """A text or persona in a list; ``source``: who made it, where that is known."""
 
     text: str
     image_file: str | None
@@ -152,8 +152,8 @@ def _label(row: _Row) -> str:
     label, value = row["label"], row["value"]
     if label is None:
         return "null" if value is None else str(value)
-    is_said = value is None or label in (str(value), f"{value:g}")
-    return (label or '""') + ("" if is_said else f" {value}")
+    is_in_label = value is None or label in (str(value), f"{value:g}")
+    return (label or '""') + ("" if is_in_label else f" {value}")
 
 
 def _grouped(rows: Iterable[_Row], *names: str) -> list[tuple[tuple[Any, ...], list[_Row]]]:
@@ -173,7 +173,7 @@ _KINDS: dict[str, Callable[..., Iterator[Votes | ItemList]]] = {
 
 
 Items: TypeAlias = list[tuple[str, Votes | ItemList]]
-"""What belongs to a turn or to the whole, each with its record's name."""
+"""What belongs to a turn or to the whole dialogue, each with its record's name."""
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,7 @@ def findings(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 
 def checks(con: duckdb.DuckDBPyConnection) -> ReportTable:
     """Return what the checks of the build found, those that found something first."""
-    return table(con, _CHECKS, {"What should be true": None, "Severity": None, "Rows that offend": _INTEGER})
+    return table(con, _CHECKS, {"What should be true": None, "Severity": None, "Offending rows": _INTEGER})
 
 
 def exceptions(con: duckdb.DuckDBPyConnection) -> ReportTable:
@@ -261,16 +261,14 @@ def overlap(warehouse: Warehouse) -> Overlap:
     """Return what the file beside a warehouse says, the most affected places first; it is not computed here."""
     path = path_for(warehouse.path)
     if not path.exists():
-        return Overlap(
-            "It was not computed: talkhouse overlap does that, and a report that is written after it has it."
-        )
+        return Overlap("It was not computed. Run talkhouse overlap, and write the report again.")
     try:
         found = read(path)
     except TalkhouseError as error:
         return Overlap(f"{FILE} beside the warehouse is not used: {error.what}.")
     if found.fingerprint != fingerprint(warehouse.con, identifier(warehouse.database)):
         return Overlap(
-            f"{FILE} is of another state of the warehouse, and is not used; talkhouse overlap computes it again."
+            f"{FILE} belongs to another state of the warehouse and is not used; talkhouse overlap computes it again."
         )
     rows = [
         {

@@ -151,7 +151,7 @@ def _disputed(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
     """Return for each corpus the turn of which its annotators say the most different things."""
     chosen = {}
     for corpus_id, dialogue_id, turn_index, scheme, bits, tied_count in con.execute(_DISPUTED).fetchall():
-        tied = f"; {tied_count:,} turns tie, and this is the first of them by its id" if tied_count > 1 else ""
+        tied = f"; {tied_count:,} turns tie, of which this is the first by id" if tied_count > 1 else ""
         why = f"Turn {turn_index} has the most disagreement on {scheme}: an entropy of {bits:.2f} bits{tied}."
         chosen[corpus_id] = _About(corpus_id, dialogue_id, turn_index, why)
     return chosen

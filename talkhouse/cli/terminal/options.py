@@ -187,10 +187,10 @@ against = click.option(
     "--against",
     metavar="PLACE",
     multiple=True,
-    help="Where examples may stand too, such as your training data: corpus/release/split, or the beginning of places "
-    "up to a slash (may be repeated).",
+    help="Where examples may also occur, such as your training data: corpus/release/split, or a prefix of it that "
+    "ends at a slash (may be repeated).",
 )
-accept_terms = flag("--accept-terms", help="Accept the terms of the corpora, which are shown without it.")
+accept_terms = flag("--accept-terms", help="Accept the terms of the corpora; without it, they are shown.")
 escape_formulas = flag(
     "--escape-formulas", help="In CSV and TSV, put an apostrophe before texts that a spreadsheet takes for formulas."
 )
@@ -210,7 +210,7 @@ def memory_limit(default: str | None = None) -> Callable[[_Function], _Function]
         metavar="SIZE",
         default=default,
         help="How much memory DuckDB may take: a size such as 2GB, or a share of the machine's memory. What does not "
-        "fit is written to the disk.",
+        "fit is spilled to disk.",
     )
 
 
@@ -218,14 +218,13 @@ input_limit = click.option(
     "--input-limit",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Read more of the files than corpora have; only for files that you trust (may be repeated). "
-    f"Defaults: {described()}.",
+    help=f"Raise a limit on what is read; only for files that you trust (may be repeated). Defaults: {described()}.",
 )
 follow_links = flag(
-    OPTION, help="Also follow links that lead out of the folder that was named; only where you trust whoever made it."
+    OPTION, help="Also follow links that lead outside the named folder; only if you trust whoever made it."
 )
-no_wait = flag("--no-wait", help="If another build is running, stop and say which, instead of waiting for it.")
-dry_run = flag("--dry-run", help="Publish nothing, and show what would be published.")
+no_wait = flag("--no-wait", help="If another build is running, report it and stop instead of waiting for it.")
+dry_run = flag("--dry-run", help="Show what would be published, without publishing it.")
 force = flag("--force", help="Replace existing files.")
 as_json = flag("--json", "as_json", help="Print JSON for programs.")
 

@@ -66,10 +66,10 @@ def page() -> None:
     """Draw the choices, then what they ask for."""
     st.title("Ask", anchor=False)
     opened = warehouse.current()
-    st.caption("Show a number by one thing over another. The address has the whole question: share it as it is.")
+    st.caption("Show a number by one column over another. The URL holds the whole question, so you can share it.")
     offered = _offered(opened)
     if not offered:
-        st.info("There is nothing to ask of: this warehouse has no corpora.")
+        st.info("There is nothing to ask about: this warehouse has no corpora.")
         return
     names = _labels((one, f"{one.of}: {one.metric.title}", one.name) for one in offered)
     example = {} if _EXAMPLE.keys() & {*st.query_params, *st.session_state} else _EXAMPLE

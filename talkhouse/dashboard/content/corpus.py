@@ -139,7 +139,7 @@ _MOST_LABELS = 30
 NOT_STATED = "not stated"
 """What stands for a licence where there is none."""
 
-_SAMPLE = "What is loaded is an invented sample. All of this is about the published corpus."
+_SAMPLE = "What is loaded is an invented sample. This page describes the published corpus."
 
 Corpus = Mapping[str, Any]
 """A row of ``main.corpora``."""
@@ -167,7 +167,7 @@ def _draw_releases(opened: Warehouse, corpus: Corpus) -> None:
         return
     st.subheader("In which publications is it?", anchor=False)
     if rows.height > 1:
-        st.markdown("Pages and charts count each turn once: by the first of these that has it.")
+        st.markdown("Pages and charts count each turn once: in the first of these that has it.")
     st.table(
         {
             "Release": [plain(name) for name in rows["release"]],

@@ -53,7 +53,7 @@ def page() -> None:
     with opened.connection() as con:
         cited = bibtex_of(Warehouse(con).corpora)
     if not corpora:
-        st.info("This warehouse has no corpora yet. Build one with: `talkhouse build --data DIR`")
+        st.info("This warehouse has no corpora yet. Load some with: `talkhouse build --data DIR`")
         return
     of_all = [one for one in dashboards(opened.query_files) if one.folder == BI and one.name != quality.DASHBOARD]
     draw_headlines(opened, [headline for one in of_all for headline in one.dashboard.headlines])

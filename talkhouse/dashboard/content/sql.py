@@ -66,8 +66,8 @@ def page() -> None:
     st.title("SQL", anchor=False)
     opened = warehouse.current()
     st.caption(
-        f"One query that reads: it sees the warehouse and nothing else, for {SECONDS} seconds and {ROWS:,} rows. "
-        "Names are completed as you type (Tab takes one), Ctrl+Enter runs it; a query from a link runs when you say so."
+        f"One read-only query, which sees nothing but the warehouse; at most {SECONDS} seconds and {ROWS:,} rows. "
+        "Names are completed as you type (Tab accepts), Ctrl+Enter runs it; a query from a link waits until you run it."
     )
     console, beside = st.columns([2, 1], gap="large")
     with beside:
@@ -76,7 +76,7 @@ def page() -> None:
         query = _draw_query(opened)
         result: _Result | None = st.session_state.get(_RESULT)
         if result:
-            __draw_chart_of(result)
+            _draw_result(result)
         if query.strip():
             download.draw(download.Rows("result", query=query))
 
@@ -104,7 +104,7 @@ def _draw_query(opened: Warehouse) -> str:
 def _draw_last() -> None:
     last: list[str] = st.session_state.get(_LAST, [])
     with st.popover("Last queries", icon=":material/history:", disabled=not last):
-        st.caption("Of this tab, until it is closed or loaded again. Nothing is stored.")
+        st.caption("Kept in this tab until it is closed or reloaded. Nothing is stored.")
         for index, query in enumerate(last):
             shown = plain(" ".join(query.split())[:_TITLE])
             st.button(shown, on_click=put_into_editor, args=(query,), type="tertiary", key=f"last_{index}")
@@ -143,7 +143,7 @@ def _stopped(query: str) -> None:
     st.session_state[_RESULT] = _Result(query, error="the query was stopped")
 
 
-def __draw_chart_of(result: _Result) -> None:
+def _draw_result(result: _Result) -> None:
     if result.rows is None:
         errors.show(result.error, "The query has no result.")
         return
@@ -199,7 +199,7 @@ def _draw_chart_of(table: Table, kind: ChartKind) -> None:
     rows = _drawable(table)
     numbers = [name for name, dtype in rows.schema.items() if dtype.is_numeric()]
     if not numbers or len(rows.columns) < 2:
-        st.info("A chart needs a column of numbers, and another one to stand along: select both.")
+        st.info("A chart needs a column of numbers and another column for its x axis: select both.")
         return
     first, second, third = st.columns(3)
     x = first.selectbox("Along", rows.columns, key="along", bind="query-params")
@@ -210,7 +210,7 @@ def _draw_chart_of(table: Table, kind: ChartKind) -> None:
         "By", [name for name in series if name != y], index=None, placeholder="Nothing", key="by", bind="query-params"
     )
     if y is None:
-        st.info("There is one column of numbers: choose another one to stand along.")
+        st.info("There is only one column of numbers: choose another column for the x axis.")
         return
     _draw_chart(rows, chart_of(kind, x, y, by))
 

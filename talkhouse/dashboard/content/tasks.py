@@ -35,7 +35,7 @@ def page() -> None:
     choice, of, count = _choose(opened, chosen, columns)
     st.caption(plain(chosen.comment))
     if not count:
-        st.info("No example fits this choice.")
+        st.info("No example matches this selection.")
         return
     position = _position(count)
     row = example(opened, chosen, choice, position, of)

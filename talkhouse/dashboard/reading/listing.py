@@ -227,9 +227,9 @@ def _files(selection: Selection) -> Iterator[download.Rows]:
 
 def _draw_nothing(state: State) -> None:
     if state.choices or state.text:
-        message = "No conversation is left. Take back a choice, or search for another text."
+        message = "No conversation matches. Remove a filter, or search for another text."
     else:
-        message = "There are no conversations in the warehouse yet. Build one with: talkhouse build"
+        message = "The warehouse has no conversations yet. Build it with: talkhouse build"
     st.info(message, icon=":material/search_off:")
 
 
@@ -249,7 +249,7 @@ def _draw_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit]
     places = [f"release {releases[0]}"] if len(releases) == 1 else [f"{len(releases)} releases"] if releases else []
     places += [f"split {', '.join(splits)}"] if splits else []
     length = f"{row['turn_count']:,} turn{'' if row['turn_count'] == 1 else 's'}"
-    why = ORDERS[state.sort].tells(row["place"])
+    why = ORDERS[state.sort].reason_for(row["place"])
     address = partial(_address, state, row["dialogue_id"])
     below = (
         turns_found(turns, row["found"], address)

@@ -32,14 +32,14 @@ class Order:
     keys: str
     """A query of dialogue_id, place, and turn_index: conversations are sorted by place, the least first, those without
     one last; turn_index is where a conversation opens, null for its beginning."""
-    told: str = ""
-    """What a list tells of a conversation, with its place in braces; its minus is left out."""
+    reason: str = ""
+    """Why a conversation is where it is, with its place in braces; its minus is left out."""
     is_kept: bool = False
     """Whether the keys of all conversations are kept, since they take long; else they are computed of those chosen."""
 
-    def tells(self, place: float) -> str | None:
+    def reason_for(self, place: float) -> str | None:
         """Return why a conversation is where it is."""
-        return self.told.format(abs(place)) if self.told and isfinite(place) else None
+        return self.reason.format(abs(place)) if self.reason and isfinite(place) else None
 
     @property
     def sql(self) -> str:

@@ -43,7 +43,7 @@ class Reading:
     turn: int | None = None
     """The turn that is marked."""
     address: Callable[[int], str] | None = None
-    """Gives the address of a turn; None: turns have no links to themselves."""
+    """Returns the address of a turn; None: turns have no links to themselves."""
     compare: bool = False
     """Whether publications stand side by side."""
     declared: DeclaredParts = field(default_factory=DeclaredParts)
@@ -76,7 +76,7 @@ class _Page(NamedTuple):
 
 
 def speaker_key(turn: Mapping[str, Any]) -> str:
-    """Return what tells the speaker of a turn from others."""
+    """Return the key of a turn's speaker."""
     return str(turn["speaker_id"] or ", ".join(turn["speakers"] or ()) or turn["role"])
 
 

@@ -158,7 +158,7 @@ def test_checks_that_found_something_are_shown_and_the_others_folded(
     ).fetchall()
     page = visit(sample, "quality")
     assert f"{passing:,} checks that pass" in [one.label for one in page.expander]
-    assert ("Rows that offend" in html(page)) == (offending > 0)
+    assert ("Offending rows" in html(page)) == (offending > 0)
 
 
 @pytest.mark.slow

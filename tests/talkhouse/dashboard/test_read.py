@@ -194,7 +194,7 @@ def test_a_choice_keeps_the_others_and_a_second_click_takes_it_back(read: Read, 
 
 def test_a_choice_that_leaves_nothing_is_shown_and_can_be_taken_back(read: Read, sample: Path) -> None:
     page = read(sample, corpus=["no such *corpus*"])
-    assert "No conversation is left" in messages(page)
+    assert "No conversation matches" in messages(page)
     assert choices(page)["no such *corpus* (0)"].value
 
 
