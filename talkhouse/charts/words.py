@@ -140,7 +140,9 @@ def fill(rows: Rows, headline: Headline, files: Files | None = None) -> FilledHe
     if result.height > 1:
         raise broken_headline(headline, f"{result.height:,} rows", "a query of one row", files)
     for name, how in headline.named:
-        if name not in result.columns or (how and not _are_numbers(result[name])):
+        if name not in result.columns or (
+            how and not (result[name].dtype.is_numeric() or result[name].dtype == pl.Null)
+        ):
             expected = f"a column {name}" + (" of numbers" if how else "")
             raise broken_headline(headline, f"the columns {', '.join(result.columns)}", expected, files)
     if result.is_empty():
@@ -150,10 +152,6 @@ def fill(rows: Rows, headline: Headline, files: Files | None = None) -> FilledHe
         return None
     places = {name: row.get(name) for name in ("dialogue_id", "turn_index", "record_id")}
     return FilledHeadline(tuple(_parts(headline, row)), headline.sql, link=headline.link, **places)
-
-
-def _are_numbers(values: pl.Series) -> bool:
-    return values.dtype.is_numeric() or values.dtype == pl.Null
 
 
 def _parts(headline: Headline, row: Mapping[str, Any]) -> Iterable[tuple[str, bool]]:

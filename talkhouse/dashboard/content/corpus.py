@@ -156,7 +156,7 @@ def draw_datasheet(opened: Warehouse, corpus: Corpus) -> None:
     for name, question in QUESTIONS.items() if said else ():
         st.subheader(question, anchor=False)
         answer = said.get(name) or f"{NOT_PUBLISHED.capitalize()}."
-        st.markdown(_items(answer) if isinstance(answer, list) else plain(answer))
+        st.markdown("\n".join(f"- {plain(text)}" for text in answer) if isinstance(answer, list) else plain(answer))
     _draw_releases(opened, corpus)
     _draw_labels(opened, corpus)
 
@@ -267,10 +267,6 @@ def draw_findings(opened: Warehouse, corpus: Corpus) -> None:
         border="horizontal",
         hide_index=True,
     )
-
-
-def _items(texts: list[str]) -> str:
-    return "\n".join(f"- {plain(text)}" for text in texts)
 
 
 _PARTS = {

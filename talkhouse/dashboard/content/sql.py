@@ -196,7 +196,7 @@ def _draw_choice() -> ChartKind | None:
 
 def _draw_chart_of(table: Table, kind: ChartKind) -> None:
     """Draw the choices of columns, then the chart of them; say why there is none."""
-    rows = _drawable(table)
+    rows = table.texts.with_columns(_whole(values) for values in table.numbers.values())
     numbers = [name for name, dtype in rows.schema.items() if dtype.is_numeric()]
     if not numbers or len(rows.columns) < 2:
         st.info("A chart needs a column of numbers and another column for its x axis: select both.")
@@ -233,11 +233,6 @@ def _draw_chart(rows: pl.DataFrame, chart: Chart) -> None:
         st.caption(f"Several rows have the same {shared}: they are drawn on top of one another.")
     alternative = words.alternative(chart, fields(chart, metrics), kept)
     st.altair_chart(draw(chart, metrics, kept), width="stretch", alt=alternative)
-
-
-def _drawable(table: Table) -> pl.DataFrame:
-    """Return rows with numbers as such, whole ones as integers."""
-    return table.texts.with_columns(_whole(values) for values in table.numbers.values())
 
 
 def _whole(values: pl.Series) -> pl.Series:
@@ -298,7 +293,11 @@ def draw_editor(opened: Warehouse) -> tuple[str, bool]:
     version = st.session_state.setdefault(_EDITOR_VERSION, 0)
     result = editor(
         key=_EDITOR,
-        data={"query": st.session_state[_QUERY], "version": version, "relations": _relations(opened)},
+        data={
+            "query": st.session_state[_QUERY],
+            "version": version,
+            "relations": [[name, columns] for name, columns in opened.rows(_COMPLETIONS).iter_rows()],
+        },
         on_query_change=_on_typed,
         on_run_change=lambda: None,
     )
@@ -334,11 +333,6 @@ def _take_from_address() -> None:
 def _on_typed() -> None:
     typed = st.session_state[_EDITOR]["query"]
     st.session_state[_QUERY] = typed["text"]
-
-
-def _relations(opened: Warehouse) -> list[list[object]]:
-    """Return the name of each view and table, and the names and types of its columns."""
-    return [[name, columns] for name, columns in opened.rows(_COMPLETIONS).iter_rows()]
 
 
 EXAMPLE_QUERIES = {
