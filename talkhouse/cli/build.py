@@ -10,6 +10,10 @@ from talkhouse.cli.terminal.console import errors, escape, output
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
 
+if TYPE_CHECKING:
+    from talkhouse.ingest.known.origins import Origin
+    from talkhouse.replay.run import Replayed, ReplayResult
+
 
 @options.command
 @options.data
@@ -81,10 +85,6 @@ def build_command(
             show_build(error.built)
         raise
     show_build(result)
-
-
-if TYPE_CHECKING:
-    from talkhouse.ingest.known.origins import Origin
 
 
 @options.command
@@ -186,9 +186,6 @@ def _declaration(
             raise no_declaration(corpus, paths, guessed)
     return declaration
 
-
-if TYPE_CHECKING:
-    from talkhouse.replay.run import Replayed, ReplayResult
 
 _SHOWN = 5
 

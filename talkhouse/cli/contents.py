@@ -12,6 +12,10 @@ from talkhouse.made import not_published
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
+if TYPE_CHECKING:
+    from talkhouse.build.run import Result
+    from talkhouse.explore.inventory import Inventory
+
 
 @options.command
 @options.db
@@ -93,11 +97,6 @@ def _show_relation(relation: dict[str, Any]) -> None:
 
 def _print_rows(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     print_table(heads, [[visible(cell, lines=True) for cell in row] for row in rows], right=["rows"])
-
-
-if TYPE_CHECKING:
-    from talkhouse.build.run import Result
-    from talkhouse.explore.inventory import Inventory
 
 
 _SHOWN = 10

@@ -19,6 +19,15 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible
 
+if TYPE_CHECKING:
+    from talkhouse.packages.content import SplitRows
+    from talkhouse.packages.export import WrittenPackage
+    from talkhouse.query.export import Exported
+    from talkhouse.query.pseudonyms import AboutPseudonyms
+    from talkhouse.query.selection import Filters
+    from talkhouse.query.terms import Part
+    from talkhouse.schema.guard import Settings
+
 
 @options.command
 @options.relation
@@ -169,7 +178,7 @@ def command(
         )
     from talkhouse.query.selection import Filters
 
-    wanted = Wanted(
+    wanted = ExportRequest(
         name,
         path,
         Filters(split, release, subset, where),
@@ -202,18 +211,8 @@ def command(
     export_package(wanted, database(db), tool)
 
 
-if TYPE_CHECKING:
-    from talkhouse.packages.content import SplitRows
-    from talkhouse.packages.export import WrittenPackage
-    from talkhouse.query.export import Exported
-    from talkhouse.query.pseudonyms import AboutPseudonyms
-    from talkhouse.query.selection import Filters
-    from talkhouse.query.terms import Part
-    from talkhouse.schema.guard import Settings
-
-
 @dataclass(frozen=True)
-class Wanted:
+class ExportRequest:
     """The rows that are to be exported, and on what conditions."""
 
     name: str
@@ -227,7 +226,7 @@ class Wanted:
 
 
 def export_file(
-    wanted: Wanted,
+    wanted: ExportRequest,
     warehouse_path: Path,
     *,
     file_format: ExportFormat | None,
@@ -277,7 +276,7 @@ def export_file(
         output.print(f"  left out, since they stand in {escape(places)}: {counts}", soft_wrap=True)
 
 
-def export_package(wanted: Wanted, warehouse_path: Path, tool: Tool) -> None:
+def export_package(wanted: ExportRequest, warehouse_path: Path, tool: Tool) -> None:
     """Write a folder that a program opens, and say what was written."""
     from talkhouse.packages.export import export_package as export
     from talkhouse.warehouse.opened import opened
@@ -297,7 +296,7 @@ def export_package(wanted: Wanted, warehouse_path: Path, tool: Tool) -> None:
     _show_package(written)
 
 
-def _settings(wanted: Wanted) -> "Settings":
+def _settings(wanted: ExportRequest) -> "Settings":
     from talkhouse.query.export import settings
     from talkhouse.system.memory import MemoryLimit
 

@@ -13,6 +13,10 @@ from talkhouse.overlap.request import LEAST_THRESHOLD, VERDICTS, Request, Unit, 
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
+if TYPE_CHECKING:
+    from talkhouse.overlap.read import OverlapSummary
+
+
 _WORST = 5
 """Examples that are shown."""
 
@@ -100,9 +104,6 @@ def command(
         shown = with_texts(warehouse.con, found.worst)
     show(found, shown, path)
 
-
-if TYPE_CHECKING:
-    from talkhouse.overlap.read import OverlapSummary
 
 _MOST_ROWS = 40
 """Of the matrix; the others are in the file."""

@@ -13,6 +13,11 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
+if TYPE_CHECKING:
+    from talkhouse.scores.metrics import ScoreMetric
+    from talkhouse.scores.saved.comparison import Comparison
+    from talkhouse.scores.score import Scored
+
 
 @options.command
 @click.argument("name", metavar="[TASK]", required=False, help="Only runs of this task.")
@@ -59,12 +64,6 @@ def _compare(names: tuple[str, str], *, db: Path | None, as_json: bool) -> None:
         print(visible_json(comparison_as_data(found)))
     else:
         show_comparison(found)
-
-
-if TYPE_CHECKING:
-    from talkhouse.scores.metrics import ScoreMetric
-    from talkhouse.scores.saved.comparison import Comparison
-    from talkhouse.scores.score import Scored
 
 
 _OWN = ("is_mean", "is_main")
