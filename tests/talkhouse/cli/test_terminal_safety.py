@@ -151,13 +151,6 @@ def test_formats_for_programs_keep_every_text(hostile: Path, tmp_path: Path) -> 
     assert {corpus["title"] for corpus in found["corpora"]} == {EVIL}
 
 
-@pytest.mark.parametrize("command", ["sql", "export"])
-def test_help_says_what_is_exact(command: str) -> None:
-    shown = " ".join(run(command, "--help", env={"COLUMNS": "200"}).stdout.split())
-    words = {"sql": r"written as \x1b", "export": "spreadsheet"}
-    assert words[command] in shown
-
-
 texts = st.text(st.characters(codec=None) | st.sampled_from("\x1b[]\\\n\r\t\x9b\u202e\u200d\ufe0f\x07\x00/"))
 
 
