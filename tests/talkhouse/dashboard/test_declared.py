@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from html import unescape
 from pathlib import Path
 
 import duckdb
@@ -12,7 +11,7 @@ from talkhouse.charts.declarations import Line
 from talkhouse.dashboard.reading.declared import Step, cards_html, lines_html, notes_html, timeline_html
 from tests.samples import GROUPS
 from tests.talkhouse.dashboard.conftest import Visit
-from tests.talkhouse.dashboard.pages import html
+from tests.talkhouse.dashboard.pages import html, words
 
 STEPS = [
     Step("Ann", 0, "A, 7", 1.0, None),
@@ -25,11 +24,6 @@ TURNS = [
     for index in range(7)
 ]
 SUBMIT = Line(kind="submit", pattern="(?P<cards>.*)", sentence="{speaker} submits {cards}", nothing="no card")
-
-
-def words(of: str) -> str:
-    """What a reader sees of HTML, with single blanks."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", of)).split())
 
 
 def test_each_person_has_a_row_of_steps_that_ends_where_the_table_does() -> None:

@@ -33,6 +33,7 @@ from talkhouse.restore.raw_record import raw
 from talkhouse.visible import visible
 from tests.lanes import first_quick
 from tests.samples import GROUPS, RELEASES
+from tests.talkhouse.dashboard.pages import words
 
 Read = Callable[..., AppTest]
 
@@ -357,11 +358,6 @@ def test_what_is_chosen_is_downloaded_whole(read: Read, sample: Path, tmp_path: 
 def turn_of(page: AppTest, index: int) -> str:
     """What the page has of a turn, as HTML."""
     return re.split(r'(?=<div class="turn )', html(page))[index + 1]
-
-
-def words(piece: str) -> str:
-    """What is read of HTML, without its marks."""
-    return " ".join(unescape(re.sub("<[^>]*>", " ", piece)).split())
 
 
 def test_the_votes_of_a_turn_are_one_bar_of_the_default_publication(read: Read, sample: Path) -> None:
