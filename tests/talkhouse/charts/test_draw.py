@@ -177,7 +177,7 @@ def test_no_name_is_code_or_a_pattern(kind: ChartKind) -> None:
         assert all(visible(first) in unescape(drawn) for first in (third, second))
 
 
-CUPS_OF = {
+SIPS_AND_SHARES = {
     "sips": Metric(title="Sips", sql="sum(sips)"),
     "share": Metric(title="Share", sql="avg(share)", format=NumberFormat.PERCENT),
     "rest": Metric(title="Rest", sql="1 - avg(share)", format=NumberFormat.PERCENT),
@@ -189,7 +189,7 @@ def bars(**members: Any) -> Chart:
 
 
 def encoding(chart: Chart, rows: dict[str, list[Any]]) -> dict[str, Any]:
-    drawn: dict[str, Any] = draw(chart, CUPS_OF, pl.DataFrame(rows)).to_dict()
+    drawn: dict[str, Any] = draw(chart, SIPS_AND_SHARES, pl.DataFrame(rows)).to_dict()
     return drawn["encoding"]
 
 
@@ -200,7 +200,7 @@ def test_empty_bins_have_a_place() -> None:
 
 
 def test_a_bin_is_shown_by_its_ends() -> None:
-    drawn = draw(bars(x="cups_bin"), CUPS_OF, pl.DataFrame({"cups_bin": [0, 10], "sips": [5, 7]})).to_dict()
+    drawn = draw(bars(x="cups_bin"), SIPS_AND_SHARES, pl.DataFrame({"cups_bin": [0, 10], "sips": [5, 7]})).to_dict()
     ((_, rows),) = drawn["datasets"].items()
     assert [row["_shown"] for row in rows] == ["0 to 9", "10 to 19"]
 
@@ -246,23 +246,23 @@ def test_shares_end_at_100_percent_where_they_come_near_it(
 )
 def test_a_single_bar_is_a_sentence(members: dict[str, Any], row: dict[str, Any], expected: str | None) -> None:
     chart = bars(**members)
-    said = single(chart, fields(chart, CUPS_OF), pl.DataFrame([row]))
+    said = single(chart, fields(chart, SIPS_AND_SHARES), pl.DataFrame([row]))
     assert (said is None) == (expected is None)
     assert (expected or "") in (said or "")
-    assert single(chart, fields(chart, CUPS_OF), pl.DataFrame([row, row])) is None
+    assert single(chart, fields(chart, SIPS_AND_SHARES), pl.DataFrame([row, row])) is None
 
 
 def test_bars_that_are_all_0_are_a_sentence() -> None:
     chart = bars(metrics=("share",))
     rows = pl.DataFrame({"who": ["Ann", "Ben"], "share": [0.0, None]})
-    assert only_zero(chart, fields(chart, CUPS_OF), rows) == "By who, in each of 2 cases: share 0.0%."
-    assert only_zero(chart, fields(chart, CUPS_OF), rows.with_columns(share=pl.Series([0.0, 0.1]))) is None
+    assert only_zero(chart, fields(chart, SIPS_AND_SHARES), rows) == "By who, in each of 2 cases: share 0.0%."
+    assert only_zero(chart, fields(chart, SIPS_AND_SHARES), rows.with_columns(share=pl.Series([0.0, 0.1]))) is None
 
 
 def test_a_chart_is_said_by_its_ends() -> None:
     chart = bars(by=("what",))
     rows = pl.DataFrame({"who": ["Ann", "Ben", "Cy"], "what": ["tea", None, "ale"], "sips": [5, 7000, None]})
-    assert alternative(chart, fields(chart, CUPS_OF), rows) == (
+    assert alternative(chart, fields(chart, SIPS_AND_SHARES), rows) == (
         "Bar chart: Sips by who and what. Sips: from 5 (Ann, tea) to 7,000 (Ben, no what)."
     )
 
@@ -287,11 +287,11 @@ def charts() -> Iterator[Chart]:
         {"kind": ChartKind.LINE},
     ]
     for x, by, shown, form in product(("who", "day"), SERIES, METRICS, forms):
-        yield Chart(title="", view="odd_cups", x=x, by=by, metrics=shown, **form)
+        yield Chart(title="", view="cups", x=x, by=by, metrics=shown, **form)
     for kind, by in product((ChartKind.BAR, ChartKind.LINE), SERIES):
-        yield Chart(title="", view="odd_cups", kind=kind, x="drunk_at", by=by, metrics=("sips",), grain=Grain.MONTH)
+        yield Chart(title="", view="cups", kind=kind, x="drunk_at", by=by, metrics=("sips",), grain=Grain.MONTH)
     for x, y in (("who", "day"), ("day", "who")):
-        yield Chart(title="", view="odd_cups", kind=ChartKind.HEATMAP, x=x, by=(y,), metrics=("sips",))
+        yield Chart(title="", view="cups", kind=ChartKind.HEATMAP, x=x, by=(y,), metrics=("sips",))
 
 
 @pytest.fixture(params=ODD_ROWS)
@@ -316,7 +316,7 @@ def test_every_form_is_drawn_whatever_the_rows_are(odd_cups: duckdb.DuckDBPyConn
 
 
 def test_numbers_with_a_null_among_them_stay_in_their_order() -> None:
-    chart = Chart(title="", view="odd_cups", kind=ChartKind.BAR, x="day", metrics=("sips",))
+    chart = Chart(title="", view="cups", kind=ChartKind.BAR, x="day", metrics=("sips",))
     with duckdb.connect() as con:
         rows = frame(con, "select unnest([9, 10, null]) as day, 1 as sips")
     drawn = draw(chart, ODD_SIPS, rows).to_dict()

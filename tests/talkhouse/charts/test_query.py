@@ -113,9 +113,9 @@ CHARTS = '[[charts]]\ntitle = "Cups"\nkind = "number"\nview = "cups"\nmetrics = 
 
 
 @pytest.fixture
-def colour_con() -> duckdb.DuckDBPyConnection:
-    colour_con = duckdb.connect()
-    colour_con.execute(
+def coloured() -> duckdb.DuckDBPyConnection:
+    coloured = duckdb.connect()
+    coloured.execute(
         "create schema bi;"
         "create table schemes as select 'tea.fault' as scheme, '' as description, '' as target, '' as kind, "
         "'good_to_bad' as scale;"
@@ -125,7 +125,7 @@ def colour_con() -> duckdb.DuckDBPyConnection:
         "unnest(['loss', 'gain', 'same']) as outcome, unnest([9, 10, 11]) as day;"
         "create table bi.people as select unnest(['Abe', 'Ann', 'Ben', 'Cy']) as who"
     )
-    return colour_con
+    return coloured
 
 
 def colour_files(root: Path, filters: str = "") -> Files:
@@ -139,35 +139,33 @@ def bars(**members: object) -> Chart:
     return Chart(title="", kind=ChartKind.BAR, view="cups", x="day", **{"metrics": ("row_count",), **members})  # type: ignore[arg-type]
 
 
-def test_labels_have_the_colours_of_their_scheme(colour_con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+def test_labels_have_the_colours_of_their_scheme(coloured: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     of_scheme = label_colours(["o", "t", "x"], "good_to_bad")
     known = colour_files(tmp_path)
-    rows = partial(frame, colour_con)
+    rows = partial(frame, coloured)
     assert palette(rows, bars(by=("fault",), scheme="tea.fault"), {}, known) == of_scheme
     shares = bars(metrics=("x", "o"), scheme="tea.fault")
     assert palette(rows, shares, COLOUR_METRICS, known) == {"X": of_scheme["x"], "O": of_scheme["o"]}
 
 
-def test_values_have_the_order_and_scale_that_are_declared(
-    colour_con: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
+def test_values_have_the_order_and_scale_that_are_declared(coloured: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     chart = bars(by=("outcome",), values=("gain", "same", "loss"), scale="good_to_bad")
-    found = palette(partial(frame, colour_con), chart, {}, colour_files(tmp_path))
+    found = palette(partial(frame, coloured), chart, {}, colour_files(tmp_path))
     assert found == label_colours(["gain", "same", "loss"], "good_to_bad")
 
 
-def test_a_choice_does_not_change_a_colour(colour_con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+def test_a_choice_does_not_change_a_colour(coloured: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     chart, known = bars(by=("who",)), colour_files(tmp_path)
-    everybody = palette(partial(frame, colour_con), chart, {}, known)
+    everybody = palette(partial(frame, coloured), chart, {}, known)
     assert everybody == dict(zip(["Ann", "Ben", "Cy"], PLAIN, strict=False))
-    assert palette(partial(frame, colour_con), narrowed(chart, {"who": ["Cy"]}, ["who"]), {}, known) == everybody
+    assert palette(partial(frame, coloured), narrowed(chart, {"who": ["Cy"]}, ["who"]), {}, known) == everybody
 
 
 def test_a_series_has_one_colour_in_charts_of_different_views(
-    colour_con: duckdb.DuckDBPyConnection, tmp_path: Path
+    coloured: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
     known = colour_files(tmp_path, '[[filters]]\ntitle = "Who"\ncolumn = "who"\nview = "people"\n')
-    found = palette(partial(frame, colour_con), bars(by=("who",)), {}, known)
+    found = palette(partial(frame, coloured), bars(by=("who",)), {}, known)
     assert found == dict(zip(["Abe", "Ann", "Ben", "Cy"], PLAIN, strict=False))
 
 
