@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.files.archives import points_outside as points_outside
 from talkhouse.ingest.outcomes import Reader
+from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
 from talkhouse.schema.errors import TalkhouseError
 
@@ -20,19 +21,6 @@ class WrongInput(NotMade):
     """An input or an option is not what a maker takes; nothing was begun."""
 
     exit_code = 2
-
-
-class MakerProgress(Protocol):
-    """Shows how far a maker is."""
-
-    def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
-        """Show a new step, and no other; so many of the unit and so many bytes lie ahead, 0 where that is not known.
-
-        Without a ``unit``, only bytes are counted.
-        """
-
-    def advance(self, records: int, size: int = 0) -> None:
-        """Count what is done."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +38,7 @@ class MakeOptions:
     """Processes that work at the same time."""
 
 
-Maker: TypeAlias = Callable[[Sequence[Path], MakeOptions, Path | None, MakerProgress], Mapping[str, Any]]
+Maker: TypeAlias = Callable[[Sequence[Path], MakeOptions, Path | None, Progress], Mapping[str, Any]]
 """Takes inputs, options, and a folder to write to (None in a dry run); returns the manifest, which it has written too.
 
 Raises WrongInput or NotMade. The same inputs, options and version of Talkhouse give the same bytes.

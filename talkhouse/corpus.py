@@ -31,7 +31,6 @@ from talkhouse.ingest.corpus import (
     LicenceTerms,
     MakeOptions,
     Maker,
-    MakerProgress,
     NotMade,
     People,
     Reference,
@@ -62,6 +61,7 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
     reject,
 )
+from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.rows import (
     Annotation,
     Candidate,
@@ -108,7 +108,6 @@ __all__ = [
     "LoadedBatch",
     "MakeOptions",
     "Maker",
-    "MakerProgress",
     "NotMade",
     "Outcome",
     "Part",
@@ -116,6 +115,7 @@ __all__ = [
     "People",
     "Persona",
     "PersonaUse",
+    "Progress",
     "Reader",
     "ReaderFinding",
     "Record",

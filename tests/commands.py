@@ -20,8 +20,13 @@ COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 
 _processes = multiprocessing.get_context("forkserver")
 _OURS = [
-    *("talkhouse.cli.commands", "talkhouse.cli.terminal.summary"),
-    *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.explore.show", "talkhouse.explore.inventory"),
+    *("talkhouse.cli.commands", "talkhouse.cli.contents"),
+    *(
+        "talkhouse.build.staging",
+        "talkhouse.explore.search",
+        "talkhouse.explore.dialogue",
+        "talkhouse.explore.inventory",
+    ),
     *("talkhouse.query.cited", "talkhouse.query.export", "talkhouse.query.run_query", "talkhouse.restore.verify"),
     *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write_lake", "talkhouse.guess.inspection"),
     *(f"talkhouse.ingest.corpora.{corpus_id}" for corpus_id in corpora()),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import duckdb
 
+from talkhouse.ingest.progress import Silent
 from talkhouse.lake.write_lake import write_lake
 from talkhouse.schema.sql import literal
 from talkhouse.schema.tables import metadata, qualified
@@ -23,19 +24,9 @@ ODD = (
 """Texts that engines read, cut, fold or escape in ways of their own."""
 
 
-class Quiet:
-    """Progress that nobody sees."""
-
-    def begin(self, *_: object, **__: object) -> None:
-        """Begin."""
-
-    def advance(self, *_: object) -> None:
-        """Go on."""
-
-
 def lake_of(warehouse: Path, folder: Path) -> Path:
     """Write a lake."""
-    write_lake(folder, [warehouse], Quiet())
+    write_lake(folder, [warehouse], Silent())
     return folder
 
 

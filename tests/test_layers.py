@@ -27,7 +27,7 @@ ROOMS: dict[str, set[str]] = {
     "citation": COMMON,
     "query": COMMON | {"citation"},
     "packages": COMMON | {"citation", "query"},
-    "charts": COMMON,
+    "charts": COMMON | {"explore"},
     "superset": COMMON | {"charts"},
     "scores": COMMON | {"query"},
     "overlap": COMMON | {"query"},
@@ -51,8 +51,8 @@ ROOMS["cli"] = {*ROOMS}
 TEMPLATES = ROOT / "talkhouse" / "scaffold" / "templates"
 
 FOR_CORPORA = {
-    *("common_rules", "corpus", "decode", "input_files", "json_members", "keys", "outcomes", "rows", "sources"),
-    "stored_record",
+    *("common_rules", "corpus", "decode", "input_files", "json_members", "keys", "outcomes", "progress", "rows"),
+    *("sources", "stored_record"),
 }
 """What a corpus may import of ingest."""
 

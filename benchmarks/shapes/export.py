@@ -4,8 +4,8 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 
 VIEW = "dbdc3.breakdown_detection_invented"
 """Named like a view of one split, so that it is sorted as such a view is."""

@@ -21,8 +21,8 @@ import duckdb
 from sqlalchemy import Column, Table
 
 from benchmarks.shapes.words import vocabulary
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.views import fill_examples
 from talkhouse.schema import warehouse

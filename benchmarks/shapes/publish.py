@@ -4,8 +4,8 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 
 CANDIDATES = 8
 """For each turn."""

@@ -22,7 +22,7 @@ from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import publish
 from talkhouse.warehouse.opened import Warehouse
 from tests import postgres_server
-from tests.lakes import Quiet
+from tests.talkhouse.postgres.conftest import Quiet
 
 _PREFIX = "benchmark_"
 _CHUNK = 1_000_000

@@ -20,12 +20,12 @@ from talkhouse.build.plan import (
     present,
     read_published,
 )
-from talkhouse.build.progress import BuildObserver
 from talkhouse.build.request import BuildRequest, QuarantineLimit, from_data, from_paths, from_samples
 from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.explore.inventory import Inventory
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.known.origins import CorpusOrigin
+from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.registry import Registry, all_corpora
 from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import files_in, own_files
@@ -56,7 +56,7 @@ class BuildResult:
 
 def build(
     path: Path,
-    progress: BuildObserver,
+    progress: Progress,
     *,
     data: Path | None = None,
     only: tuple[str, ...] = (),
@@ -91,7 +91,7 @@ def build(
 
 def ingest(
     path: Path,
-    progress: BuildObserver,
+    progress: Progress,
     corpus_id: str,
     paths: list[Path],
     *,
@@ -120,7 +120,7 @@ class _Job:
     """One request for one warehouse."""
 
     path: Path
-    progress: BuildObserver
+    progress: Progress
     known: Registry
     query_roots: tuple[Path, ...]
     request: BuildRequest
@@ -135,7 +135,7 @@ class _Job:
         warehouse.check_name(self.path, {*self.known, *catalogue_of(files).schemas})
         with (
             explain_failures(self.path, self.memory_limit),
-            acquire_workspace(self.path, wait=wait, on_wait=self.progress.waiting) as workspace,
+            acquire_workspace(self.path, wait=wait, on_wait=self.progress.note) as workspace,
         ):
             published = read_published(workspace.old, shown=self.path)
             request = self.request

@@ -17,7 +17,6 @@ from talkhouse.build.metadata import (
     record_sources,
 )
 from talkhouse.build.plan import Plan, Present
-from talkhouse.build.progress import BuildObserver
 from talkhouse.build.quality_gate import check_quarantine, run_checks
 from talkhouse.build.request import BuildRequest, Input, QuarantineLimit
 from talkhouse.build.template import open_template
@@ -26,6 +25,7 @@ from talkhouse.explore.inventory import Inventory, files, findings, status
 from talkhouse.ingest.declared.declaration.model import NOT_STATED
 from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.loading.load import Connect, Load
+from talkhouse.ingest.progress import Progress
 from talkhouse.queries.checks import checks
 from talkhouse.queries.views import check_schemes, create_split_views, fill_examples
 from talkhouse.schema import warehouse
@@ -51,7 +51,7 @@ class Stage:
     """One new warehouse that is being built."""
 
     workspace: Workspace
-    progress: BuildObserver
+    progress: Progress
     known: Present
     request: BuildRequest
     plan: Plan
@@ -111,7 +111,7 @@ class Stage:
     def _load(self, connect: Connect, item: Input) -> None:
         """Load one corpus."""
         try:
-            self.progress.start(item.corpus, sum(file.content_size() for file in item.files))
+            self.progress.begin(f"reading {item.corpus.id}", size=sum(file.content_size() for file in item.files))
             origin = self.known.origins[item.corpus.id]
             try:
                 Load(connect, item.corpus, self.progress.advance).run(
@@ -123,7 +123,7 @@ class Stage:
         except TalkhouseError as error:
             error.corpus_id = item.corpus.id
             raise
-        self.progress.finish(item.corpus)
+        self.progress.end()
 
     def _fill_examples(self, con: duckdb.DuckDBPyConnection) -> None:
         """Fill the examples, then create the views of splits that only they name."""

@@ -127,7 +127,7 @@ def _wait_for(lock_file: Path, published: Path, *, wait: bool, on_wait: Callable
             found=holder,
             next_step="wait for it, or run the command without --no-wait to queue behind it",
         )
-    on_wait(holder)
+    on_wait(f"waiting for another build of this warehouse ({holder})")
     return FOR_EVER
 
 

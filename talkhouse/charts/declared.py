@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from string import Formatter
-from typing import Literal
 
 import msgspec
 
+from talkhouse.explore.schemes import Scale
 from talkhouse.queries.heads import is_name
 
 _PAGE = re.compile(r"[a-z0-9_]+([?][^\s]*)?")
@@ -18,9 +18,6 @@ COLUMNS = 12
 
 MOST_ROWS = 10_000
 """Rows of a chart that does not say how many it shows."""
-
-Scale = Literal["good_to_bad", "ordered"]
-"""How labels follow one another, as ``main.schemes.scale`` has it."""
 
 
 class ChartKind(StrEnum):

@@ -9,6 +9,7 @@ import polars as pl
 from polars.selectors import by_name
 
 from talkhouse.charts.declared import Chart, Grain, Metric, NumberFormat, metric
+from talkhouse.visible import visible
 
 _NOT_SAID = ("_id", "_bin", "_index")
 
@@ -57,6 +58,10 @@ _TITLES = {
 """What people call the columns whose names do not say it."""
 
 
+_OF_SEVERAL = {"known_speaker_name": "people without a known name"}
+"""What a null stands for that is several things, and not one without a name."""
+
+
 @dataclass(frozen=True)
 class ChartField:
     """A column of a chart's rows; ``metric`` is None where the chart groups by it."""
@@ -99,6 +104,11 @@ def title(column: str) -> str:
             column = f"{column.removesuffix(ending)} ({unit})"
     words = column.removeprefix("is_").replace("_", " ")
     return words[:1].upper() + words[1:]
+
+
+def nothing(name: str) -> str:
+    """Return what is shown for a null that marks are grouped by: ``no split``."""
+    return _OF_SEVERAL.get(name, visible(f"no {title(name).lower()}"))
 
 
 def _number_of(what: str) -> str:

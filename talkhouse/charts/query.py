@@ -1,4 +1,4 @@
-"""Writes the queries of charts and filters, and names the declaration where DuckDB refuses one."""
+"""The queries of charts, filters and colours of series; where DuckDB refuses one, its declaration is named."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -7,9 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from talkhouse.charts.conversations import READING, Timeline
-from talkhouse.charts.declarations import dashboards, metrics, metrics_files, place_in_bi
-from talkhouse.charts.declared import Chart, Filter, Headline, Metric, metric
+from talkhouse.charts.declarations import READING, Timeline, dashboards, metrics, metrics_files, place_in_bi
+from talkhouse.charts.declared import Chart, ChartKind, Filter, Headline, Metric, metric
+from talkhouse.charts.fields import Rows
+from talkhouse.explore.schemes import PLAIN, label_colours, schemes_of, schemes_sql
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, own_files
 from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
@@ -97,6 +98,42 @@ def narrowed(chart: Chart, choices: Choices, columns: Collection[str]) -> Chart:
         if choices[column]:
             conditions.append(f"{quoted(column)} in ({', '.join(map(literal, choices[column]))})")
     return msgspec.structs.replace(chart, where=" and ".join(conditions))
+
+
+def palette(rows: Rows, chart: Chart, metrics: Mapping[str, Metric], files: Files | None = None) -> dict[str, str]:
+    """Return the colours of a chart's series by their names, in the order in which they are drawn.
+
+    Empty where a series is made of several columns: then each chart has its own.
+    """
+    if not chart.by:
+        of_label = _of_scheme(rows, chart.scheme) if chart.scheme else {}
+        shown = [metric(name, metrics) for name in chart.metrics]
+        return {one.title: of_label.get(one.label, PLAIN[index % len(PLAIN)]) for index, one in enumerate(shown)}
+    if len(chart.by) > 1 or len(chart.metrics) > 1:
+        return {}
+    if chart.scheme:
+        return _of_scheme(rows, chart.scheme)
+    asked = values_query(chart, (choice for one in dashboards(files) for choice in one.dashboard.filters))
+    values = [str(value) for value in rows(asked).to_series()] if asked else chart.values
+    return label_colours(values, chart.scale)
+
+
+def values_query(chart: Chart, filters: Iterable[Filter]) -> str | None:
+    """Return the query of all values of a chart's one series: those of the first filter by it, on whatever page.
+
+    None where nothing has to be asked for its colours.
+    """
+    is_drawn = chart.kind not in (ChartKind.TABLE, ChartKind.NUMBER)
+    if not is_drawn or len(chart.by) != 1 or len(chart.metrics) > 1 or chart.scheme or chart.values:
+        return None
+    (column,) = chart.by
+    first = next((choice for choice in filters if choice.column == column), None)
+    return filter_sql(first, OPTIONS) if first else values_sql(chart.view, column, OPTIONS)
+
+
+def _of_scheme(rows: Rows, scheme: str) -> dict[str, str]:
+    found = schemes_of(rows(schemes_sql(f"scheme = {literal(scheme)}")).iter_rows())
+    return found[scheme].colours if scheme in found else {}
 
 
 _Run = Callable[[str], object]

@@ -11,7 +11,7 @@ from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import quoted
 
 MOST_SERIES = 24
-"""Values of a column that lines or bars are told apart by."""
+"""Values of a column that lines or bars can be distinguished by."""
 
 _MOST_PLACES = 200
 """Values of a column along an axis."""

@@ -9,11 +9,10 @@ from contextlib import AbstractContextManager
 import duckdb
 import polars as pl
 
-from talkhouse.charts.colours import values_query
 from talkhouse.charts.declarations import Metrics
 from talkhouse.charts.declared import Chart, Dashboard
 from talkhouse.charts.fields import Rows, frame
-from talkhouse.charts.query import DEFAULT, OPTIONS, chart_sql, filter_sql
+from talkhouse.charts.query import DEFAULT, OPTIONS, chart_sql, filter_sql, values_query
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import literal, quoted
 
@@ -33,7 +32,7 @@ class ViewCache:
     """Runs queries over views; those to hold are tables once they were asked."""
 
     def __init__(self, connect: Connect, name: str, selects: Mapping[str, str], most_rows: int = _MOST_ROWS) -> None:
-        """Take, for each view to hold, the SELECT of what is held of it; of one with more rows, nothing is.
+        """``selects``: for each view to hold, the SELECT of what is held; a view with more rows is not held.
 
         ``name`` is that of the database in memory: no other that is open has it.
         """

@@ -1,14 +1,19 @@
-"""What a chart shows, in words: where it can't be seen, or would be one bar, or none; and what its limit leaves out."""
+"""What charts and headlines say, in words: where a chart has one mark or none, can't be seen, or leaves rows out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from string import Formatter
 from typing import Any, NamedTuple
 
+import duckdb
 import polars as pl
 
-from talkhouse.charts.declared import MOST_ROWS, Chart, ChartKind, Metric, NumberFormat, metric
-from talkhouse.charts.fields import TIMES, ChartField, column, number, title
-from talkhouse.charts.marks import nothing
-from talkhouse.charts.query import DIGITS, TIED, TOTAL
+from talkhouse.charts.declarations import DeclaredDashboard
+from talkhouse.charts.declared import MOST_ROWS, Chart, ChartKind, Headline, Metric, NumberFormat, metric
+from talkhouse.charts.fields import TIMES, ChartField, Rows, column, frame, nothing, number, title
+from talkhouse.charts.query import DIGITS, TIED, TOTAL, broken_headline, sql_of_headline
+from talkhouse.queries.files import Files
 from talkhouse.visible import visible
 
 _KINDS = {ChartKind.BAR: "Bar chart", ChartKind.LINE: "Line chart", ChartKind.HEATMAP: "Heat map"}
@@ -100,3 +105,59 @@ def cut(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Cut 
     at = number(last, metric(chart.metrics[0], metrics).format)
     order = ", ".join(title(column).lower() for column in chart.columns[:3])
     return Cut(total, f"{tied:,} tie at {at}; {shown:,} of them {'is' if shown == 1 else 'are'} shown, by {order}.")
+
+
+@dataclass(frozen=True)
+class FilledHeadline:
+    """A headline as it is said, and where it can be read."""
+
+    parts: tuple[tuple[str, bool], ...]
+    """The sentence in pieces; true marks a value of the row, which may be text of a corpus."""
+    sql: str
+    dialogue_id: str | None = None
+    turn_index: int | None = None
+    record_id: str | None = None
+    link: str = ""
+    """The page that it leads to, where it has no place."""
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return "".join(text for text, _ in self.parts)
+
+
+def headlines(
+    con: duckdb.DuckDBPyConnection, declared: DeclaredDashboard, files: Files | None = None
+) -> list[FilledHeadline]:
+    """Return the sentences of a dashboard that have something to say; CatalogueError names file and line of another."""
+    return [found for one in declared.dashboard.headlines if (found := fill(partial(frame, con), one, files))]
+
+
+def fill(rows: Rows, headline: Headline, files: Files | None = None) -> FilledHeadline | None:
+    """Return what a headline says, by any way to run its query; None where it has nothing to say."""
+    with sql_of_headline(headline, files):
+        result = rows(headline.sql)
+    if result.height > 1:
+        raise broken_headline(headline, f"{result.height:,} rows", "a query of one row", files)
+    for name, how in headline.named:
+        if name not in result.columns or (
+            how and not (result[name].dtype.is_numeric() or result[name].dtype == pl.Null)
+        ):
+            expected = f"a column {name}" + (" of numbers" if how else "")
+            raise broken_headline(headline, f"the columns {', '.join(result.columns)}", expected, files)
+    if result.is_empty():
+        return None
+    row = result.to_dicts()[0]
+    if any(row[name] is None for name, _ in headline.named):
+        return None
+    places = {name: row.get(name) for name in ("dialogue_id", "turn_index", "record_id")}
+    return FilledHeadline(tuple(_parts(headline, row)), headline.sql, link=headline.link, **places)
+
+
+def _parts(headline: Headline, row: Mapping[str, Any]) -> Iterable[tuple[str, bool]]:
+    for text, name, how, _ in Formatter().parse(headline.sentence):
+        if text:
+            yield text, False
+        if name is not None:
+            value = row[name]
+            yield number(value, NumberFormat(how)) if how else str(value), True

@@ -1,4 +1,4 @@
-"""The command line: one module per command, each a thin layer over the functions that do the work."""
+"""The command line: a module per command, or for several of one job, each a thin layer over what does the work."""
 
 import gc
 import os

@@ -1,10 +1,18 @@
-"""``talkhouse build``: make the warehouse equal to a data folder, or to the bundled samples."""
+"""``talkhouse build``, ``ingest`` and ``replay``: what makes the warehouse, or brings it up to date."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
 
 from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import errors, escape, output
 from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
+
+if TYPE_CHECKING:
+    from talkhouse.ingest.known.origins import CorpusOrigin
+    from talkhouse.replay.run import Replayed, ReplayResult
 
 
 @options.command
@@ -19,7 +27,7 @@ from talkhouse.settings import corpus_folders, database
 @options.follow_links
 @options.dry_run
 @options.no_wait
-def command(
+def build_command(
     data: Path | None,
     db: Path | None,
     folders: tuple[Path, ...],
@@ -51,7 +59,7 @@ def command(
     """
     from talkhouse.build.request import QuarantineLimit
     from talkhouse.build.run import build
-    from talkhouse.cli.terminal.summary import show
+    from talkhouse.cli.contents import show_build
     from talkhouse.ingest.files.limits import parse
     from talkhouse.schema.errors import TalkhouseError
     from talkhouse.system.memory import MemoryLimit
@@ -74,6 +82,200 @@ def command(
             )
     except TalkhouseError as error:
         if error.built is not None:
-            show(error.built)
+            show_build(error.built)
         raise
-    show(result)
+    show_build(result)
+
+
+@options.command
+@options.corpus_id
+@click.argument(
+    "paths",
+    metavar="PATH...",
+    type=options.PATH,
+    nargs=-1,
+    required=True,
+    help="The publisher's files, folders or archives of this corpus.",
+)
+@options.db
+@options.corpus_folders
+@click.option(
+    "--format",
+    "format_name",
+    metavar="FORMAT",
+    help="What the files are, where there is no corpus.toml: chat, sharegpt, pairs, preference, transcript, "
+    "tree, dialogue, turns or convokit.",
+)
+@click.option(
+    "--map",
+    "maps",
+    metavar="OURS=THEIRS",
+    multiple=True,
+    help="What the files call a field, such as id=conversation_id (may be repeated).",
+)
+@click.option("--split", metavar="SPLIT", help="With --format: the split of these files.")
+@options.max_quarantine
+@options.memory_limit("10%")
+@options.input_limit
+@options.follow_links
+@options.no_wait
+def ingest_command(
+    corpus: str,
+    paths: tuple[Path, ...],
+    db: Path | None,
+    folders: tuple[Path, ...],
+    format_name: str | None,
+    maps: tuple[str, ...],
+    split: str | None,
+    max_quarantine: str,
+    memory_limit: str,
+    input_limit: tuple[str, ...],
+    follow_links: bool,
+    no_wait: bool,
+) -> None:
+    """Replace one corpus by these files; the other corpora are kept.
+
+    A corpus of your own needs no code: a corpus.toml beside its files says what they are (talkhouse new DIR writes
+    one), or --format and --map do.
+
+    Examples:
+        talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
+        talkhouse ingest kitchen_chat chats/train.jsonl --format chat --map id=id --split train
+    """
+    from talkhouse.build.request import QuarantineLimit
+    from talkhouse.build.run import ingest
+    from talkhouse.cli.contents import show_build
+    from talkhouse.ingest.files.limits import parse
+    from talkhouse.system.memory import MemoryLimit
+
+    roots = corpus_folders(folders)
+    if format_name is None:
+        options.check_absent({"--map": maps, "--split": split}, "needs --format", "ingest")
+    declaration = _declaration(corpus, [*paths], roots, format_name, [*maps], split)
+    with BuildProgress() as progress:
+        result = ingest(
+            database(db),
+            progress,
+            corpus,
+            [*paths],
+            wait=not no_wait,
+            limit=QuarantineLimit(max_quarantine),
+            memory_limit=MemoryLimit(memory_limit),
+            input_limits=parse(input_limit),
+            follow_links=follow_links,
+            corpus_roots=roots,
+            declaration=declaration,
+        )
+    show_build(result)
+
+
+def _declaration(
+    corpus: str, paths: list[Path], roots: tuple[Path, ...], format_name: str | None, maps: list[str], split: str | None
+) -> "CorpusOrigin | None":
+    """Find what declares the corpus, where no code does; a known format without a declaration is only guessed at."""
+    from talkhouse.build.request import declared_beside, declared_by_options, no_declaration
+    from talkhouse.ingest.registry import all_corpora
+
+    if format_name is not None:
+        return declared_by_options(corpus, format_name, maps, split)
+    declaration = declared_beside(corpus, paths)
+    if declaration is None and corpus not in all_corpora(roots):
+        from talkhouse.guess.guessed_folder import looks_like
+
+        if (guessed := looks_like(paths)) is not None:
+            raise no_declaration(corpus, paths, guessed)
+    return declaration
+
+
+_SHOWN = 5
+
+
+@options.command
+@options.corpora
+@options.db
+@options.corpus_folders
+@options.max_quarantine
+@options.memory_limit("10%")
+@options.input_limit
+@options.dry_run
+@options.no_wait
+def replay_command(
+    corpus: tuple[str, ...],
+    db: Path | None,
+    folders: tuple[Path, ...],
+    max_quarantine: str,
+    memory_limit: str,
+    input_limit: tuple[str, ...],
+    dry_run: bool,
+    no_wait: bool,
+) -> None:
+    """Read quarantined records again, after a reader or a rule has changed, and load what passes now.
+
+    Only the warehouse is needed: corpora with records in quarantine are restored from it and read again as a whole,
+    since the records of a corpus depend on each other. The others are kept. A new warehouse is published, in one step,
+    only if something changed; records that were loaded and are refused now are listed too.
+
+    Examples:
+        talkhouse replay --dry-run
+        talkhouse replay --corpus dbdc3
+    """
+    from talkhouse.build.request import QuarantineLimit
+    from talkhouse.ingest.files.limits import parse
+    from talkhouse.replay.run import replay
+    from talkhouse.system.memory import MemoryLimit
+
+    path = database(db)
+    with BuildProgress() as progress:
+        result = replay(
+            path,
+            progress,
+            only=corpus,
+            wait=not no_wait,
+            limit=QuarantineLimit(max_quarantine),
+            memory_limit=MemoryLimit(memory_limit),
+            input_limits=parse(input_limit),
+            dry_run=dry_run,
+            corpus_roots=corpus_folders(folders),
+            on_write_back=_print_write_back,
+        )
+    _show(result)
+
+
+def _print_write_back(corpus: str) -> None:
+    errors.print(f"writing {corpus} back from the warehouse")
+
+
+def _show(result: "ReplayResult") -> None:
+    """Print what passed, what is still refused and what is newly refused, and whether it was published."""
+    if not result.corpora:
+        output.print("Nothing is in quarantine; the warehouse is unchanged.", soft_wrap=True)
+        return
+    for replayed in result.corpora:
+        _show_corpus(replayed)
+    if result.is_published:
+        output.print(f"[bold green]Published[/] {escape(str(result.path))}", soft_wrap=True)
+    elif any(replayed.tables for replayed in result.corpora):
+        output.print("[bold]Dry run[/]: nothing was published.", soft_wrap=True)
+    else:
+        output.print("Nothing changed; the warehouse is unchanged.", soft_wrap=True)
+
+
+def _show_corpus(replayed: "Replayed") -> None:
+    before, after = replayed.loaded
+    rules = ", ".join(f"{rule}: {count:,}" for rule, count in sorted(replayed.refused.items()))
+    output.print(f"[bold]{escape(replayed.corpus_id)}[/]", soft_wrap=True)
+    output.print(f"  in quarantine before: {replayed.quarantined:,}", soft_wrap=True)
+    output.print(f"  passed now: {replayed.passed:,}", soft_wrap=True)
+    output.print(f"  still refused: {replayed.refused.total():,}{f' ({rules})' if rules else ''}", soft_wrap=True)
+    if replayed.newly:
+        output.print(f"  [red]newly refused: {len(replayed.newly):,}[/] (loaded before)", soft_wrap=True)
+    for record in replayed.newly[:_SHOWN]:
+        location = f"{record.file}{'#' + record.pointer if record.pointer else ''}"
+        output.print(f"    {escape(record.rule)} {escape(location)}: {escape(record.detail)}", soft_wrap=True)
+    if len(replayed.newly) > _SHOWN:
+        output.print(
+            f"    ... and {len(replayed.newly) - _SHOWN:,} more (meta.quarantine has them all)", soft_wrap=True
+        )
+    if replayed.tables:
+        output.print(f"  records loaded: {after:,} instead of {before:,}", soft_wrap=True)
+        output.print(f"  tables with other rows: {', '.join(replayed.tables)}", soft_wrap=True)

@@ -6,8 +6,8 @@ from importlib import import_module
 import click
 
 from talkhouse.cli.terminal import completion
-from talkhouse.cli.terminal.command import Group
 from talkhouse.cli.terminal.console import errors, escape
+from talkhouse.cli.terminal.options import Group
 from talkhouse.schema.errors import TalkhouseError, refused
 
 _NAMES = (
@@ -16,7 +16,16 @@ _NAMES = (
     *("export", "cite", "publish", "lake", "score", "scores", "overlap", "restore", "verify", "replay", "make"),
     *("dashboard", "report", "licences", "new"),
 )
-"""Each is a module that has a ``command``; this is the order in which the help has them."""
+"""The order in which the help has them; each is ``command`` of the module of its name."""
+
+_TOGETHER = {
+    "build": ("build", "ingest", "replay"),
+    "contents": ("status", "findings", "views"),
+    "dashboard": ("dashboard", "report"),
+    "fetch": ("fetch", "make"),
+    "new": ("new", "inspect"),
+}
+"""Modules with several commands; each is named after itself there: ``status_command``."""
 
 
 class _Commands(Group):
@@ -30,7 +39,9 @@ class _Commands(Group):
         """Import a command."""
         if cmd_name not in self.commands:
             return None
-        command: click.Command = import_module(f"talkhouse.cli.{cmd_name}").command
+        place = next((module for module, names in _TOGETHER.items() if cmd_name in names), None)
+        name = f"{cmd_name}_command" if place else "command"
+        command: click.Command = getattr(import_module(f"talkhouse.cli.{place or cmd_name}"), name)
         return command
 
 
@@ -57,17 +68,17 @@ def run() -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except TalkhouseError as error:
-        return _told(error)
+        return _exit_code_of(error)
     except BrokenPipeError:
         pass  # whoever read the output has left, as `| head` does: that is not an error
     except OSError as error:
         # Every question about a path, even whether it exists, may be refused: that is said here for all of them.
         if (refusal := refused(error)) is None:
             raise
-        return _told(refusal)
+        return _exit_code_of(refusal)
     return 0
 
 
-def _told(error: TalkhouseError) -> int:
+def _exit_code_of(error: TalkhouseError) -> int:
     errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
     return error.exit_code

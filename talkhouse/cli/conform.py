@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.console import styled
-from talkhouse.cli.terminal.show_text import print_hanging
+from talkhouse.cli.terminal.console import print_hanging, styled
 from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible, visible_json
 
@@ -60,17 +59,17 @@ def command(corpus_id: str, folders: tuple[Path, ...], tests: Path | None, regen
             several = list(runs)
             done += several
             if not as_json:
-                _put(check, several)
+                _print(check, several)
         subject.close()
     if as_json:
         print(visible_json([asdict(result) for result in done]))
     else:
-        _put_summary(corpus_id, done)
+        _print_summary(corpus_id, done)
     if any(result.outcome == "fails" for result in done):
         raise click.exceptions.Exit(1)
 
 
-def _put(check: str, runs: "list[Result]") -> None:
+def _print(check: str, runs: "list[Result]") -> None:
     """Print one line for a check, and what is to be said of each case that does not hold."""
     outcomes = {run.outcome for run in runs}
     worst = next(outcome for outcome in reversed(_COLOURS) if outcome in outcomes)
@@ -83,7 +82,7 @@ def _put(check: str, runs: "list[Result]") -> None:
                 print_hanging(styled(" " * _WIDTH), styled(visible(line), "dim" if run.outcome == "can't tell" else ""))
 
 
-def _put_summary(corpus_id: str, done: "list[Result]") -> None:
+def _print_summary(corpus_id: str, done: "list[Result]") -> None:
     counts = Counter(str(result.outcome) for result in done)
     words = {"holds": "hold", "fails": "fail", "can't tell": "can't be told"}
     parts = [f"{counts[outcome]:,} {word}" for outcome, word in words.items() if counts[outcome]]

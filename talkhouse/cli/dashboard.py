@@ -1,4 +1,4 @@
-"""``talkhouse dashboard``: the corpora in the browser."""
+"""``talkhouse dashboard`` and ``report``: the corpora in the browser, or on one HTML page."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 import click
 
 from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import decimal, escape, output
+from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
@@ -16,13 +18,13 @@ from talkhouse.settings import database
 @click.option("--port", metavar="N", type=click.IntRange(1, 65535), help="Serve at this port; otherwise from 8501 on.")
 @options.flag("--no-browser", help="Don't open the pages in the browser.")
 @options.flag("--no-token", help="Let every user of this machine read the pages.")
-def command(db: Path | None, port: int | None, no_browser: bool, no_token: bool) -> None:
+def dashboard_command(db: Path | None, port: int | None, no_browser: bool, no_token: bool) -> None:
     """Open the corpora in the browser: conversations with their labels, tasks, charts, findings, and SQL.
 
-    The pages are served on this machine alone, ask nothing of the network, and read the warehouse without changing it.
-    After a build they show the new one. Every state of a page is a URL. Ctrl-C ends the command.
+    The pages are served on this machine only, make no network requests, and never change the warehouse. After a build
+    they show the new one. Every state of a page has a URL of its own. Ctrl-C stops the server.
 
-    The address that is printed and opened has a token, without which nobody else on this machine can open the pages.
+    The printed URL contains a token, so other users of this machine cannot open the pages.
 
     Needs Streamlit and Altair: pip install 'talkhouse[dashboard]'
 
@@ -48,3 +50,37 @@ def require_dashboard() -> None:
             f"{', '.join(missing)} is not installed",
             next_step="install what draws the pages: pip install 'talkhouse[dashboard]'",
         )
+
+
+@options.command
+@options.path("--output", "path", metavar="FILE.html", required=True, help="The page to write.")
+@options.force
+@options.db
+@options.named_folders
+def report_command(path: Path, force: bool, db: Path | None) -> None:
+    """Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
+
+    It has the corpora with their charts, splits and gold labels, how well annotators agree, findings and checks, a
+    dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
+    asks nothing of the network. Where talkhouse overlap has written its file beside the warehouse, it has the matrix of
+    places too. Two reports on one build, and one overlap, are equal to the byte.
+
+    Needs Altair: pip install 'talkhouse[dashboard]'
+
+    Examples:
+        talkhouse report --output corpora.html
+        talkhouse report --db talkhouse.duckdb --output corpora.html --force
+    """
+    require_dashboard()
+    from talkhouse.query.export import settings
+    from talkhouse.report.write_report import write_report
+    from talkhouse.warehouse.opened import opened
+
+    with opened(database(db), settings=settings(path)) as warehouse, ProgressBar() as bar:
+        bar.begin("reading the rows of the charts", unit="charts")
+        report = write_report(warehouse.con, path, force=force, on_chart=bar.advance)
+    output.print(
+        f"Wrote a report on {report.corpora} corpora, with {report.charts} charts ({decimal(report.bytes)}),"
+        f" to {escape(str(report.path))}",
+        soft_wrap=True,
+    )

@@ -177,7 +177,7 @@ def _show(result: "LakeResult", *, as_json: bool) -> None:
 
 
 def _lines(result: "LakeResult") -> list[str]:
-    """Say in lines what the lake holds, what was written, and what is no longer there."""
+    """Return in lines what the lake holds, what was written, and what is no longer there."""
     new, kept = [part for part in result.parts if part.is_new], [part for part in result.parts if not part.is_new]
     rows = sum(part.rows for part in result.parts)
     lines = [f"{len({part.table for part in result.parts})} tables, {rows:,} rows of {', '.join(result.corpora)}"]

@@ -1,13 +1,21 @@
-"""``talkhouse overlap``: which texts stand in two places, word for word or nearly."""
+"""``talkhouse overlap``: which texts occur in two places, word for word or nearly."""
 
+from collections.abc import Collection, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.overlap.request import LEAST_THRESHOLD, Request, Unit, share
+from talkhouse.cli.terminal.console import escape, output, print_table
+from talkhouse.overlap.request import LEAST_THRESHOLD, VERDICTS, Request, Unit, share
 from talkhouse.settings import database
-from talkhouse.visible import visible_json
+from talkhouse.visible import visible, visible_json
+
+if TYPE_CHECKING:
+    from talkhouse.overlap.read import OverlapSummary
+
 
 _WORST = 5
 """Examples that are shown."""
@@ -49,12 +57,12 @@ def command(
     force: bool,
     db: Path | None,
 ) -> None:
-    """Find texts that stand in two places: test answers in training data, your own dialogues in a benchmark.
+    """Find texts that occur in two places: test answers in training data, your own dialogues in a benchmark.
 
     A place is a split of a release of a corpus, such as dbdc3/dbdc3/eval. All places are compared with each other and
-    with themselves: turns with turns and candidates, contexts of examples, whole dialogues, personas. What is found
-    goes into overlap.duckdb beside the warehouse, which is not written: for each unit and place the best match, and
-    how many there are. It has keys and no text.
+    with themselves: turns with turns and candidates, contexts of examples, whole dialogues, personas. The result is
+    written to overlap.duckdb beside the warehouse, which itself is not changed: for each unit and place the best match,
+    and how many there are. It contains keys and no text.
 
     A match is the first of these that holds: same (the dialogue itself is in both places), exact (the same characters),
     normalised (the same words in the same order), near (most pairs of neighbouring words are in both), contains (most
@@ -63,15 +71,14 @@ def command(
     counted apart: that somebody else says "thank you" too is no evidence. docs/overlap.md explains it.
 
     With --against, each example of the other places gets a verdict (dialogue, both, turn, context, phrase, clean), and
-    some of the worst are shown. A file that is there, of this warehouse and with the same thresholds, is used again;
-    --force computes it anew, and replaces also a file that is none of ours.
+    some of the worst are shown. An existing file of this warehouse with the same thresholds is used again; --force
+    computes it anew, and also replaces a file that Talkhouse did not write.
 
     Examples:
         talkhouse overlap
         talkhouse overlap --against dbdc3/dbdc3/dev
         talkhouse overlap --against my_logs --unit turn --unit context --json
     """
-    from talkhouse.cli.terminal import show_overlap
     from talkhouse.overlap.compute import overlap
     from talkhouse.overlap.read import read, with_texts
     from talkhouse.system.memory import MemoryLimit
@@ -90,9 +97,135 @@ def command(
     )
     path = overlap(database(db), request)
     if as_json:
-        print(visible_json(show_overlap.as_data(read(path))))
+        print(visible_json(as_data(read(path))))
         return
     found = read(path, worst=_WORST)
     with opened(database(db)) as warehouse:
         shown = with_texts(warehouse.con, found.worst)
-    show_overlap.show(found, shown, path)
+    show(found, shown, path)
+
+
+_MOST_ROWS = 40
+"""Of the matrix; the others are in the file."""
+
+_LONGEST = 300
+"""Characters of a text that is shown."""
+
+_OWNERS = {"dialogue": "dialogues", "persona": "personas", "candidate": "candidates"}
+"""What two places may have in common as such, the first that is there."""
+
+_KINDS = ("same", "exact", "normalised", "near", "contains")
+
+
+def as_data(found: "OverlapSummary") -> dict[str, Any]:
+    """Return the object that ``--json`` prints; the same for the same input, so without times and paths."""
+    return {
+        "threshold": found.threshold,
+        "contains": found.contains,
+        "against": found.against,
+        "matrix": found.matrix,
+    }
+
+
+def show(found: "OverlapSummary", worst: Sequence[dict[str, Any]], path: Path) -> None:
+    """Print what was found, and where it is kept."""
+    rows = [row for row in found.matrix if not found.against or _is_asked(row, found.against)]
+    same = _only_same(rows)
+    _show_matrix([row for row in rows if (row["place"], row["other_place"]) not in same])
+    for line in same.values():
+        output.print(escape(visible(line)), soft_wrap=True)
+    if found.verdicts:
+        _show_verdicts(found)
+    for example in worst:
+        _show_example(example)
+    output.print(f"\nThe full result is in {escape(visible(str(path)))}", soft_wrap=True)
+
+
+def _is_asked(row: dict[str, Any], against: Collection[str]) -> bool:
+    return row["place"] not in against and row["other_place"] in against
+
+
+def _only_same(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], str]:
+    """Return a sentence for each pair of places that have nothing in common but what stands in both itself."""
+    sentences = {}
+    for pair, some in groupby(sorted(rows, key=_pair), key=_pair):
+        parts = {row["unit"]: row for row in some if row["unit"] == row["other_unit"]}
+        of = next((unit for unit in _OWNERS if unit in parts), None)
+        if of is None or any(row["same"] < row["affected"] or row["phrases"] for row in parts.values()):
+            continue
+        count, units = parts[of]["same"], parts[of]["units"]
+        is_all = "is" if count == units else "has some of"
+        sentences[pair] = f"{pair[0]} {is_all} {pair[1]}: {count:,} of {units:,} {_OWNERS[of]}"
+    return sentences
+
+
+def _pair(row: dict[str, Any]) -> tuple[str, str]:
+    return row["place"], row["other_place"]
+
+
+def _show_matrix(rows: Sequence[dict[str, Any]]) -> None:
+    """Print a row for each two places, the most affected first."""
+    affected = sorted(
+        (row for row in rows if row["affected"]),
+        key=lambda row: (-row["affected"], row["unit"], row["place"], row["other_unit"], row["other_place"]),
+    )
+    if not affected:
+        phrases = sum(row["phrases"] for row in rows)
+        output.print(f"No text occurs in two places, apart from {phrases:,} matches of phrases.", soft_wrap=True)
+        return
+    heads = ["unit", "of", "stands in", "units", "affected", "share", *_KINDS, "phrases"]
+    cells = [
+        [
+            visible(row["unit"] if row["unit"] == row["other_unit"] else f"{row['unit']}, as {row['other_unit']}"),
+            visible(row["place"]),
+            "itself, again" if row["place"] == row["other_place"] else visible(row["other_place"]),
+            f"{row['units']:,}",
+            f"{row['affected']:,}",
+            f"{row['affected'] / row['units']:.1%}",
+            *(f"{row[kind]:,}" for kind in (*_KINDS, "phrases")),
+        ]
+        for row in affected[:_MOST_ROWS]
+    ]
+    print_table(heads, cells, right=heads[3:])
+    if len(affected) > _MOST_ROWS:
+        output.print(f"{len(affected) - _MOST_ROWS:,} more rows are in the view matrix of the file.", soft_wrap=True)
+
+
+def _show_verdicts(found: "OverlapSummary") -> None:
+    """Print how many examples of each split have which verdict, for splits in which something is met."""
+    output.print(f"\nExamples, against {escape(visible(', '.join(found.against)))}:", soft_wrap=True)
+    heads = ["task", "release", "split", "examples", *VERDICTS]
+    met = [row for row in found.verdicts if row["examples"] > row["clean"] + row["unjudged"]]
+    cells = [
+        [
+            visible(f"{row['corpus_id']}.{row['task']}"),
+            visible(row["release"] or ""),
+            visible(row["split"] or ""),
+            *(f"{row[name]:,}" for name in ("examples", *VERDICTS)),
+        ]
+        for row in met
+    ]
+    if met:
+        print_table(heads, cells, right=heads[3:])
+    if others := len(found.verdicts) - len(met):
+        output.print(f"In {others:,} other splits of tasks, all examples are clean or unjudged.", soft_wrap=True)
+
+
+def _show_example(example: dict[str, Any]) -> None:
+    """Print an example beside what it repeats."""
+    at = "" if example["unit"] == "dialogue" else f" turn {example['turn_index']}"
+    other_at = "" if example["unit"] == "dialogue" else f" turn {example['other_turn_index']}"
+    alike = f" {example['shared']}/{example['total']}" if example["kind"] in ("near", "contains") else ""
+    lines = [
+        f"{example['corpus_id']}.{example['task']} {example['split'] or ''} {example['example_index']}: its "
+        f"{example['unit']} stands in {example['other_place']}, {example['kind']}{alike}",
+        f"  {example['dialogue_id']}{at}: {_cut(example['text'])}",
+        f"  {example['other_owner']}{other_at}: {_cut(example['other_text'])}",
+    ]
+    output.print()
+    for line in lines:
+        output.print(escape(visible(line)), soft_wrap=True)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talkhouse.cli.terminal import completion, options, show_scores
+from talkhouse.cli.scores import as_data, show
+from talkhouse.cli.terminal import completion, options
 from talkhouse.cli.terminal.console import escape, output, warn
 from talkhouse.ingest.files.limits import parse
 from talkhouse.overlap.request import DROPPED
@@ -111,7 +112,7 @@ def command(
     Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
     random order of the tied gives on average, with the best and the worst order beside it.
 
-    --against says what the numbers are without the examples that talkhouse overlap finds in your training data, and of
+    --against also reports the numbers without the examples that talkhouse overlap finds in your training data, and for
     these alone.
 
     The official metrics are printed; --all prints the others too, and --json has all of them.
@@ -181,9 +182,9 @@ def command(
             if as_printed:
                 sys.stdout.write(printed(workspace, scored))
             elif as_json:
-                print(visible_json(show_scores.as_data(scored, overlap)))
+                print(visible_json(as_data(scored, overlap)))
             else:
-                show_scores.show(scored, by=request.by, everything=everything)
+                show(scored, by=request.by, everything=everything)
             sys.stdout.flush()
         finally:
             if examples is not None:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.console import output, styled
-from talkhouse.cli.terminal.show_text import around, highlighted, print_hanging, rows_as_json, who
+from talkhouse.cli.terminal.console import around, highlighted, output, print_hanging, rows_as_json, styled, who
 from talkhouse.settings import database
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.explore.resolve_id import Target
+    from talkhouse.explore.dialogue import Target
     from talkhouse.explore.search import SearchMatches, ShownTurn
 
 _MATCH = "bold red"
@@ -53,8 +52,8 @@ def command(
 
     Case is ignored unless --case-sensitive is given. Otherwise the text is matched to the character: %, * and quotes
     have no special meaning, and nothing is normalised. Turns are sorted by dialogue id and turn index. If nothing is
-    found, the command says so, and the exit code is 0. Where the text is the id of a dialogue or record, standard error
-    says how to show it.
+    found, the command says so, and the exit code is 0. If the text is the id of a dialogue or record, standard error
+    names the command that shows it.
 
     On a terminal, long texts are cut around the match. Elsewhere each turn is one whole line of tab-separated columns:
     dialogue id, turn index, > for a match (nothing for the turns around it), role, speaker, text; control characters
@@ -66,7 +65,7 @@ def command(
         talkhouse search --regex "\b(colou?r|shade)s?\b" --corpus dbdc3 --role user
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
     """
-    from talkhouse.explore.resolve_id import find_ids
+    from talkhouse.explore.dialogue import find_ids
     from talkhouse.explore.search import search
     from talkhouse.warehouse.opened import opened
 
@@ -106,11 +105,11 @@ def _show(found: "SearchMatches") -> None:
             if previous is not None and turn.turn_index > previous + 1:
                 print_hanging(styled("     ..."))
             previous = turn.turn_index
-            _put_turn(turn, is_hit=hit is turn)
+            _print_turn(turn, is_hit=hit is turn)
         output.print()
 
 
-def _put_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
+def _print_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
     from rich.cells import cell_len
     from rich.text import Text
 

@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.console import output, styled
-from talkhouse.cli.terminal.show_text import highlighted, print_hanging, rows_as_json, who
-from talkhouse.explore.items import (
+from talkhouse.cli.terminal.console import highlighted, output, print_hanging, rows_as_json, styled, who
+from talkhouse.explore.turns import (
     CALL,
     RESPONSE,
+    DialogueTurn,
     Item,
     ItemList,
     Labelled,
     MessagePart,
     TurnPart,
     Votes,
-    by_turn,
     facts,
-    in_recording,
-    parts_by_turn,
-    spans_of,
+    readable,
 )
 from talkhouse.made import not_published
 from talkhouse.schema.errors import UsageError
@@ -68,7 +65,7 @@ def part_line(part: TurnPart) -> "Text":
 
 
 def _detailed(labelled: Labelled) -> "Text":
-    """Return a label with what hangs on it: the words of its span and their place, what the corpus has, by whom."""
+    """Return a label with the words and place of its span, its facts, and its annotator."""
     text = styled(visible(labelled.label))
     if labelled.span:
         begin, end = labelled.span
@@ -135,7 +132,7 @@ def command(
         talkhouse show dbdc3/dbdc3_revised/en/CIC_115/CIC0100 --json
         talkhouse show "dbdc3/DBDC3.zip!DBDC3/broken.log.json" --raw
     """
-    from talkhouse.explore.show import show
+    from talkhouse.explore.dialogue import show
     from talkhouse.ingest.registry import all_corpora
     from talkhouse.restore.raw_record import raw
     from talkhouse.warehouse.opened import opened
@@ -144,7 +141,7 @@ def command(
         raise UsageError("--raw prints the record as published and can't be combined with --json or --all")
     with opened(database(db)) as warehouse:
         if as_published:
-            _put_raw(raw(warehouse.con, name, all_corpora(corpus_folders(folders))))
+            _print_raw(raw(warehouse.con, name, all_corpora(corpus_folders(folders))))
             return
         shown = show(warehouse.con, name)
         if as_json:
@@ -154,7 +151,7 @@ def command(
         sys.stdout.flush()
 
 
-def _put_raw(record: bytes) -> None:
+def _print_raw(record: bytes) -> None:
     """Write bytes as they are; on a terminal, end the last line if it has no end."""
     sys.stdout.buffer.write(record)
     if output.is_terminal and not record.endswith(b"\n"):
@@ -163,50 +160,45 @@ def _put_raw(record: bytes) -> None:
 
 
 def _show(found: dict[str, Any], *, show_all: bool) -> None:
-    _put_header(found)
-    items = by_turn(found["records"], found["turns"])
-    parts = parts_by_turn(found["turns"], found["parts"])
-    _put_items(items.pop(None, []), 2, show_all=show_all)
+    _print_header(found)
+    dialogue = readable(found)
+    _print_items(dialogue.whole, 2, show_all=show_all)
     output.print()
-    for turn in found["turns"]:
-        belonging = items.pop(turn["turn_index"], [])
-        _put_turn(turn, spans_of(belonging, turn["text"]))
-        for part in parts.get(turn["turn_index"], []):
+    for turn in dialogue.turns:
+        _print_turn(turn)
+        for part in turn.parts:
             print_hanging(styled(" " * 7), part_line(part))
-        _put_items(belonging, 7, show_all=show_all)
-    for turn_index, shown in items.items():
-        print_hanging(styled(f"{turn_index:>5}  ", "dim"), styled("(no turn)", "dim"))
-        _put_items(shown, 7, show_all=show_all)
-    if found["turns"] or items:
+        _print_items(turn.items, 7, show_all=show_all)
+    if dialogue.turns:
         output.print()
-    _put_sources(found["records"])
+    _print_sources(found["records"])
 
 
-def _put_header(shown: dict[str, Any]) -> None:
+def _print_header(shown: dict[str, Any]) -> None:
     """Print id, corpus, the columns of the dialogue itself, its participants, and its records."""
     corpus, dialogue = shown["corpus"], shown["dialogue"] or {}
     print_hanging(styled(), styled(visible(shown["id"]), "bold"))
     note = not_published(corpus)
     tag = f", {note}" if note else ""
-    _put_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{tag})")
+    _print_fact("corpus", f"{corpus['title']} ({corpus['corpus_id']}{tag})")
     if shown["kind"] == "record" and dialogue:
-        _put_fact("dialogue", dialogue["dialogue_id"])
+        _print_fact("dialogue", dialogue["dialogue_id"])
     for column in ("title", "language", "domain", "started_at"):
-        _put_fact(column.removesuffix("_at"), dialogue.get(column))
-    _put_fact("made from", dialogue.get("derived_from"))
+        _print_fact(column.removesuffix("_at"), dialogue.get(column))
+    _print_fact("made from", dialogue.get("derived_from"))
     people = [
         f"{person['name'] or person['role'] or person['speaker_id']} ({person['kind']})"
         for person in shown["participants"]
     ]
-    _put_fact("speakers", ", ".join(people))
+    _print_fact("speakers", ", ".join(people))
     for record in shown["records"]:
-        _put_fact("record", _describe(record))
+        _print_fact("record", _describe(record))
     extra = dialogue.get("extra") if dialogue else shown["records"][0]["extra"]
     for key, value in facts(extra):
-        _put_fact(key, value)
+        _print_fact(key, value)
 
 
-def _put_fact(name: str, value: object) -> None:
+def _print_fact(name: str, value: object) -> None:
     if value not in (None, ""):
         print_hanging(styled(f"  {visible(name)}: ", "dim"), styled(visible(str(value).rstrip("\n"), lines=True)))
 
@@ -222,19 +214,22 @@ def _describe(record: dict[str, Any]) -> str:
     return f"{record['record_id']}: {described}" if described else str(record["record_id"])
 
 
-def _put_turn(turn: dict[str, Any], spans: list[tuple[int, int, str]]) -> None:
-    speaker = ", ".join(turn["speakers"]) if turn["speakers"] else turn["speaker"]
-    body = styled().append(who(turn["role"], speaker, turn["kind"]), "bold")
-    if turn["reply_to"] is not None:
-        body.append(f" -> {turn['reply_to']}", "dim")
-    if turn["said_at"]:
-        body.append(f" {turn['said_at']:%Y-%m-%d %H:%M:%S}", "dim")
-    body.append(in_recording(turn["start_ms"], turn["end_ms"]), "dim").append(": ")
-    said = highlighted(turn["text"], [(begin, end) for begin, end, _ in spans], "underline", lines=True)
-    print_hanging(styled(f"{turn['turn_index']:>5}  ", "dim"), body.append_text(said))
+def _print_turn(turn: DialogueTurn) -> None:
+    head, row = styled(f"{turn.turn_index:>5}  ", "dim"), turn.row
+    if row is None:
+        print_hanging(head, styled("(no turn)", "dim"))
+        return
+    body = styled().append(who(row["role"], turn.speaker, row["kind"]), "bold")
+    if row["reply_to"] is not None:
+        body.append(f" -> {row['reply_to']}", "dim")
+    if row["said_at"]:
+        body.append(f" {row['said_at']:%Y-%m-%d %H:%M:%S}", "dim")
+    body.append(turn.in_recording, "dim").append(": ")
+    spans = [(begin, end) for begin, end, _ in turn.spans]
+    print_hanging(head, body.append_text(highlighted(turn.text, spans, "underline", lines=True)))
 
 
-def _put_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_all: bool) -> None:
+def _print_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_all: bool) -> None:
     """Print what belongs to a turn, or to the whole, below it; with the record's name if there are several."""
     for record, shown in items:
         for head, body in lines(shown, show_all=show_all):
@@ -242,11 +237,11 @@ def _put_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show_a
             print_hanging(styled(" " * indent + head), named)
 
 
-def _put_sources(records: list[dict[str, Any]]) -> None:
+def _print_sources(records: list[dict[str, Any]]) -> None:
     """Print where each record was read: file, hash, and pointer."""
     for record in records:
         source = record["source"]
         print_hanging(styled("source of ", "dim"), styled(visible(record["record_id"])))
-        _put_fact("file", source["source_file_id"])
-        _put_fact("sha256", source["sha256"])
-        _put_fact("pointer", source["pointer"] or "(the whole file)")
+        _print_fact("file", source["source_file_id"])
+        _print_fact("sha256", source["sha256"])
+        _print_fact("pointer", source["pointer"] or "(the whole file)")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.console import decimal, styled
+from talkhouse.cli.terminal.console import decimal, print_hanging, styled
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.cli.terminal.show_text import print_hanging
 from talkhouse.schema.errors import OutputFailed, TalkhouseError, joined
 from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible, visible_json
@@ -81,8 +80,8 @@ def command(
         print(visible_json([asdict(verdict) for verdict in verdicts]))
     else:
         for verdict in verdicts:
-            _put(verdict)
-        _put_summary(verdicts)
+            _print(verdict)
+        _print_summary(verdicts)
     sys.stdout.flush()
     if errors:
         raise joined(errors)
@@ -128,18 +127,18 @@ def _verdicts(
     return verdicts, errors
 
 
-def _put(verdict: "Verdict") -> None:
+def _print(verdict: "Verdict") -> None:
     """Print what was found about one file."""
     head = styled(f"{verdict.status:<{_WIDTH}}", _COLOURS.get(verdict.status, "bold red"))
     print_hanging(head, styled(visible(verdict.file)))
     reason = _REASONS.get(verdict.status, verdict.reason)
     if verdict.difference:
-        _put_difference(verdict.difference)
+        _print_difference(verdict.difference)
     elif reason:
         print_hanging(styled(" " * _WIDTH), styled(visible(reason), "dim"))
 
 
-def _put_difference(difference: "FileDifference") -> None:
+def _print_difference(difference: "FileDifference") -> None:
     if difference.pointer is None:
         location = f"line {difference.line:,}, byte {difference.byte:,}"
     else:
@@ -150,7 +149,7 @@ def _put_difference(difference: "FileDifference") -> None:
     print_hanging(styled(f"{indent}restored:  ", "dim"), styled(visible(difference.found or "")))
 
 
-def _put_summary(verdicts: "list[Verdict]") -> None:
+def _print_summary(verdicts: "list[Verdict]") -> None:
     """Print the counts of files and bytes in one line."""
     counts: Counter[Any] = Counter(verdict.status for verdict in verdicts)
     by = Counter(verdict.by for verdict in verdicts if verdict.by)

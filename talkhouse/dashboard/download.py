@@ -1,8 +1,17 @@
-"""Rows as a file: made by the command that is shown beside it, when somebody asks for it."""
+"""Rows as a file, made by a command of Talkhouse in a process of its own: the pages stay alive, whatever it does.
 
+Whatever is asked of the pages, and by however many, takes three quarters of the machine's memory at most: two commands
+(``AT_ONCE``) 20 % each, the warehouse that the pages have open 30 %, a file beside it 5 %.
+"""
+
+import os
 import shlex
 import shutil
-from collections.abc import Sequence
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,8 +19,9 @@ from tempfile import TemporaryDirectory
 import streamlit as st
 from rich.filesize import decimal
 
-from talkhouse.dashboard import command, errors, warehouse
+from talkhouse.dashboard import errors, warehouse
 from talkhouse.query.formats import CSV
+from talkhouse.schema.errors import QueryFailed
 from talkhouse.visible import visible
 
 SECONDS = 120.0
@@ -99,7 +109,7 @@ def draw(*choices: Rows) -> None:
         )
         accepted = [*_accepted(rows), *_escaped(file_format)]
         file_name = rows.name if rows.tool else f"{rows.name}.{file_format}"
-        st.caption("The same file on the command line, where its size has no limit:")
+        st.caption("The same file on the command line, without a limit on its size:")
         shown = shlex.join(["talkhouse", *rows.arguments(file_format, file_name, rows.query, *accepted)])
         st.code(visible(shown, lines=True), language="sh", wrap_lines=True)
         if st.button("Make the file", key="make_file", icon=":material/build:"):
@@ -131,7 +141,7 @@ def _accepted(rows: Rows) -> list[str]:
     """Draw the acceptance of terms, where the command asks for that; return the option that says so."""
     if rows.query or rows.is_template:
         return []
-    says_so = st.checkbox("I keep to the terms of the licences", key="accept_terms", help="Nothing is made without it.")
+    says_so = st.checkbox("I accept the terms of the licences", key="accept_terms", help="The file needs it.")
     return ["--accept-terms"] if says_so else []
 
 
@@ -140,7 +150,7 @@ def _escaped(file_format: str) -> list[str]:
     if file_format not in CSV:
         return []
     says_so = st.checkbox(
-        "For a spreadsheet: an apostrophe before texts that it takes for formulas",
+        "For spreadsheets: put an apostrophe before texts that look like formulas",
         key="escape_formulas",
         help="Without it, every text is exactly as published.",
     )
@@ -156,21 +166,125 @@ def prepare(rows: Rows, file_format: str, accepted: Sequence[str] = ()) -> None:
     folder = TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True)
     path = Path(folder.name) / f"rows.{file_format}"
     made = Path(folder.name, _PACKAGE) if rows.tool else path
-    limit = [] if rows.is_template else ["--memory-limit", command.MEMORY]
+    limit = [] if rows.is_template else ["--memory-limit", MEMORY]
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         # A click runs the page again, which ends the command.
         st.button("Stop", key="stop_file", icon=":material/stop:")
         line = st.empty()
-        command.run(
+        run_command(
             rows.arguments(file_format, str(made), "-", *accepted, *limit),
             Path(folder.name),
             text=rows.query,
             seconds=SECONDS,
             waiting=lambda passed: line.caption(f"Making the file: {passed:.0f} s"),
-            queued=lambda first: line.caption(command.before(first)),
+            queued=lambda first: line.caption(queue_message(first)),
         )
     place.empty()
     if rows.tool:
         shutil.make_archive(str(path.with_suffix("")), "zip", made)
     st.session_state[_PREPARED] = _Prepared(rows, file_format, version, folder, path)
+
+
+MOST_BYTES = 100_000_000
+"""Of a file that a page may make: Streamlit has it in memory while it is downloaded."""
+
+MEMORY = "20%"
+"""Of the machine, for a command."""
+
+AT_ONCE = 2
+"""Commands that run at a time, whoever asked for them; others wait."""
+
+# Without -P, Python would also take modules from the folder that the pages were started in.
+_TALKHOUSE = [sys.executable, "-P", "-m", "talkhouse.cli"]
+_TICK = 0.1
+
+_queue: list[object] = []
+"""Who has asked for a command, in this order: the first ``AT_ONCE`` have theirs running."""
+
+
+def run_command(
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    text: str = "",
+    seconds: float,
+    waiting: Callable[[float], object] = lambda _: None,
+    queued: Callable[[int], object] = lambda _: None,
+) -> None:
+    """Run a command that writes into a folder; ``text`` is its standard input.
+
+    ``waiting`` is called again and again with the seconds that have passed, and before that, while too many others
+    run, ``queued`` with how many come first. Streamlit stops a page in there, by an exception: then, as after any
+    other, the command is killed, and the next one begins.
+
+    Raises QueryFailed with the command's own message, or where it takes longer or writes more than it may.
+    """
+    given, said = folder / "given", folder / "said"
+    given.write_text(text, encoding="utf-8", newline="")
+    with _turn(queued), given.open("rb") as standard_input, said.open("wb") as errors:
+        process = subprocess.Popen(  # noqa: S603 - our own program; no shell reads the arguments
+            [*_TALKHOUSE, *arguments],
+            stdin=standard_input,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env={**os.environ, "PYTHONUTF8": "1"},
+        )
+        try:
+            _wait_for(process, folder, seconds, waiting)
+        finally:
+            process.kill()
+            process.wait()
+    if process.returncode:
+        raise QueryFailed(said.read_text(encoding="utf-8", errors="replace").strip().removeprefix("error: "))
+
+
+@contextmanager
+def _turn(queued: Callable[[int], object]) -> Iterator[None]:
+    """Wait until fewer than ``AT_ONCE`` of those who came before have not ended."""
+    place = object()
+    _queue.append(place)
+    try:
+        while (first := _queue.index(place) + 1 - AT_ONCE) > 0:
+            queued(first)
+            time.sleep(_TICK)
+        yield
+    finally:
+        _queue.remove(place)
+
+
+def _wait_for(
+    process: "subprocess.Popen[bytes]", folder: Path, seconds: float, waiting: Callable[[float], object]
+) -> None:
+    begin = time.monotonic()
+    while process.poll() is None:
+        passed = time.monotonic() - begin
+        if passed > seconds:
+            raise _too_much("it took too long and was stopped", f"an end within {seconds:g} s")
+        if _size(folder) > MOST_BYTES:
+            raise _too_much("the file is too large for a page", f"at most {MOST_BYTES // 1_000_000} MB")
+        waiting(passed)
+        time.sleep(_TICK)
+
+
+def queue_message(first: int) -> str:
+    """Return how many commands come before one that waits."""
+    return f"Waiting: {AT_ONCE} queries or files are made at a time, and this one is number {first} in the queue"
+
+
+def _too_much(problem: str, expected: str) -> QueryFailed:
+    return QueryFailed(
+        problem, expected=expected, next_step="choose fewer rows, or use the command line, which has no such limit"
+    )
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of all files in a folder, however deep, also of those that the command removes meanwhile."""
+    total = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(root, name)).st_size  # noqa: PTH116, PTH118 - os.walk gives texts
+            except FileNotFoundError:
+                continue
+    return total

@@ -1,16 +1,39 @@
-"""Draws the declared dashboards: what was found, their filters, then their charts in rows as wide as declared."""
+"""Draws declared dashboards: headlines, filters, and charts in rows, each with its numbers and its receipt."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from math import ceil
+from typing import Any
 
+import polars as pl
 import streamlit as st
 
+from talkhouse.charts import words
+from talkhouse.charts.declarations import metrics
 from talkhouse.charts.declared import Chart, ChartKind, Dashboard, Filter, Headline, rows_of_charts
-from talkhouse.charts.headlines import FilledHeadline, fill
-from talkhouse.charts.query import OPTIONS, Choices, filter_sql, sql_of_filter
-from talkhouse.dashboard import chart_on_page, errors, links, receipt
+from talkhouse.charts.draw import draw, with_units
+from talkhouse.charts.fields import NOTHING, NUMBERS, ChartField, Rows, fields, number
+from talkhouse.charts.query import (
+    OPTIONS,
+    TIED,
+    TOTAL,
+    Choices,
+    chart_sql,
+    counted_sql,
+    filter_sql,
+    narrowed,
+    palette,
+    sql_of_chart,
+    sql_of_filter,
+)
+from talkhouse.charts.view_cache import missing_files
+from talkhouse.charts.words import FilledHeadline, cut, fill, is_cut
+from talkhouse.dashboard import errors, links, receipt
+from talkhouse.dashboard.leads import leads
+from talkhouse.dashboard.tables import OPEN, counted, table_html
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.visible import visible
 
@@ -111,15 +134,198 @@ def draw_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices, *,
             with st.container(horizontal=True):
                 for chart in row:
                     with st.container(border=True, width="stretch"):
-                        _draw(opened, chart, choices, level)
+                        _draw_in_its_place(opened, chart, choices, level)
             continue
         for column, chart in zip(st.columns([chart.width for chart in row]), row, strict=True):
             with column:
-                _draw(opened, chart, choices, level)
+                _draw_in_its_place(opened, chart, choices, level)
 
 
-def _draw(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
+def _draw_in_its_place(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
     try:
-        chart_on_page.draw_on_page(opened, chart, choices, level, opened.rows_of_pages)
+        draw_on_page(opened, chart, choices, level, opened.rows_of_pages)
     except CatalogueError as error:
         errors.show(str(error), f"The chart '{plain(chart.title)}' can't be shown.")
+
+
+MOST_WHOLE = 30
+"""Rows of a table that is drawn whole, as text; one of more can be scrolled, sorted and searched."""
+
+_HEIGHT = 420
+"""Pixels of a table that is scrolled."""
+
+_ROW, _LINE, _MOST_LINES, _LETTERS = 35, 20, 4, 48
+"""Pixels of a row and of each further line of its texts, how many lines are shown, and about how long one is."""
+
+_NAMING = ("scheme", "dialogue_id", "record_id", "turn_index")
+"""Columns that say which turn or dialogue a row is about."""
+
+_LEADS = "_leads"
+
+
+def draw_table(
+    title: str,
+    rows: pl.DataFrame,
+    columns: Sequence[ChartField],
+    *,
+    of: int | None = None,
+    leads: Sequence[str] | None = None,
+) -> None:
+    """Draw rows as a table, and say how many there are; ``of`` is how many there would be without a limit."""
+    columns = long_last(columns, rows)
+    rows = rows[[column.name for column in columns]]
+    if rows.height <= MOST_WHOLE:
+        st.html(table_html(title, rows, columns, leads))
+    else:
+        config = {column.name: _column(column, rows) for column in columns}
+        linked = [pl.Series(_LEADS, leads, pl.String)] if leads is not None else []
+        draw_rows(rows.select(*linked, pl.all()), config | {_LEADS: LINK})
+    if of is not None and of > rows.height:
+        st.caption(f"{rows.height:,} of {counted(of)}")
+    elif rows.height > MOST_WHOLE:
+        st.caption(counted(rows.height))
+
+
+def draw_rows(rows: pl.DataFrame, config: Mapping[str, Any]) -> None:
+    """Draw rows, of whatever number, with columns as configured: as high as their texts need, up to some lines."""
+    height = _row_height(rows)
+    # By Arrow: of a Polars frame Streamlit makes a Pandas one.
+    st.dataframe(
+        rows.to_arrow(),
+        column_config=dict(config),
+        hide_index=True,
+        placeholder=NOTHING,
+        row_height=height,
+        height=min(_ROW + 3 + height * rows.height, _HEIGHT),
+    )
+
+
+def _column(column: ChartField, rows: pl.DataFrame) -> Any:
+    if column.format:
+        return st.column_config.NumberColumn(column.title, format=NUMBERS[column.format].streamlit)
+    return st.column_config.Column(column.title, width="large" if _longest(rows[column.name]) > _LETTERS else None)
+
+
+def ranking_first(chart: Chart, columns: Sequence[ChartField]) -> list[ChartField]:
+    """Return the columns of a table with what its rows are ranked by right behind what names them."""
+    if not chart.largest_first:
+        return list(columns)
+    (by,) = [column for column in columns if column.name == chart.metrics[0]]
+    others = [column for column in columns if column is not by]
+    named = next((at for at, column in enumerate(others) if column.name not in _NAMING), len(others)) or 1
+    return [*others[:named], by, *others[named:]]
+
+
+def long_last(columns: Sequence[ChartField], rows: pl.DataFrame) -> list[ChartField]:
+    """Return the columns with those of long texts behind the others, or numbers would be out of sight on a phone."""
+    return sorted(columns, key=lambda column: _longest(rows[column.name]) > _LETTERS)
+
+
+def _longest(values: pl.Series) -> int:
+    length = values.str.len_chars().max() if values.dtype == pl.String else 0
+    return length if isinstance(length, int) else 0
+
+
+def _row_height(rows: pl.DataFrame) -> int:
+    longest = max((_longest(rows[name]) for name in rows.columns if name != _LEADS), default=0)
+    return _ROW + _LINE * (min(_MOST_LINES, max(1, ceil(longest / _LETTERS))) - 1)
+
+
+LINK = st.column_config.LinkColumn("Open", display_text=OPEN, width=60)
+"""A column of addresses."""
+
+
+def draw_on_page(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows) -> None:
+    """Draw a chart, whose query is given to ``run``, below a heading of a level.
+
+    CatalogueError where it can't be computed.
+    """
+    of_view = metrics(opened.query_files).get(chart.view, {})
+    chosen = narrowed(chart, choices, opened.columns.get(chart.view, ()))
+    sql = chart_sql(chosen, of_view)
+    with sql_of_chart(opened.rows, chart, opened.query_files):
+        rows = run(counted_sql(chosen, of_view) if is_cut(chosen) else sql)
+    left_out = cut(chosen, of_view, rows) if is_cut(chosen) else None
+    rows = rows.drop(TOTAL, TIED, strict=False)
+    columns = fields(chart, of_view)
+    if chart.kind is ChartKind.NUMBER:
+        receipt.draw(opened, chart.title, sql, number=_draw_number(chart, columns[0], rows))
+        return
+    heading(chart.title, chart.description, level)
+    if rows.is_empty():
+        st.caption(_why_empty(opened, chart, choices))
+        return
+    lead = leads(opened, chart, rows, choices)
+    if left_out and left_out.note:
+        st.caption(plain(left_out.note))
+    if chart.kind is ChartKind.TABLE:
+        ranked = ranking_first(chart, columns)
+        draw_table(chart.title, rows, ranked, of=left_out.total if left_out else None, leads=lead)
+        receipt.draw(opened, chart.title, sql)
+    elif sentence := words.single(chart, columns, rows):
+        st.markdown(plain(sentence))
+        receipt.draw(opened, chart.title, sql)
+    elif sentence := words.only_zero(chart, columns, rows):
+        st.markdown(plain(sentence))
+        _draw_what_it_shows(opened, chart, columns, rows, lead, sql)
+    else:
+        colours = palette(run, chart, of_view, opened.query_files)
+        # Below a chart Streamlit leaves room for another line.
+        drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 0})
+        st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
+        _draw_what_it_shows(opened, chart, columns, rows, lead, sql)
+
+
+def _draw_what_it_shows(
+    opened: Warehouse, chart: Chart, columns: list[ChartField], rows: pl.DataFrame, lead: list[str] | None, sql: str
+) -> None:
+    """Draw, side by side, what opens the numbers of a chart and its receipt."""
+    with st.container(horizontal=True):
+        with st.container(width="content"):
+            _draw_numbers(chart, columns, rows, lead)
+        with st.container(width="content"):
+            receipt.draw(opened, chart.title, sql)
+
+
+def heading(title: str, description: str, level: int) -> None:
+    """Draw a heading of level 2 or 3, with what is to be known beside it."""
+    draw_heading = st.header if level == 2 else st.subheader
+    draw_heading(plain(title), anchor=False, help=plain(description, lines=True) or None)
+
+
+def _draw_number(chart: Chart, column: ChartField, rows: pl.DataFrame) -> str:
+    """Draw a number, and return it as it is written."""
+    assert column.metric  # noqa: S101 - a number has a metric and nothing else
+    value = number(rows.item(), column.metric.format)
+    # Streamlit cuts the label of a metric where it does not fit.
+    with st.container(gap=None):
+        st.caption(plain(chart.title), help=plain(chart.description or column.metric.description) or None)
+        st.metric(plain(chart.title), value, label_visibility="collapsed")
+    return value
+
+
+@st.fragment
+def _draw_numbers(chart: Chart, columns: list[ChartField], rows: pl.DataFrame, lead: list[str] | None) -> None:
+    """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there.
+
+    They are made when they are asked for, and the rest of the page stays as it is.
+    """
+    popover = st.popover(
+        "Numbers", icon=":material/table:", type="tertiary", key=f"numbers {chart.title}", on_change="rerun"
+    )
+    if popover.open:
+        with popover:
+            draw_table(chart.title, with_units(chart, rows), columns, leads=lead)
+
+
+def _why_empty(opened: Warehouse, chart: Chart, choices: Choices) -> str:
+    """Return why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
+    if any(choices.values()):
+        return "Nothing matches the filters."
+    view = next((one for one in opened.catalogue.written_views if one.full_name == f"{BI}.{chart.view}"), None)
+    what = f" ({view.comment.rstrip('.')})" if view else ""
+    return plain(
+        ". ".join(
+            [f"Nothing that was loaded is counted in {BI}.{chart.view}{what}", *missing_files(opened.rows, chart)]
+        )
+    )

@@ -16,11 +16,11 @@ _NEXT = re.compile(r"^  next:     .*$", re.MULTILINE)
 _ON_A_PAGE = {
     "talkhouse views": "see Views and tables, and their columns, on the SQL page",
     "--memory-limit": "read fewer rows or columns",
-    "--unsafe": "ask of what is in the warehouse: a page can read nothing else",
+    "--unsafe": "query only what is in the warehouse: a page can read nothing else",
     "--limit": "select fewer rows",
     "--output": "download the rows",
 }
-"""What a message tells to type in a terminal -> what one does on a page instead."""
+"""What a message advises to type in a terminal -> what to do on a page instead."""
 
 
 @contextmanager

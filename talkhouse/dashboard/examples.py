@@ -184,7 +184,11 @@ def example(opened: Warehouse, task: Task, choice: Choice, position: int, of: li
     """
     keys = _placed(opened, task, position, of) if choice.label is None else _labelled(opened, task, choice, position)
     columns = {column.name for column in task.columns}
-    conditions = [_equals(name, value) for name, value in keys.items() if name in columns and value is not None]
+    conditions = [
+        f"{name} = {(literal(value) if isinstance(value, str) else value)}"
+        for name, value in keys.items()
+        if name in columns and value is not None
+    ]
     return _first(opened.rows(f"select * from {task.full_name}{_where(conditions)}"), task, position)
 
 
@@ -215,10 +219,6 @@ def _labelled(opened: Warehouse, task: Task, choice: Choice, position: int) -> d
     order = ", ".join(f"{quoted(name)} nulls last" for name in task.grain)
     sql = f"select {', '.join(_KEYS)} from {task.full_name}{where} order by {order} limit 1 offset {position}"
     return _first(opened.rows(sql), task, position)
-
-
-def _equals(name: str, value: object) -> str:
-    return f"{name} = {literal(value) if isinstance(value, str) else value}"
 
 
 def _where(conditions: list[str]) -> str:

@@ -1,18 +1,31 @@
-"""What stands before the pages: who may ask, under which name, from which page, and what browsers are told.
+"""What guards the pages: who may ask, under which name and from which page, and Streamlit's options.
 
-Everything that reaches the server passes here first, by HTTP and by websocket.
+Everything that reaches the server passes ``Guard`` first, by HTTP and by websocket.
+
+Each option of Streamlit is ours or its default, whatever files, secrets and the environment say. Streamlit reads
+``.streamlit/config.toml`` and ``secrets.toml`` of the home folder, of the folder that it was started in and of the
+script's folder, and puts secrets into the environment, which the commands that make files inherit. Whoever can write to
+one of these folders could lift every limit. So no such file is read at all: options given as flags would override
+files, but not the secrets, nor what a damaged file does.
 """
 
+import os
 import secrets
+from collections.abc import Mapping
 from html import escape
 from http import HTTPStatus
+from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from talkhouse.dashboard.streamlit_options import ADDRESS, NAMES
+from talkhouse.schema.errors import TalkhouseError
+
+ADDRESS = "127.0.0.1"
+NAMES = (ADDRESS, "localhost")
+"""What the server is called; a page elsewhere can't reach it under another name (DNS rebinding)."""
 
 PARAMETER = "token"
 """Of an address, once: the answer is a cookie."""
@@ -67,11 +80,11 @@ class Guard:
         if refusal := self._refusal(asked):
             return await self._refuse(refusal, scope, receive, send)
         if scope["type"] == "http" and _given(asked) is not None:
-            return await self._without_token(asked)(scope, receive, self._told(send, _NOTHING))
-        return await self._app(scope, receive, self._told(send, self._policy))
+            return await self._without_token(asked)(scope, receive, self._with_headers(send, _NOTHING))
+        return await self._app(scope, receive, self._with_headers(send, self._policy))
 
     def _refusal(self, asked: HTTPConnection) -> str:
-        """Say in HTML why a request is not answered; empty for one that is."""
+        """Return in HTML why a request is refused; empty for one that is answered."""
         if asked.headers.getlist("host") not in [[host] for host in self._hosts]:
             return f"This server is called <b>{self._address}</b> alone."
         if not _is_from_here(asked):
@@ -124,12 +137,12 @@ class Guard:
             return
         page = _PAGE.format(head="", body=f"<h1>Access refused</h1>\n<p>{why}</p>")
         response = HTMLResponse(page, HTTPStatus.FORBIDDEN, {"Cache-Control": "no-store"})
-        await response(scope, receive, self._told(send, _NOTHING))
+        await response(scope, receive, self._with_headers(send, _NOTHING))
 
-    def _told(self, send: Send, policy: str) -> Send:
+    def _with_headers(self, send: Send, policy: str) -> Send:
         """Add to each answer what browsers shall keep to."""
 
-        async def told(message: Message) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update({**_HEADERS, "Content-Security-Policy": policy})
@@ -137,7 +150,7 @@ class Guard:
                     del headers[name]
             await send(message)
 
-        return told
+        return with_headers
 
 
 def _is_from_here(asked: HTTPConnection) -> bool:
@@ -165,3 +178,87 @@ def _given(asked: HTTPConnection) -> str | None:
     """Return the token in the address; the last, where there are several."""
     found = [part.partition("=")[2] for part in _parts(asked) if _is_parameter(part)]
     return found[-1] if found else None
+
+
+_VARIABLES = "STREAMLIT_"
+
+_OPTIONS: Mapping[str, Any] = {
+    # The guard refuses what these refuse, and more. They hold without it too.
+    "server.address": ADDRESS,
+    "server.allowedHosts": list(NAMES),
+    "server.enableCORS": True,
+    "server.corsAllowedOrigins": [],
+    "server.enableXsrfProtection": True,
+    "server.xsrfCookieSameSite": "strict",
+    "server.trustedUserHeaders": {},
+    "server.unsafeMetricsUserAttributes": [],
+    # Ways in that the pages don't need.
+    "server.enableAgentApi": False,
+    "server.enableStaticServing": False,
+    "server.scriptHealthCheckEnabled": False,
+    "server.baseUrlPath": "",
+    "server.customComponentBaseUrlPath": "",
+    "server.fileWatcherType": "none",
+    "server.folderWatchList": [],
+    "server.runOnSave": False,
+    "server.allowRunOnSave": False,
+    "server.headless": True,
+    "client.allowedOrigins": [],
+    "client.toolbarMode": "minimal",
+    "browser.serverAddress": ADDRESS,
+    "browser.gatherUsageStats": False,
+    "global.developmentMode": False,
+    "secrets.files": [],
+    # Otherwise the texts that say what a constant is for would be drawn.
+    "runner.magicEnabled": False,
+    "logger.level": "error",
+    "theme.metricValueFontSize": "1.6rem",
+    "theme.paddingTop": "2rem",
+    # From h1 on: the title of a page, and of a chart.
+    "theme.headingFontSizes": ["2.25rem", "1.35rem", "1.15rem", "1rem", "1rem", "1rem"],
+    # Captions have six tenths of the text's opacity, and white stands on the primary colour: with Streamlit's own
+    # colours neither has the contrast that WCAG asks for.
+    "theme.light.primaryColor": "#1a5fd0",
+    "theme.light.textColor": "#141311",
+    "theme.light.codeTextColor": "#141311",
+    "theme.dark.primaryColor": "#1f6feb",
+    "theme.dark.codeTextColor": "#edebe8",
+    "theme.baseRadius": "small",
+    "theme.showWidgetBorder": True,
+}
+
+
+def impose(port: int) -> None:
+    """Set all options of this process for good; raises TalkhouseError where Streamlit has taken one from elsewhere."""
+    for name in [name for name in os.environ if name.startswith(_VARIABLES)]:
+        del os.environ[name]
+    from streamlit import config
+
+    options = {**_OPTIONS, "server.port": port, "browser.serverPort": port}
+    # Every file of options or secrets is looked for by this function alone; the check below finds out if that changes.
+    vars(config)["get_config_files"] = _no_files
+    config.get_config_options(force_reparse=True, options_from_flags=options)
+    _check_options(options)
+
+
+def _no_files(_name: str) -> list[str]:
+    return []
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    from streamlit import config
+    from streamlit.config_option import ConfigOption
+
+    found = config.get_config_options()
+    others = [key for key, wanted in options.items() if key not in found or found[key].value != wanted]
+    others += [
+        key
+        for key, option in found.items()
+        if key not in options and option.where_defined != ConfigOption.DEFAULT_DEFINITION
+    ]
+    if others:
+        raise TalkhouseError(
+            "the pages are not served: this version of Streamlit does not keep to the options that guard them",
+            found=", ".join(sorted(others)),
+            next_step="install the version of Streamlit that Talkhouse was tried with: uv sync",
+        )

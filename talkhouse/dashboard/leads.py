@@ -11,7 +11,7 @@ from talkhouse.charts.declared import Chart, ChartKind
 from talkhouse.charts.query import Choices
 from talkhouse.dashboard import links
 from talkhouse.dashboard.examples import task_names
-from talkhouse.dashboard.reading.facets import FACETS
+from talkhouse.dashboard.reading.selection import FACETS
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
 
@@ -35,7 +35,10 @@ def leads(opened: Warehouse, chart: Chart, rows: pl.DataFrame, choices: Choices)
     A chart that declares nothing leads to examples of its tasks, or to the conversations that its columns stand for.
     """
     if any(name in rows.columns for name in _PLACES):
-        return [_turn(row) for row in rows.iter_rows(named=True)]
+        return [
+            links.read(row.get("dialogue_id"), row.get("turn_index"), record_id=row.get("record_id"))
+            for row in rows.iter_rows(named=True)
+        ]
     page = chart.leads_to or _page(chart)
     if not page or chart.kind is ChartKind.TABLE:
         return None
@@ -55,10 +58,6 @@ def _page(chart: Chart) -> str:
     if "task" in chart.columns:
         return "tasks"
     return "read" if any(_facet(chart, column) for column in chart.columns) else ""
-
-
-def _turn(row: Mapping[str, Any]) -> str:
-    return links.read(row.get("dialogue_id"), row.get("turn_index"), record_id=row.get("record_id"))
 
 
 def _columns(row: Mapping[str, Any], choices: Choices) -> dict[str, list[str]]:

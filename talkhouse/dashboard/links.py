@@ -1,12 +1,10 @@
-"""Addresses of pages, relative to one another: each leads to exactly what its parameters say.
-
-What a page has as options of a choice is in its address as it is shown.
-"""
+"""Addresses of pages, relative to one another, and how the turn that an address names comes into sight."""
 
 import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
+from talkhouse.dashboard.text import html
 from talkhouse.visible import visible
 
 
@@ -32,7 +30,7 @@ def tasks(task: str, **choices: str | int) -> str:
 
 
 def sql(query: str) -> str:
-    """Return the address of the console with a query, which runs when the reader says so."""
+    """Return the address of the console with a query, which runs when the reader starts it."""
     return _address("sql", {"query": query})
 
 
@@ -62,3 +60,23 @@ _PAGES = {"home", "read", "tasks", "quality", "ask", "sql", "scores", "overview"
 
 def _address(page: str, parameters: Mapping[str, str | int | Sequence[str]]) -> str:
     return f"{page}?{urlencode(parameters, doseq=True)}" if parameters else page
+
+
+SCRIPT = (
+    "{const turn = document.querySelector('.turn.here');"
+    " const page = document.querySelector('[data-testid=stMainBlockContainer]');"
+    " if (turn && page) {"
+    " const grown = new ResizeObserver(() => turn.scrollIntoView({block: 'center'}));"
+    " const leave = () => grown.disconnect();"
+    " turn.scrollIntoView({block: 'center'});"
+    " turn.focus({preventScroll: true});"
+    " grown.observe(page);"
+    " for (const act of ['wheel', 'keydown', 'pointerdown']) addEventListener(act, leave, {once: true});"
+    " setTimeout(leave, 3000);}}"
+)
+"""What is drawn above the turn afterwards moves it, so for a moment it is followed, until somebody does something."""
+
+
+def arrival_html(place: str) -> str:
+    """Return what scrolls to the turn that is marked, once for each place; to be drawn after the conversation."""
+    return f'<span hidden title="{html(place, lines=False)}"></span><script>{SCRIPT}</script>'

@@ -38,7 +38,7 @@ class Facts:
 
     citation: str
     rows_sql: str | None = None
-    """The query of the rows that it is made of; None where its own query tells no more."""
+    """The query of the rows that it is made of; None where that is its own query."""
     count: int = 0
     first: pl.DataFrame = field(default_factory=pl.DataFrame)
     sources: pl.DataFrame = field(default_factory=pl.DataFrame)
@@ -159,7 +159,7 @@ def _draw_opened(opened: Warehouse, title: str, sql: str, number: str) -> None:
         st.dataframe(facts.first.to_arrow(), hide_index=True, placeholder=NOTHING)
         st.link_button("See them on the SQL page", links.sql(facts.rows_sql), icon=":material/table_rows:")
     if facts.rows_sql and not facts.sources.height:
-        st.caption("These rows name no record, so that no one place in a published file is theirs.")
+        st.caption("These rows name no record, so they have no single place in a published file.")
     if facts.sources.height:
         st.markdown("Where these are in the published files:")
         columns = [ChartField(name, _TITLES[name]) for name in facts.sources.columns]

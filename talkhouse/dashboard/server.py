@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from talkhouse.content_policy import source
-from talkhouse.dashboard.reading.arrival import SCRIPT
-from talkhouse.dashboard.streamlit_options import ADDRESS, NAMES
+from talkhouse.dashboard.guard import ADDRESS, NAMES, PARAMETER, Guard, impose
+from talkhouse.dashboard.links import SCRIPT
 from talkhouse.schema.errors import TalkhouseError, UsageError
 
 _PAGE = """<!DOCTYPE html>
@@ -86,9 +86,9 @@ _END = 5
 
 
 def listen(asked: int | None) -> socket.socket:
-    """Take a port: the one asked for, or the first free one; raises UsageError.
+    """Bind a port: the one asked for, or the first free one; raises UsageError.
 
-    From here on nobody else can have it, so the address can be told.
+    From here on nobody else can have it, so the address can be printed.
     """
     for port in [asked] if asked is not None else range(FIRST_PORT, FIRST_PORT + _PORTS):
         taken = socket.socket()
@@ -117,22 +117,16 @@ def new_token() -> str:
 
 def address(port: int, token: str | None) -> str:
     """Return the address to open."""
-    from talkhouse.dashboard.guard import PARAMETER
-
     return f"http://{ADDRESS}:{port}" + (f"/?{PARAMETER}={token}" if token else "")
 
 
 def serve(warehouse: Path, taken: socket.socket, token: str | None, *, browser: bool) -> None:
     """Serve the pages until Ctrl-C; ``token`` is None for pages that anybody on this machine may read."""
-    from talkhouse.dashboard import streamlit_options
-
     os.environ["TALKHOUSE_DB"] = str(warehouse.absolute())
     port = int(taken.getsockname()[1])
     # Before anything of Streamlit's is set up.
-    streamlit_options.impose(port)
+    impose(port)
     _make_shared()
-    from talkhouse.dashboard.server import opened
-
     # The server ends by itself and then sends itself the signal that it was ended by: let that be Ctrl-C's, with which
     # Python cleans up, also where it was another's.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -168,9 +162,6 @@ def _below(kind: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
 def _run(taken: socket.socket, port: int, token: str | None) -> None:
     import uvicorn
     from streamlit.starlette import App
-
-    from talkhouse.dashboard.guard import Guard
-    from talkhouse.dashboard.server import pages_policy
 
     config = uvicorn.Config(
         Guard(App(APP), port, token, pages_policy(port)),

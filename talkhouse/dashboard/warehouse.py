@@ -14,6 +14,7 @@ from talkhouse import migrations
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.fields import frame
 from talkhouse.charts.view_cache import Connect, ViewCache, often_asked
+from talkhouse.explore.schemes import Schemes, schemes_of, schemes_sql
 from talkhouse.queries.catalogue import BI, Catalogue, catalogue_of
 from talkhouse.query import sandbox
 from talkhouse.schema import warehouse
@@ -29,7 +30,7 @@ MEMORY = "30%"
 
 MEMORY_BESIDE = "5%"
 """Of the machine, for a file beside the warehouse: the shares of all that the pages run are added up in
-``talkhouse.dashboard.command``."""
+``talkhouse.dashboard.download``."""
 
 _ONE_BESIDE = threading.Lock()
 """Each opening has its own memory: so there is one at a time."""
@@ -39,6 +40,9 @@ ONE_READS = threading.Lock()
 
 _CACHED = 500
 """Results that are kept; each is at most some thousand rows."""
+
+_MOST_LABELS = 1_000
+"""Labels of a scheme that pages know in their order."""
 
 CORPORA = """
 select
@@ -99,6 +103,11 @@ class Warehouse:
         """Return all rows of a query; a second time from memory."""
         return _rows(self.connection, self.version, sql, dict(values or {}), str)
 
+    def schemes(self, corpus_id: str) -> Schemes:
+        """Return the annotation schemes of a corpus, each with its first labels."""
+        sql = schemes_sql("starts_with(schemes.scheme, $corpus || '.')", _MOST_LABELS)
+        return schemes_of(self.rows(sql, {"corpus": corpus_id}).iter_rows())
+
     def rows_of_pages(self, sql: str) -> pl.DataFrame:
         """Return all rows of a query that pages ask as they are; a view that several of them ask is computed once."""
         with self._holding:  # not at once: pages without charts are there also where a dashboard is broken
@@ -139,7 +148,7 @@ def limited(con: duckdb.DuckDBPyConnection, path: Path, seconds: float = SECONDS
         raise QueryFailed(
             "the query took too long and was stopped",
             expected=f"an end within {seconds:g} s",
-            next_step="choose less: one corpus, one split",
+            next_step="choose fewer rows: one corpus, one split",
         ) from error
     finally:
         done.set()

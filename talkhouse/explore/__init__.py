@@ -1,1 +1,1 @@
-"""What is in a warehouse: status, findings, views, the data dictionary, search, and one dialogue or record."""
+"""What is in a warehouse: status, findings, views, search, schemes, and a dialogue as people read it."""

@@ -14,7 +14,8 @@ from requests import Response
 from talkhouse.fetch import checks
 from talkhouse.fetch.checks import Expected, check, check_size
 from talkhouse.fetch.client import Client, NotFetched, Patience, TryAgain, host_of, pieces
-from talkhouse.ingest.corpus import MakerProgress, Source
+from talkhouse.ingest.corpus import Source
+from talkhouse.ingest.progress import Progress
 
 MOST = 64 * 10**9
 """Bytes of a file of which no size is known."""
@@ -48,7 +49,7 @@ class Download:
         part: Path,
         client: Client,
         patience: Patience,
-        progress: MakerProgress,
+        progress: Progress,
     ) -> None:
         self.moved: str | None = None
         """The address to which the file has moved for good."""

@@ -11,7 +11,8 @@ from talkhouse.fetch.checks import Expected, check
 from talkhouse.fetch.client import Client, NotFetched, Patience, ServerDown, host_of
 from talkhouse.fetch.download import Download
 from talkhouse.fetch.places import Fetched, Places, is_open_to_changes, read_record, write_record
-from talkhouse.ingest.corpus import Corpus, MakerProgress, Source
+from talkhouse.ingest.corpus import Corpus, Source
+from talkhouse.ingest.progress import Progress
 from talkhouse.schema.errors import FetchFailed, UsageError
 from talkhouse.system.atomic_output import Messages, atomic_file, output_errors
 from talkhouse.system.files import sync
@@ -80,7 +81,7 @@ def plan(corpus: Corpus, sources: Sequence[Source], data: Path) -> FetchRequest:
     return FetchRequest(corpus, places, tuple(there), tuple(wanted), tuple(wrong))
 
 
-def fetch(request: FetchRequest, progress: MakerProgress, patience: Patience) -> Iterator[Fetched | FetchFailed]:
+def fetch(request: FetchRequest, progress: Progress, patience: Patience) -> Iterator[Fetched | FetchFailed]:
     """Fetch what is wanted, one file after the other, and yield what became of each.
 
     Raises UsageError where the folder can't be written or somebody else fetches this corpus, OutputFailed for a full
@@ -106,7 +107,7 @@ def _outcome(
     request: FetchRequest,
     client: Client,
     patience: Patience,
-    progress: MakerProgress,
+    progress: Progress,
     down: set[str],
 ) -> Fetched | FetchFailed:
     source, places = wanted.source, request.places

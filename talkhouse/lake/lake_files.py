@@ -15,10 +15,10 @@ from pyarrow.lib import RecordBatch, field, schema
 from sqlalchemy import Table
 from sqlalchemy import Table as Declared
 
+from talkhouse.ingest.progress import Progress
 from talkhouse.lake.warehouses import SHARED, Warehouses
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeColumn, LakeFile, LakeManifest, is_whole, sha256
-from talkhouse.progress import Progress
 from talkhouse.query.expressions import Column as Expression
 from talkhouse.query.row_stream import OnRows, Rows, row_groups
 from talkhouse.schema import warehouse

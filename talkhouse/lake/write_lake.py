@@ -12,6 +12,7 @@ import duckdb
 from msgspec import structs
 
 from talkhouse import migrations
+from talkhouse.ingest.progress import Progress
 from talkhouse.lake import folder, lake_files
 from talkhouse.lake.folder import LakeState, LakeWorkspace
 from talkhouse.lake.lake_files import Plan, PlannedCorpus, PlannedTable, make_plan
@@ -20,7 +21,6 @@ from talkhouse.lake_format.documents import are_there, documents
 from talkhouse.lake_format.documents import write as write_documents
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import FORMAT, LakeFile, LakeManifest, LakeTable
-from talkhouse.progress import Progress
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import OutputFailed, SchemaMismatch
 from talkhouse.schema.guard import Settings

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import duckdb
 from psycopg import Connection
 
+from talkhouse.ingest.progress import Progress
 from talkhouse.postgres.column_types import Proof, hash_here, line, proof, select_proof_here
 from talkhouse.postgres.plan import VERSION, PublicationPlan, PublishedRelation, RelationKind, there
 from talkhouse.postgres.server import run, version
-from talkhouse.progress import Progress
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING

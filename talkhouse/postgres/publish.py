@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 from psycopg import Connection
 
+from talkhouse.ingest.progress import Progress
 from talkhouse.postgres.column_types import SETUP, Proof
 from talkhouse.postgres.load import check_nul, load
 from talkhouse.postgres.own import marked, own_relations, owners
@@ -25,7 +26,6 @@ from talkhouse.postgres.replace import (
     replaceable,
 )
 from talkhouse.postgres.server import connected, locked, run, where
-from talkhouse.progress import Progress
 from talkhouse.query.sandbox import failure
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.guard import configure

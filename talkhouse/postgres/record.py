@@ -12,11 +12,11 @@ import psycopg
 from psycopg import Connection
 from psycopg.types.json import Json
 
+from talkhouse.ingest.progress import Progress
 from talkhouse.postgres.column_types import Proof, proof, select_proof_there
 from talkhouse.postgres.own import TABLE, VIEW, relations, writers
 from talkhouse.postgres.plan import Options, PublicationPlan, PublishedRelation, RelationKind
 from talkhouse.postgres.server import run, where
-from talkhouse.progress import Progress
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import identifier, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING

@@ -7,6 +7,7 @@ from typing import Any
 
 from psycopg import Connection
 
+from talkhouse.ingest.progress import Progress
 from talkhouse.postgres.column_types import Proof
 from talkhouse.postgres.load import proof_here
 from talkhouse.postgres.own import TABLE, VIEW, relations
@@ -14,7 +15,6 @@ from talkhouse.postgres.plan import Options, PublicationPlan, RelationKind, make
 from talkhouse.postgres.publish import configured
 from talkhouse.postgres.record import FORMAT, CopyDifference, Published, differences, read_record
 from talkhouse.postgres.server import connected, locked, where
-from talkhouse.progress import Progress
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.opened import Warehouse

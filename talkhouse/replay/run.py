@@ -9,7 +9,6 @@ from typing import NamedTuple
 import duckdb
 
 from talkhouse.build.plan import Plan, PublishedState, present, read_published
-from talkhouse.build.progress import BuildObserver
 from talkhouse.build.quality_gate import check_quarantine
 from talkhouse.build.request import BuildRequest, Input, QuarantineLimit
 from talkhouse.build.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
@@ -19,6 +18,7 @@ from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
+from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.ingest.sources import FileBuffer, SourceFile
 from talkhouse.restore.output_paths import RestoredSource, sources
@@ -74,7 +74,7 @@ class ReplayResult:
 
 def replay(
     path: Path,
-    progress: BuildObserver,
+    progress: Progress,
     *,
     only: tuple[str, ...] = (),
     wait: bool = True,
@@ -97,7 +97,7 @@ def replay(
     known = all_corpora(corpus_roots)
     with (
         explain_failures(path, memory_limit),
-        acquire_workspace(path, wait=wait, on_wait=progress.waiting) as workspace,
+        acquire_workspace(path, wait=wait, on_wait=progress.note) as workspace,
     ):
         with warehouse.connect(workspace.old, shown=path) as con:
             names = _quarantined(con, only)

@@ -9,6 +9,7 @@ import duckdb
 from talkhouse import queries
 from talkhouse.charts.declared import NumberFormat
 from talkhouse.charts.view_cache import ViewCache
+from talkhouse.explore.schemes import LabelScheme, schemes_of, schemes_sql
 from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, path_for
 from talkhouse.overlap.read import OverlapSummary, read, sentences
 from talkhouse.report.tables import ReportTable, of_rows, table
@@ -116,14 +117,6 @@ QUERIES = (_CORPORA, _SIZES, _TASKS, *(2 * (_SPLITS, _LABELS)), _AGREEMENT, _SUB
 _CHECKS = "select condition, severity, offending from meta.checks order by offending = 0, severity, check_name"
 
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
-
-_SCHEMES = """
-select
-    scheme, description, target, kind,
-    list({label: label, meaning: meaning} order by label) filter (where label is not null) as labels,
-from main.schemes left join main.labels using (scheme) group by all order by scheme
-"""
-
 
 _AGREEMENT_HEADS: dict[str, tuple[str, NumberFormat | None]] = {
     "scheme": ("Scheme", None),
@@ -233,7 +226,7 @@ def findings(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 
 def checks(con: duckdb.DuckDBPyConnection) -> ReportTable:
     """Return what the checks of the build found, those that found something first."""
-    return table(con, _CHECKS, {"What should be true": None, "Severity": None, "Rows that offend": _INTEGER})
+    return table(con, _CHECKS, {"What should be true": None, "Severity": None, "Offending rows": _INTEGER})
 
 
 def exceptions(con: duckdb.DuckDBPyConnection) -> ReportTable:
@@ -268,16 +261,14 @@ def overlap(warehouse: Warehouse) -> Overlap:
     """Return what the file beside a warehouse says, the most affected places first; it is not computed here."""
     path = path_for(warehouse.path)
     if not path.exists():
-        return Overlap(
-            "It was not computed: talkhouse overlap does that, and a report that is written after it has it."
-        )
+        return Overlap("It was not computed. Run talkhouse overlap, and write the report again.")
     try:
         found = read(path)
     except TalkhouseError as error:
         return Overlap(f"{FILE} beside the warehouse is not used: {error.what}.")
     if found.fingerprint != fingerprint(warehouse.con, identifier(warehouse.database)):
         return Overlap(
-            f"{FILE} is of another state of the warehouse, and is not used; talkhouse overlap computes it again."
+            f"{FILE} belongs to another state of the warehouse and is not used; talkhouse overlap computes it again."
         )
     rows = [
         {
@@ -293,6 +284,6 @@ def overlap(warehouse: Warehouse) -> Overlap:
     return Overlap(found=found, sentences=sentences(found), matrix=of_rows(rows, _OVERLAP_HEADS))
 
 
-def schemes(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-    """Return the annotation schemes with their labels and what these mean."""
-    return dicts(con.execute(_SCHEMES))
+def schemes(con: duckdb.DuckDBPyConnection) -> dict[str, LabelScheme]:
+    """Return the annotation schemes, by name."""
+    return dict(sorted(schemes_of(con.execute(schemes_sql()).fetchall()).items()))

@@ -4,15 +4,18 @@ Which they are depends on the rows alone. Their texts are there only where the l
 authors, as ``talkhouse export`` gives such rows without being asked to accept terms.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 
-from talkhouse.charts.colours import PLAIN, label_colours
-from talkhouse.charts.conversations import conversations
-from talkhouse.charts.headlines import FilledHeadline
+from talkhouse.charts.declarations import conversations
+from talkhouse.charts.words import FilledHeadline
+from talkhouse.explore.dialogue import of_default, show
+from talkhouse.explore.schemes import PLAIN, BarPart, LabelScheme, Schemes
+from talkhouse.explore.turns import DialogueTurn, Votes, readable
 from talkhouse.query.selection import select
 from talkhouse.query.terms import parts_of
 from talkhouse.schema.sql import dicts
@@ -55,39 +58,9 @@ from counted inner join middles using (corpus_id)
 qualify row_number() over (partition by corpus_id order by abs(turn_count - middle), dialogue_id) = 1
 """
 
-_TURNS = """
-select turn_index, coalesce(speaker_name, speaker_id, role) as speaker, left(text, $most + 1) as text
-from bi.turns
-where dialogue_id = $dialogue and turn_index between $first and $last
-order by turn_index
-"""
-
-_VOTES = """
-select turn_index, scheme, label, sum(vote_count)::bigint as vote_count, max(annotator_count) > 1
-from bi.label_counts
-where
-    dialogue_id = $dialogue and is_default and turn_index between $first and $last
-    and not list_contains($hidden, scheme)
-group by turn_index, scheme, label
-order by turn_index, scheme, label
-"""
+_DEFAULT = "select release from bi.default_releases where dialogue_id = ?"
 
 _CORPUS = "select dialogue_id, corpus_id from main.dialogues where list_contains(?, dialogue_id)"
-
-
-@dataclass(frozen=True)
-class LabelShare:
-    """A part of a bar: a label, and how many gave it."""
-
-    label: str
-    meaning: str
-    count: int
-    start: float
-    """Where it begins, in percent of the bar."""
-    share: float
-    """How wide it is, in percent of the bar."""
-    colour: str
-    is_majority: bool
 
 
 @dataclass(frozen=True)
@@ -98,7 +71,7 @@ class ExampleTurn:
     speaker: str
     text: str
     is_cut: bool
-    bars: dict[str, list[LabelShare]]
+    bars: dict[str, list[BarPart]]
     """Scheme with several votes -> how often each label was given."""
     labels: list[tuple[str, str, str]]
     "Scheme, label and meaning, where one was given."
@@ -130,18 +103,7 @@ class DialogueExample:
         return f"{self.id}-turn-{turn.turn_index}"
 
 
-@dataclass(frozen=True)
-class LabelledScheme:
-    """What is declared of the labels of a scheme."""
-
-    scale: Any
-    meanings: dict[str, str]
-    """By label, in their declared order."""
-
-
-def examples(
-    warehouse: Warehouse, said: Iterable[FilledHeadline], known: dict[str, LabelledScheme]
-) -> list[DialogueExample]:
+def examples(warehouse: Warehouse, said: Iterable[FilledHeadline], known: Schemes) -> list[DialogueExample]:
     """Return the examples of all corpora, each dialogue once; ``known``: what is declared of the labels of schemes."""
     con = warehouse.con
     of_corpora = _usual(con) | _disputed(con)
@@ -189,7 +151,7 @@ def _disputed(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
     """Return for each corpus the turn of which its annotators say the most different things."""
     chosen = {}
     for corpus_id, dialogue_id, turn_index, scheme, bits, tied_count in con.execute(_DISPUTED).fetchall():
-        tied = f"; {tied_count:,} turns tie, and this is the first of them by its id" if tied_count > 1 else ""
+        tied = f"; {tied_count:,} turns tie, of which this is the first by id" if tied_count > 1 else ""
         why = f"Turn {turn_index} has the most disagreement on {scheme}: an entropy of {bits:.2f} bits{tied}."
         chosen[corpus_id] = _About(corpus_id, dialogue_id, turn_index, why)
     return chosen
@@ -203,34 +165,33 @@ def _usual(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
     }
 
 
-def _turns(warehouse: Warehouse, about: _About, known: dict[str, LabelledScheme]) -> list[ExampleTurn]:
+def _turns(warehouse: Warehouse, about: _About, known: Schemes) -> list[ExampleTurn]:
+    """Return the turns around the one that the example is about, with the labels of the default publication."""
     shown = conversations(about.corpus_id, warehouse.query_files)
     turn_index = about.turn_index or 0
-    ends = {
-        "dialogue": about.dialogue_id,
-        "first": max(turn_index - _BEFORE, 0),
-        "last": (turn_index or _BEFORE) + _AFTER,
-    }
-    votes: dict[int, list[tuple[str, str, int, bool]]] = {}
-    hidden = {**ends, "hidden": list(shown.hidden if shown else ())}
-    for index, *vote in warehouse.con.execute(_VOTES, hidden).fetchall():
-        votes.setdefault(index, []).append((vote[0], vote[1] or "", vote[2], vote[3]))
-    rows = dicts(warehouse.con.execute(_TURNS, {**ends, "most": _LETTERS}))
-    return [_turn(row, votes.get(row["turn_index"], []), known) for row in rows]
+    first, last = max(turn_index - _BEFORE, 0), (turn_index or _BEFORE) + _AFTER
+    found = show(warehouse.con, about.dialogue_id)
+    releases = warehouse.con.execute(_DEFAULT, [about.dialogue_id]).fetchall()
+    records = of_default(found["records"], [release for (release,) in releases])
+    hidden = shown.hidden if shown else ()
+    return [
+        _turn(turn, [one for one in turn.votes if one.scheme not in hidden], known)
+        for turn in readable(found, records).turns
+        if turn.row and first <= turn.turn_index <= last
+    ]
 
 
-def _turn(
-    row: dict[str, Any], votes: Iterable[tuple[str, str, int, bool]], known: dict[str, LabelledScheme]
-) -> ExampleTurn:
-    text = row["text"] or ""
-    bars, labels = dict[str, dict[str, int]](), []
-    for scheme, label, count, is_voted in votes:
-        if is_voted:
-            bars.setdefault(scheme, {})[label] = count
+def _turn(turn: DialogueTurn, votes: Iterable[Votes], known: Schemes) -> ExampleTurn:
+    counts, labels = dict[str, Counter[str]](), []
+    for one in votes:
+        if one.annotators > 1:
+            counts.setdefault(one.scheme, Counter()).update(dict(one.counts))
         else:
-            labels.append((scheme, label, known[scheme].meanings.get(label, "")))
-    shown = {scheme: _bar(known[scheme], counts) for scheme, counts in bars.items()}
-    return ExampleTurn(row["turn_index"], row["speaker"], text[:_LETTERS], len(text) > _LETTERS, shown, labels)
+            labels += [(one.scheme, label, known[one.scheme].labels.get(label, "")) for label, _ in one.counts]
+    bars = {scheme: _bar(known[scheme], given) for scheme, given in counts.items()}
+    speaker = turn.speaker or (turn.row or {})["speaker_id"] or (turn.row or {})["role"]
+    text = turn.text
+    return ExampleTurn(turn.turn_index, speaker, text[:_LETTERS], len(text) > _LETTERS, bars, labels)
 
 
 _MOST_LABELS = len(PLAIN)
@@ -252,39 +213,12 @@ group by all
 order by label_counts.scheme, label_counts.release
 """
 
-_SCHEMES = """
-select scheme, scale, label, meaning
-from main.schemes
-left join main.labels using (scheme)
-order by scheme, label_index nulls last, label
-"""
+
+def _bar(scheme: LabelScheme, counts: Mapping[str, int]) -> list[BarPart]:
+    return scheme.including(counts).bar(counts)
 
 
-def labelled_schemes(con: duckdb.DuckDBPyConnection) -> dict[str, LabelledScheme]:
-    """Return what is declared of the labels of each scheme."""
-    known: dict[str, LabelledScheme] = {}
-    for scheme, scale, label, meaning in con.execute(_SCHEMES).fetchall():
-        labels = known.setdefault(scheme, LabelledScheme(scale, {})).meanings
-        if label is not None:
-            labels[label] = meaning or ""
-    return known
-
-
-def _bar(scheme: LabelledScheme, counts: dict[str, int]) -> list[LabelShare]:
-    """Return the parts of a bar, in the declared order of the labels; those that are not declared come last."""
-    others = sorted(counts.keys() - scheme.meanings.keys(), key=lambda label: (-counts[label], label))
-    colours = label_colours([*scheme.meanings, *others], scheme.scale if scheme.meanings else None)
-    total, most = sum(counts.values()), max(counts.values())
-    parts, start = list[LabelShare](), 0
-    for label, colour in colours.items():
-        if count := counts.get(label, 0):
-            place, share = round(100 * start / total, 3), round(100 * count / total, 3)
-            parts.append(LabelShare(label, scheme.meanings.get(label, ""), count, place, share, colour, count == most))
-            start += count
-    return parts
-
-
-def label_counts(con: duckdb.DuckDBPyConnection, known: dict[str, LabelledScheme]) -> list[dict[str, Any]]:
+def label_counts(con: duckdb.DuckDBPyConnection, known: Schemes) -> list[dict[str, Any]]:
     """Return how often each label was given, by scheme and release of the default publication.
 
     Labels that are too many for a bar are numbers or free texts, and are left out.

@@ -11,13 +11,11 @@ import polars as pl
 import vl_convert
 from markupsafe import Markup
 
-from talkhouse.charts.colours import palette
 from talkhouse.charts.declarations import DeclaredDashboard, metrics
 from talkhouse.charts.declared import Chart, ChartKind, Metric
-from talkhouse.charts.draw import draw
+from talkhouse.charts.draw import draw, with_units
 from talkhouse.charts.fields import ChartField, fields
-from talkhouse.charts.marks import with_units
-from talkhouse.charts.query import chart_sql, narrowed, sql_of_chart
+from talkhouse.charts.query import chart_sql, narrowed, palette, sql_of_chart
 from talkhouse.charts.view_cache import ViewCache, missing_files
 from talkhouse.charts.words import alternative, only_zero, single
 from talkhouse.queries.catalogue import BI

@@ -13,8 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards, metrics
-from talkhouse.charts.headlines import FilledHeadline, fill
 from talkhouse.charts.view_cache import ViewCache, often_asked
+from talkhouse.charts.words import FilledHeadline, fill
 from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.work import software
 from talkhouse.content_policy import source
@@ -24,7 +24,7 @@ from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.query.terms import parts_of_corpus
 from talkhouse.report import content
-from talkhouse.report.examples import examples, label_counts, labelled_schemes, places
+from talkhouse.report.examples import examples, label_counts, places
 from talkhouse.report.figures import Figure, figures
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_free
@@ -112,7 +112,7 @@ def _describe(warehouse: Warehouse, on_chart: Callable[[int], None]) -> dict[str
             "exceptions": content.exceptions(con),
             "tables": data_dictionary.tables(),
             "views": data_dictionary.views(con, warehouse.catalogue.views),
-            "schemes": content.schemes(con),
+            "schemes": content.schemes(con).values(),
         }
 
 
@@ -156,7 +156,7 @@ def _corpora(
     shown: dict[str, list[Figure]],
 ) -> list[dict[str, Any]]:
     con, cited = warehouse.con, bibtex_of(warehouse.corpora)
-    sheets, labels = datasheets(con, warehouse.database), labelled_schemes(con)
+    sheets, labels = datasheets(con, warehouse.database), content.schemes(con)
     every = examples(warehouse, [one for of_file in sentences.values() for one in of_file], labels)
     given = label_counts(con, labels)
     return [

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import duckdb
 import msgspec
 
-from talkhouse.explore.resolve_id import resolve
+from talkhouse.explore.dialogue import resolve
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.ingest.unloading.pieces import record_bytes, text_ids_of

@@ -16,11 +16,11 @@ from pyarrow import parquet
 from pyarrow.lib import ArrowException, RecordBatchReader
 
 from talkhouse import migrations
+from talkhouse.ingest.progress import Progress
 from talkhouse.lake_format.columns import check_columns, columns_of_all
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable, is_whole, read
-from talkhouse.progress import Progress
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import warehouse

@@ -136,7 +136,7 @@ def _query_context(declared: Chart, params: Mapping[str, Any]) -> dict[str, Any]
     query = {
         "columns": [_axis(declared, column) for column in declared.columns],
         "metrics": list(declared.metrics),
-        "orderby": _order(declared),
+        "orderby": [[name, name in declared.columns] for name in declared.order],
         "filters": [],
         "extras": {"where": f"({declared.where})" if declared.where else "", "having": ""},
         "row_limit": declared.limit,
@@ -162,10 +162,6 @@ def _axis(declared: Chart, column: str) -> Any:
             "timeGrain": TIMES[declared.grain].iso_8601,
         }
     return column
-
-
-def _order(declared: Chart) -> list[Any]:
-    return [[name, name in declared.columns] for name in declared.order]
 
 
 VERSION = "1.0.0"

@@ -7,12 +7,11 @@ from typing import Any
 
 from msgspec import structs
 
-from talkhouse.charts.colours import palette
 from talkhouse.charts.declarations import Metrics
 from talkhouse.charts.declared import COLUMNS, Chart, ChartKind, Dashboard, Filter, box_height, metric, rows_of_charts
 from talkhouse.charts.fields import Rows
-from talkhouse.charts.headlines import FilledHeadline
-from talkhouse.charts.query import DEFAULT
+from talkhouse.charts.query import DEFAULT, palette
+from talkhouse.charts.words import FilledHeadline
 from talkhouse.queries.files import Files
 from talkhouse.schema.sql import quoted
 from talkhouse.superset.charts import VERSION, condition, identity

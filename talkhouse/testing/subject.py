@@ -11,7 +11,6 @@ from typing import NamedTuple
 import duckdb
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
@@ -19,6 +18,7 @@ from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.known.declarations import is_declared
 from talkhouse.ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import all_corpora, folder_of, pick, rules_of, sample_of
 from talkhouse.ingest.sources import opened
 from talkhouse.queries.catalogue import BI, Catalogue

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from tests import sail_server
 from tests.lakes import lake_of

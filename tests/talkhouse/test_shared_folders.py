@@ -18,7 +18,7 @@ from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import NotAWarehouse, TalkhouseError, UsageError, WarehouseLocked
-from talkhouse.superset.datasets import database as superset_database
+from talkhouse.superset.bundle import database as superset_database
 from talkhouse.system.atomic_output import atomic_file, atomic_folder
 from talkhouse.system.folders import target_of, temporary_folder
 

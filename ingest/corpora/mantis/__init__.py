@@ -14,12 +14,12 @@ from talkhouse.ingest.corpus import (
     Datasheet,
     LicenceTerms,
     MakeOptions,
-    MakerProgress,
     People,
     Reference,
     Scheme,
     Source,
 )
+from talkhouse.ingest.progress import Progress
 
 DATASHEET = Datasheet(
     motivation=(
@@ -73,9 +73,7 @@ _DRIVE = "https://drive.google.com/uc?export=download&id="
 _NO_SUM = "the authors publish none, and neither does Google Drive"
 
 
-def _make(
-    inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: MakerProgress
-) -> Mapping[str, Any]:
+def _make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:
     # Needs an XML parser, which other commands spare.
     from talkhouse.ingest.corpora.mantis.make.from_dumps import make
 

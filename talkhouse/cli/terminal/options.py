@@ -1,6 +1,10 @@
-"""How commands are declared, and the options and arguments that several of them have."""
+"""How commands are declared and end, and the options and arguments that several of them have."""
 
-from collections.abc import Callable, Mapping
+import errno
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,10 +12,86 @@ from typing import Any, TypeVar
 import click
 
 from talkhouse.cli.terminal import completion
-from talkhouse.cli.terminal.command import Command
+from talkhouse.cli.terminal.console import reader_has_left
 from talkhouse.ingest.files.limits import LINKS_OPTION, described
 from talkhouse.schema.errors import UsageError
-from talkhouse.settings import name_corpus_folders
+from talkhouse.settings import database, name_corpus_folders
+from talkhouse.system import ctrl_c
+
+
+class _Help(click.HelpFormatter):
+    """Writes help: terms and headings in colours, which Click drops where there is no terminal."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write how the command is called."""
+        super().write_usage(prog, args, prefix or click.style("Usage: ", bold=True))
+
+    def write_heading(self, heading: str) -> None:
+        """Write the heading of a section."""
+        super().write_heading(click.style(heading, bold=True))
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs; an indented line, such as an example, stays as it is, to be copied."""
+        indent = " " * self.current_indent
+        for number, paragraph in enumerate(text.split("\n\n")):
+            head, *indented = paragraph.split("\n    ")
+            self.write("\n" * bool(number))
+            super().write_text(head)
+            self.write("".join(f"{indent}    {line.strip()}\n" for line in indented))
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:  # type: ignore[override]
+        """Write terms with what they mean."""
+        super().write_dl([(click.style(term, fg="cyan"), text) for term, text in rows], col_max, col_spacing)
+
+
+class _Context(click.Context):
+    formatter_class = _Help
+
+
+class Group(click.Group):
+    """Some commands under one name."""
+
+    context_class = _Context
+
+
+class Command(click.Command):
+    """A command: one line at Ctrl-C, none where the reader of its output has left, and no traceback of a bad file."""
+
+    context_class = _Context
+
+    def get_short_help_str(self, limit: int = 45) -> str:  # noqa: ARG002 - it wraps, and is never cut
+        """Return the first paragraph of the help."""
+        return " ".join(inspect.cleandoc(self.help or "").partition("\n\n")[0].split())
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _quiet_end(), ctrl_c.raises():
+            try:
+                return super().invoke(ctx)
+            except Exception:
+                if "duckdb" not in sys.modules:
+                    raise
+                from talkhouse.schema import warehouse
+
+                path = ctx.params.get("db")
+                with warehouse.explain_failures(database(path)):
+                    raise
+
+
+@contextmanager
+def _quiet_end() -> Iterator[None]:
+    """End without a traceback at Ctrl-C, with 130, and where the reader of the output has left, with 0."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        click.echo(str(interrupt) or "interrupted", err=True)
+        raise click.exceptions.Exit(130) from None
+    except OSError as error:
+        # A terminal that is gone raises EIO.
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            raise
+        raise reader_has_left() from None
+
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -106,10 +186,10 @@ against = click.option(
     "--against",
     metavar="PLACE",
     multiple=True,
-    help="Where examples may stand too, such as your training data: corpus/release/split, or the beginning of places "
-    "up to a slash (may be repeated).",
+    help="Where examples may also occur, such as your training data: corpus/release/split, or a prefix of it that "
+    "ends at a slash (may be repeated).",
 )
-accept_terms = flag("--accept-terms", help="Accept the terms of the corpora, which are shown without it.")
+accept_terms = flag("--accept-terms", help="Accept the terms of the corpora; without it, they are shown.")
 escape_formulas = flag(
     "--escape-formulas", help="In CSV and TSV, put an apostrophe before texts that a spreadsheet takes for formulas."
 )
@@ -129,7 +209,7 @@ def memory_limit(default: str | None = None) -> Callable[[_Function], _Function]
         metavar="SIZE",
         default=default,
         help="How much memory DuckDB may take: a size such as 2GB, or a share of the machine's memory. What does not "
-        "fit is written to the disk.",
+        "fit is spilled to disk.",
     )
 
 
@@ -137,15 +217,13 @@ input_limit = click.option(
     "--input-limit",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Read more of the files than corpora have; only for files that you trust (may be repeated). "
-    f"Defaults: {described()}.",
+    help=f"Raise a limit on what is read; only for files that you trust (may be repeated). Defaults: {described()}.",
 )
 follow_links = flag(
-    LINKS_OPTION,
-    help="Also follow links that lead out of the folder that was named; only where you trust whoever made it.",
+    LINKS_OPTION, help="Also follow links that lead outside the named folder; only if you trust whoever made it."
 )
-no_wait = flag("--no-wait", help="If another build is running, stop and say which, instead of waiting for it.")
-dry_run = flag("--dry-run", help="Publish nothing, and show what would be published.")
+no_wait = flag("--no-wait", help="If another build is running, report it and stop instead of waiting for it.")
+dry_run = flag("--dry-run", help="Show what would be published, without publishing it.")
 force = flag("--force", help="Replace existing files.")
 as_json = flag("--json", "as_json", help="Print JSON for programs.")
 

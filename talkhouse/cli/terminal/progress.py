@@ -10,8 +10,6 @@ from talkhouse.visible import visible
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from talkhouse.ingest.corpus import Corpus
-
 _REDRAWN = 0.1
 """Seconds after which the bar is drawn again."""
 
@@ -66,6 +64,10 @@ class ProgressBar:
             for task in self._bar.task_ids:
                 self._bar.remove_task(task)
 
+    def note(self, message: str) -> None:
+        """Print why nothing moves."""
+        self._printer.print(escape(message))
+
     def _started(self) -> "Progress":
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -94,40 +96,27 @@ class ProgressBar:
             bar.update(task.id, completed=self._size if size else self.records, counts=shown)
 
 
-class BuildProgress:
+class BuildProgress(ProgressBar):
     """Shows a build's progress: a bar, or where there is no terminal a line as each corpus begins and ends."""
 
-    def __init__(self) -> None:
-        self._bar = ProgressBar()
-        self._begun = 0.0
+    _step = ""
 
-    def __enter__(self) -> Self:
-        self._bar.__enter__()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._bar.__exit__()
-        if kind is not None and ctrl_c.came():
+    def __exit__(self, *raised: object) -> None:
+        super().__exit__(*raised)
+        if raised[0] is not None and ctrl_c.came():
             raise KeyboardInterrupt("interrupted; the published warehouse is unchanged") from None
 
-    def waiting(self, holder: str) -> None:
-        """Print that another build is running."""
-        errors.print(f"waiting for another build of this warehouse ({escape(holder)})")
-
-    def start(self, corpus: "Corpus", size: int) -> None:
-        """Begin a corpus, which has so many bytes."""
-        self._begun = time.monotonic()
-        self._bar.begin(f"reading {corpus.id}", size=size)
+    def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
+        """Show a new step, which reads so many bytes."""
+        super().begin(step, records=records, size=size, unit=unit)
+        self._step, self._started_at = step, time.monotonic()
         if not errors.is_terminal:
-            errors.print(f"reading {corpus.id}: {size / 1e6:,.1f} MB")
+            errors.print(f"{step}: {size / 1e6:,.1f} MB")
 
-    def advance(self, records: int, size: int) -> None:
-        """Move the bar."""
-        self._bar.advance(records, size)
-
-    def finish(self, corpus: "Corpus") -> None:
-        """Print how many records the corpus had."""
-        self._bar.end()
-        if not errors.is_terminal:
-            seconds = time.monotonic() - self._begun
-            errors.print(f"read {corpus.id}: {self._bar.records:,} records in {seconds:,.1f} s")
+    def end(self) -> None:
+        """Remove the step, and print how many records it had."""
+        super().end()
+        if self._step and not errors.is_terminal:
+            seconds = time.monotonic() - self._started_at
+            errors.print(f"{self._step.replace('reading', 'read', 1)}: {self.records:,} records in {seconds:,.1f} s")
+        self._step = ""

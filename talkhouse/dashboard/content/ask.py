@@ -13,7 +13,8 @@ from talkhouse.charts.declared import Chart, ChartKind, Metric
 from talkhouse.charts.fields import title
 from talkhouse.charts.query import DEFAULT, Choices, chart_sql, narrowed
 from talkhouse.charts.questions import Dimension
-from talkhouse.dashboard import chart_on_page, links, warehouse
+from talkhouse.dashboard import links, warehouse
+from talkhouse.dashboard.drawing import draw_on_page
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.queries.catalogue import BI
@@ -65,10 +66,10 @@ def page() -> None:
     """Draw the choices, then what they ask for."""
     st.title("Ask", anchor=False)
     opened = warehouse.current()
-    st.caption("Show a number by one thing over another. The address has the whole question: share it as it is.")
+    st.caption("Show a number by one column over another. The URL holds the whole question, so you can share it.")
     offered = _offered(opened)
     if not offered:
-        st.info("There is nothing to ask of: this warehouse has no corpora.")
+        st.info("There is nothing to ask about: this warehouse has no corpora.")
         return
     names = _labels((one, f"{one.of}: {one.metric.title}", one.name) for one in offered)
     example = {} if _EXAMPLE.keys() & {*st.query_params, *st.session_state} else _EXAMPLE
@@ -187,7 +188,7 @@ def _draw_answer(opened: Warehouse, asked: _Asked, chart: Chart, choices: Choice
     if reason := questions.refusal(asked.metric, chart, choices, several):
         st.warning(plain(reason), icon=":material/block:")
         return
-    chart_on_page.draw_on_page(opened, chart, choices, 2, opened.rows)
+    draw_on_page(opened, chart, choices, 2, opened.rows)
     sql = chart_sql(whole, {asked.name: asked.metric})
     with st.expander("Its SQL", icon=":material/database:"):
         st.code(sql, language="sql", wrap_lines=True)

@@ -1,32 +1,32 @@
-"""The page of a corpus: its charts, what a user should know of it, its licence, its tasks, and what was found in it."""
+"""The page of a corpus: its charts, datasheet, licence and citation, tasks and splits, overlap, and findings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import polars as pl
 import streamlit as st
 
+from talkhouse import queries
 from talkhouse.charts.declarations import DeclaredDashboard
-from talkhouse.dashboard import about, drawing, links, overlap, warehouse
+from talkhouse.citation.formats import bibtex_of
+from talkhouse.dashboard import drawing, links, overlap, warehouse
+from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import linked, plain
+from talkhouse.dashboard.warehouse import Warehouse
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
+from talkhouse.query.terms import ASKED, parts_of_corpus
 from talkhouse.settings import corpus_folders
+from talkhouse.visible import visible
+from talkhouse.warehouse.build_facts import NOT_PUBLISHED, QUESTIONS, datasheets
+from talkhouse.warehouse.opened import Warehouse as Opened
 
 _CORPORA = """
 select corpus_id, title, description, homepage, licence, licence_url, terms, citation, languages, is_sample, made_from,
 from main.corpora
 order by title
 """
-
-_PARTS = {
-    "Datasheet": about.draw_datasheet,
-    "Licence and citation": about.draw_licence,
-    "Tasks and splits": about.draw_tasks,
-    "Overlap": overlap.draw_of_corpus,
-    "Findings": about.draw_findings,
-}
-"""What a page has beside charts, each drawn when it is asked for."""
 
 
 def pages(opened: warehouse.Warehouse, declared: list[DeclaredDashboard]) -> Iterator[st.Page]:
@@ -107,3 +107,173 @@ def _draw(corpus: dict[str, Any], declared: DeclaredDashboard | None) -> None:
 def _name(declared: DeclaredDashboard) -> str:
     title = declared.dashboard.title.removeprefix("Talkhouse: ")
     return title[:1].upper() + title[1:]
+
+
+_RELEASES = """
+select releases.release, releases.title, releases.description, count(*) as records
+from main.releases
+inner join main.records using (corpus_id, release)
+where corpus_id = $corpus
+group by all
+order by min(release_index)
+"""
+
+_SPLITS = """
+select splits.task, comments.comment, release, split, example_count, dialogue_count, turn_count
+from bi.splits
+left join duckdb_views() as comments
+    on comments.database_name = current_database()
+    and comments.schema_name = $corpus
+    and comments.view_name = splits.task
+where corpus_id = $corpus
+order by
+    splits.task,
+    release nulls first,
+    list_position(['train', 'validation', 'test'], standard_split) nulls last,
+    split
+"""
+
+_MOST_LABELS = 30
+"""Labels of a scheme that a page lists."""
+
+NOT_STATED = "not stated"
+"""What stands for a licence where there is none."""
+
+_SAMPLE = "What is loaded is an invented sample. This page describes the published corpus."
+
+Corpus = Mapping[str, Any]
+"""A row of ``main.corpora``."""
+
+
+def draw_datasheet(opened: Warehouse, corpus: Corpus) -> None:
+    """Draw what a user should know of a corpus before using it, and what its labels mean."""
+    with opened.connection() as con:
+        said = datasheets(con, Opened(con).database).get(corpus["corpus_id"], {})
+    if corpus["is_sample"]:
+        st.caption(_SAMPLE)
+    if not said:
+        st.info("This corpus declares no datasheet.")
+    for name, question in QUESTIONS.items() if said else ():
+        st.subheader(question, anchor=False)
+        answer = said.get(name) or f"{NOT_PUBLISHED.capitalize()}."
+        st.markdown("\n".join(f"- {plain(text)}" for text in answer) if isinstance(answer, list) else plain(answer))
+    _draw_releases(opened, corpus)
+    _draw_labels(opened, corpus)
+
+
+def _draw_releases(opened: Warehouse, corpus: Corpus) -> None:
+    rows = opened.rows(_RELEASES, {"corpus": corpus["corpus_id"]})
+    if rows.is_empty():
+        return
+    st.subheader("In which publications is it?", anchor=False)
+    if rows.height > 1:
+        st.markdown("Pages and charts count each turn once: in the first of these that has it.")
+    st.table(
+        {
+            "Release": [plain(name) for name in rows["release"]],
+            "What it is": [
+                f"**{plain(title)}**: {plain(text or '')}" if title else "not declared"
+                for title, text in rows.select("title", "description").iter_rows()
+            ],
+            "Records": [f"{count:,}" for count in rows["records"]],
+        },
+        border="horizontal",
+        hide_index=True,
+    )
+
+
+def _draw_labels(opened: Warehouse, corpus: Corpus) -> None:
+    schemes = opened.schemes(corpus["corpus_id"])
+    if schemes:
+        st.subheader("What do its labels mean?", anchor=False)
+    for scheme in schemes.values():
+        st.markdown(f"**{plain(scheme.name)}**: {plain(scheme.description)}")
+        known = [(label, meaning) for label, meaning in scheme.labels.items() if meaning][:_MOST_LABELS]
+        if known:
+            shown = {
+                "Label": [plain(label) or "(empty)" for label, _ in known],
+                "Meaning": [plain(meaning) for _, meaning in known],
+            }
+            st.table(shown, border="horizontal", hide_index=True)
+
+
+def draw_licence(opened: Warehouse, corpus: Corpus) -> None:
+    """Draw under which terms a corpus is, part by part, and how it is cited."""
+    st.subheader("Licence and terms", anchor=False)
+    if corpus["is_sample"]:
+        st.caption(_SAMPLE)
+    st.markdown(linked(corpus["licence"] or NOT_STATED, corpus["licence_url"]))
+    if corpus["terms"]:
+        st.markdown(plain(corpus["terms"]))
+    with opened.connection() as con:
+        warehouse = Opened(con)
+        parts = parts_of_corpus(warehouse, corpus["corpus_id"])
+        entry = bibtex_of(warehouse.corpora)[corpus["corpus_id"]]
+    if parts:
+        st.table(
+            {
+                "Part": [plain(part.part) for part in parts],
+                "Licence": [linked(part.spdx or "none", part.licence_url) for part in parts],
+                "It asks": ["; ".join(ASKED[flag] for flag in part.flags) or "nothing" for part in parts],
+                "Note": [plain(part.note) for part in parts],
+            },
+            border="horizontal",
+            hide_index=True,
+        )
+    st.subheader("How to cite it", anchor=False)
+    st.code(visible(corpus["citation"], lines=True), language=None, wrap_lines=True)
+    st.code(visible(entry, lines=True), language=None, wrap_lines=True)
+    st.markdown(linked("Home page of the corpus", corpus["homepage"]))
+
+
+def draw_tasks(opened: Warehouse, corpus: Corpus) -> None:
+    """Draw the tasks of a corpus with the examples of each split, from which one gets to them."""
+    rows = opened.rows(_SPLITS, {"corpus": corpus["corpus_id"]})
+    if rows.is_empty():
+        st.info("This corpus has no examples of tasks in this warehouse.")
+    for (task,), splits in rows.group_by("task", maintain_order=True):
+        st.subheader(plain(str(task)), anchor=False)
+        st.markdown(plain(splits["comment"][0] or ""))
+        st.table(_splits(f"{corpus['corpus_id']}.{task}", splits), border="horizontal", hide_index=True)
+
+
+def _splits(task: str, splits: pl.DataFrame) -> dict[str, list[str]]:
+    """Return the cells of a table: the splits of a task as links to their examples, with their sizes."""
+    cells: dict[str, list[str]] = {"Release": [], "Split": [], "Examples": [], "Dialogues": [], "Turns": []}
+    for row in splits.to_dicts():
+        chosen = {f"task_{name}": row[name] for name in ("release", "split") if row[name] is not None}
+        cells["Release"].append(plain(row["release"] or ""))
+        cells["Split"].append(linked(row["split"] or "all", links.tasks(task, **chosen)))
+        for name in ("example", "dialogue", "turn"):
+            cells[f"{name.title()}s"].append(f"{row[f'{name}_count']:,}")
+    return cells if any(cells["Release"]) else {name: cells[name] for name in cells if name != "Release"}
+
+
+def draw_findings(opened: Warehouse, corpus: Corpus) -> None:
+    """Draw which rules the files of a corpus break, with the way to each place."""
+    rules = opened.rows(queries.of_command("findings_by_rule"))
+    rules = rules.filter(pl.col("corpus_id") == corpus["corpus_id"])
+    if rules.is_empty():
+        st.markdown("Nothing was refused or warned about.")
+        return
+    st.markdown(f"{counted(int(rules['finding_count'].sum()), 'finding')}, by the rules that found them.")
+    st.table(
+        {
+            "Rule": [linked(rule, links.quality(rule)) for rule in rules["rule"]],
+            "Found": [f"{count:,}" for count in rules["finding_count"]],
+            "Severity": [plain(severity) for severity in rules["severity"]],
+            "When it applies": [plain(condition or "") for condition in rules["condition"]],
+        },
+        border="horizontal",
+        hide_index=True,
+    )
+
+
+_PARTS = {
+    "Datasheet": draw_datasheet,
+    "Licence and citation": draw_licence,
+    "Tasks and splits": draw_tasks,
+    "Overlap": overlap.draw_of_corpus,
+    "Findings": draw_findings,
+}
+"""What a page has beside charts, each drawn when it is asked for."""

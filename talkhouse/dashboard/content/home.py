@@ -9,8 +9,8 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Headline
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.dashboard import links, receipt, warehouse
-from talkhouse.dashboard.about import NOT_STATED
 from talkhouse.dashboard.content import quality
+from talkhouse.dashboard.content.corpus import NOT_STATED
 from talkhouse.dashboard.drawing import draw_headlines
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import linked, plain
@@ -53,7 +53,7 @@ def page() -> None:
     with opened.connection() as con:
         cited = bibtex_of(Warehouse(con).corpora)
     if not corpora:
-        st.info("This warehouse has no corpora yet. Build one with: `talkhouse build --data DIR`")
+        st.info("This warehouse has no corpora yet. Load some with: `talkhouse build --data DIR`")
         return
     of_all = [one for one in dashboards(opened.query_files) if one.folder == BI and one.name != quality.DASHBOARD]
     draw_headlines(opened, [headline for one in of_all for headline in one.dashboard.headlines])

@@ -10,8 +10,7 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ROWS, ChartKind
 from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import drawing, links, warehouse
-from talkhouse.dashboard.chart_on_page import draw_table
-from talkhouse.dashboard.drawing import draw_headlines
+from talkhouse.dashboard.drawing import draw_headlines, draw_table
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.visible import visible
@@ -60,7 +59,7 @@ _PLACES = [
 _CHECKED = [
     ChartField("result", "Result"),
     ChartField("condition", "What should be true"),
-    ChartField("offending", "Rows that offend", ROWS),
+    ChartField("offending", "Offending rows", ROWS),
     ChartField("check_name", "Check"),
 ]
 
@@ -68,7 +67,7 @@ _EXCEPTED = [
     ChartField("corpus_id", "Corpus"),
     ChartField("check_name", "Check"),
     ChartField("scope", "Where"),
-    ChartField("reason", "Why it is meant so"),
+    ChartField("reason", "Why it is intended"),
 ]
 
 _MOST_PLACES = 1_000
@@ -136,7 +135,9 @@ def _draw_checks(opened: warehouse.Warehouse) -> None:
     checks = opened.rows(_CHECKS)
     passing = checks.filter(pl.col("result") == "passes")
     st.header("Checks", anchor=False)
-    st.markdown(f"{passing.height:,} of {checks.height:,} checks of the last build pass; errors would have stopped it.")
+    st.markdown(
+        f"{passing.height:,} of {checks.height:,} checks of the last build pass; an error would have stopped it."
+    )
     if passing.height < checks.height:
         draw_table("Checks that found something", checks.filter(pl.col("result") != "passes"), _CHECKED)
     if passing.height:

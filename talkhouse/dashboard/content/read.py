@@ -1,17 +1,29 @@
-"""Read: find conversations, and read them with all that belongs to them."""
+"""Read: find conversations, and read them with their labels, the files that they come from and their licence."""
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
+from talkhouse.citation.formats import bibtex
+from talkhouse.citation.work import Citation
 from talkhouse.dashboard import reading, warehouse
-from talkhouse.dashboard.reading.conversation import draw_conversation
+from talkhouse.dashboard.links import arrival_html
+from talkhouse.dashboard.reading.declared import draw_declared
 from talkhouse.dashboard.reading.listing import draw_list
-from talkhouse.dashboard.reading.state import State, current, link
-from talkhouse.dashboard.text import html
+from talkhouse.dashboard.reading.selection import rows
+from talkhouse.dashboard.reading.state import State, current, draw, go, link
+from talkhouse.dashboard.reading.talk import Matches, Reading, talk_html
+from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import ONE_READS, Version, Warehouse
+from talkhouse.explore.dialogue import of_default, show
+from talkhouse.explore.search import Pattern, hits
+from talkhouse.explore.turns import facts as extra_facts
 from talkhouse.ingest.registry import all_corpora
+from talkhouse.made import not_published
 from talkhouse.restore.raw_record import raw
 from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible
@@ -58,3 +70,213 @@ def _record(_opened: Warehouse, version: Version, name: str) -> bytes:  # noqa: 
     # By the version, and not by what has it open, is a record known again.
     with ONE_READS, _opened.connection() as con:
         return raw(con, name, all_corpora(corpus_folders()))
+
+
+_CACHED = 20
+"""Conversations that are kept in memory."""
+
+_SCROLLS = 300
+"""Characters from which on a value may need more lines than are seen at once."""
+
+_OPEN = 3
+"""Up to so many records are seen without a click."""
+
+_RELEASES = """
+select releases.release, releases.title, defaults.release is not null as is_default
+from main.releases
+left join bi.default_releases as defaults
+    on defaults.release = releases.release and defaults.corpus_id = releases.corpus_id
+    and defaults.dialogue_id = $dialogue
+where releases.corpus_id = $corpus
+order by releases.release_index
+"""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of a corpus; ``is_default``: the default publication of the conversation is of it."""
+
+    name: str
+    title: str | None
+    is_default: bool
+
+    @property
+    def described(self) -> str:
+        """Its name with its title."""
+        return f"{self.name} ({self.title})" if self.title else self.name
+
+
+def draw_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
+    """Draw the dialogue or record that a state names; raises UsageError where there is none."""
+    way = st.container(horizontal=True, vertical_alignment="center")
+    with way:
+        link(here, "List", state.opened(), icon=":material/arrow_back:")
+    found = _found(opened, opened.version, state.record or state.dialogue)
+    dialogue = found["dialogue"]
+    if dialogue:
+        with way:
+            _draw_neighbours(opened, state, dialogue["dialogue_id"])
+    _draw_head(here, state, found)
+    _draw_talk(opened, state, found)
+    _draw_records(here, state, found["records"])
+    _draw_corpus(found["corpus"])
+
+
+@st.cache_data(max_entries=_CACHED, show_spinner=False)
+def _found(_opened: Warehouse, version: Version, name: str) -> dict[str, Any]:  # noqa: ARG001
+    # By the version, and not by what has it open, is a conversation known again.
+    with _opened.connection() as con:
+        return show(con, name)
+
+
+def _matches(opened: Warehouse, pattern: Pattern, dialogue_id: str) -> Matches:
+    """Find what is searched for, whoever says it."""
+    with opened.connection() as con:
+        pattern.check(con)
+        rows = con.execute(
+            f"select dialogue_id, turn_index from main.turns where dialogue_id = $dialogue and {pattern.condition}",
+            {"dialogue": dialogue_id, "pattern": pattern.text},
+        ).fetchall()
+        return {hit.turn_index: hit.matches for hit in hits(con, rows, pattern, 0)}
+
+
+def _draw_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
+    """Draw the turns with the labels of the default publication, or of all; mark the turn that the state names."""
+    dialogue, corpus_id = found["dialogue"], found["corpus"]["corpus_id"]
+    matches = _matches(opened, state.pattern, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
+    records, compare = found["records"], False
+    if found["kind"] == "dialogue":
+        releases = releases_of(opened, corpus_id, dialogue["dialogue_id"])
+        records = in_order(records, releases)
+        compare = _draw_comparison(state, records, releases)
+        records = records if compare else of_default(records, [one.name for one in releases if one.is_default])
+
+    def address(turn_index: int) -> str:
+        return state.shown(turn=turn_index).address
+
+    declared = draw_declared(opened, found, address, state.turn)
+    reading = Reading(
+        opened.schemes(corpus_id), matches, turn=state.turn, address=address, compare=compare, declared=declared
+    )
+    st.html(talk_html(found, reading, declared.shown(records)))
+    if state.turn >= 0:
+        st.html(arrival_html(f"{found['id']} {state.turn}"), unsafe_allow_javascript=True)
+
+
+def _draw_comparison(state: State, records: list[dict[str, Any]], releases: list[Release]) -> bool:
+    """Draw the choice to see all publications, where several have labels; return whether it is made."""
+    labelled = {record["release"] for record in records if record["annotations"]}
+    others = [release for release in releases if release.name in labelled and not release.is_default]
+    shown = [release for release in releases if release.is_default]
+    if not others or not shown:
+        return False
+    with st.container(horizontal=True, vertical_alignment="center"):
+        draw(st.toggle, "compare", state.compare, "Compare publications")
+        if not state.compare:
+            also = ", ".join(release.described for release in others)
+            st.caption(plain(f"Labels of {shown[0].described}; also published: {also}"))
+    return state.compare
+
+
+def releases_of(opened: Warehouse, corpus_id: str, dialogue_id: str) -> list[Release]:
+    """Return the releases of a corpus, the preferred one first; none where it has no more than one."""
+    rows = opened.rows(_RELEASES, {"corpus": corpus_id, "dialogue": dialogue_id})
+    return [Release(*row) for row in rows.iter_rows()]
+
+
+def in_order(records: Iterable[dict[str, Any]], releases: Sequence[Release]) -> list[dict[str, Any]]:
+    """Return records by the order of their releases; those of none come last."""
+    places = {release.name: place for place, release in enumerate(releases)}
+    return sorted(records, key=lambda record: places.get(record["release"], len(places)))
+
+
+def _draw_neighbours(opened: Warehouse, state: State, dialogue_id: str) -> None:
+    """Draw the ways to the conversations before and after this one in the list, and its place there."""
+    selection = state.selection
+    found = rows(opened, state.sort, selection.beside(), {**selection.values, "dialogue": dialogue_id})
+    for row in found.to_dicts():
+        for name, icon, key in (("previous", "chevron_left", "Left"), ("next", "chevron_right", "Right")):
+            st.button(
+                name.title(),
+                key=f"read.{name}",
+                icon=f":material/{icon}:",
+                type="tertiary",
+                shortcut=key,
+                disabled=row[name] is None,
+                on_click=go,
+                args=(state.opened(**(row[name] or {})),),
+            )
+        st.markdown(f":gray[{row['position']:,} of {row['dialogues']:,}]", width="content")
+
+
+def _draw_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
+    corpus, dialogue = found["corpus"], found["dialogue"] or {}
+    note = not_published(corpus)
+    tag_of_title = f" ({note})" if note else ""
+    started = f"{dialogue['started_at']:%Y-%m-%d %H:%M:%S}" if dialogue.get("started_at") else None
+    made_from = f"made from {dialogue['derived_from']}" if dialogue.get("derived_from") else None
+    head = tag("h1", "title", html(found["id"]), ' dir="auto"')
+    if dialogue.get("title"):
+        head += tag("div", "subtitle", html(dialogue["title"]), ' dir="auto"')
+    head += facts(
+        [corpus["title"] + tag_of_title, dialogue.get("domain"), dialogue.get("language"), started, made_from]
+    )
+    extra = dialogue.get("extra") if dialogue else found["records"][0]["extra"]
+    st.html(head + _table(extra_facts(extra)))
+    if found["kind"] == "record" and dialogue:
+        dialogue_id = dialogue["dialogue_id"]
+        label = f"This is one record of {plain(dialogue_id)}: show all"
+        link(here, label, state.opened(dialogue=dialogue_id), icon=":material/forum:")
+
+
+def _table(rows: Iterable[tuple[str, Any]]) -> str:
+    """Return names and values in two columns; what is not known is left out."""
+    cells = "".join(text("name", name) + _value(str(value)) for name, value in rows if value not in (None, ""))
+    return tag("div", "table", cells)
+
+
+def _value(value: str) -> str:
+    """Return a value; a long one, which scrolls, can be reached by keys."""
+    attributes = ' dir="auto" tabindex="0"' if len(value) > _SCROLLS else ' dir="auto"'
+    return tag("span", "value", html(value), attributes)
+
+
+def _draw_records(here: st.Page, state: State, records: list[dict[str, Any]]) -> None:
+    label = "Where it comes from" if len(records) == 1 else f"Where it comes from: {len(records):,} records"
+    with st.expander(label, expanded=len(records) <= _OPEN, icon=":material/description:"):
+        for record in records:
+            source = record["source"]
+            st.html(
+                _table(
+                    {
+                        "record": record["record_id"],
+                        "release": record["release"],
+                        "subset": record["subset"],
+                        "split": record["split"],
+                        "file": source["source_file_id"],
+                        "pointer": source["pointer"] or "(the whole file)",
+                        "sha256": source["sha256"],
+                    }.items()
+                )
+            )
+            with st.container(horizontal=True):
+                name = record["record_id"]
+                link(here, "As published", state.shown(source=name), icon=":material/data_object:")
+                if len(records) > 1:
+                    link(here, "Only this record", state.opened(record=name), icon=":material/filter_alt:")
+
+
+def _draw_corpus(corpus: dict[str, Any]) -> None:
+    with st.expander(f"Licence, terms and how to cite: {plain(corpus['title'])}", icon=":material/gavel:"):
+        st.html(
+            _table(
+                {
+                    "licence": corpus["licence"],
+                    "text": corpus["licence_url"],
+                    "terms": corpus["terms"],
+                    "home page": corpus["homepage"],
+                }.items()
+            )
+        )
+        for cited in (corpus["citation"], bibtex([Citation.from_corpus(corpus)])):
+            st.code(visible(cited, lines=True), language=None, wrap_lines=True)

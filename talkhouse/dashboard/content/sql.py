@@ -1,4 +1,4 @@
-"""The SQL page: the console, a query in a process of its own, and a chart of its rows by two choices."""
+"""The SQL page: an editor that completes names, a query in a process of its own, and a table or a chart of its rows."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,14 +6,15 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from talkhouse.charts import words
 from talkhouse.charts.declared import Chart, ChartKind, Metric, NumberFormat
 from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import fields
 from talkhouse.charts.questions import MOST_SERIES
-from talkhouse.dashboard import command, download, errors, query_editor, tables, warehouse
-from talkhouse.dashboard.query_editor import EXAMPLE_QUERIES
+from talkhouse.dashboard import download, errors, tables, warehouse
+from talkhouse.dashboard.download import MEMORY, queue_message, run_command
 from talkhouse.dashboard.tables import Table
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import Warehouse
@@ -65,8 +66,8 @@ def page() -> None:
     st.title("SQL", anchor=False)
     opened = warehouse.current()
     st.caption(
-        f"One query that reads: it sees the warehouse and nothing else, for {SECONDS} seconds and {ROWS:,} rows. "
-        "Names are completed as you type (Tab takes one), Ctrl+Enter runs it; a query from a link runs when you say so."
+        f"One read-only query, which sees nothing but the warehouse; at most {SECONDS} seconds and {ROWS:,} rows. "
+        "Names are completed as you type (Tab accepts), Ctrl+Enter runs it; a query from a link waits until you run it."
     )
     console, beside = st.columns([2, 1], gap="large")
     with beside:
@@ -75,7 +76,7 @@ def page() -> None:
         query = _draw_query(opened)
         result: _Result | None = st.session_state.get(_RESULT)
         if result:
-            __draw_chart_of(result)
+            _draw_result(result)
         if query.strip():
             download.draw(download.Rows("result", query=query))
 
@@ -85,8 +86,8 @@ def _draw_query(opened: Warehouse) -> str:
     above = st.container(horizontal=True)
     with above.popover("Examples", icon=":material/lightbulb:"):
         for title, example in EXAMPLE_QUERIES.items():
-            st.button(title, on_click=query_editor.take, args=(example,), type="tertiary")
-    query, is_asked = query_editor.draw(opened)
+            st.button(title, on_click=put_into_editor, args=(example,), type="tertiary")
+    query, is_asked = draw_editor(opened)
     if is_asked:
         st.session_state.pop(_RESULT, None)
         _remember(query)
@@ -103,10 +104,10 @@ def _draw_query(opened: Warehouse) -> str:
 def _draw_last() -> None:
     last: list[str] = st.session_state.get(_LAST, [])
     with st.popover("Last queries", icon=":material/history:", disabled=not last):
-        st.caption("Of this tab, until it is closed or loaded again. Nothing is stored.")
+        st.caption("Kept in this tab until it is closed or reloaded. Nothing is stored.")
         for index, query in enumerate(last):
             shown = plain(" ".join(query.split())[:_TITLE])
-            st.button(shown, on_click=query_editor.take, args=(query,), type="tertiary", key=f"last_{index}")
+            st.button(shown, on_click=put_into_editor, args=(query,), type="tertiary", key=f"last_{index}")
 
 
 def _remember(query: str) -> None:
@@ -122,15 +123,15 @@ def _run(query: str) -> _Result:
     with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
         output = Path(folder) / "rows.parquet"
         options = ["--texts", "--output", str(output), "--db", str(warehouse.path())]
-        limits = ["--limit", str(ROWS + 1), "--timeout", str(SECONDS), "--memory-limit", command.MEMORY]
+        limits = ["--limit", str(ROWS + 1), "--timeout", str(SECONDS), "--memory-limit", MEMORY]
         try:
-            command.run(
+            run_command(
                 ["sql", "-", *options, *limits],
                 Path(folder),
                 text=query,
                 seconds=SECONDS + _GRACE,
                 waiting=lambda passed: place.caption(f"Running: {passed:.0f} s"),
-                queued=lambda first: place.caption(command.before(first)),
+                queued=lambda first: place.caption(queue_message(first)),
             )
             rows = tables.read(output)
         except TalkhouseError as error:
@@ -142,7 +143,7 @@ def _stopped(query: str) -> None:
     st.session_state[_RESULT] = _Result(query, error="the query was stopped")
 
 
-def __draw_chart_of(result: _Result) -> None:
+def _draw_result(result: _Result) -> None:
     if result.rows is None:
         errors.show(result.error, "The query has no result.")
         return
@@ -162,7 +163,7 @@ def _draw_chosen(name: str, columns: list[str]) -> None:
     )
     selected = ", ".join(map(quoted, chosen)) or "*"
     query = f"select {selected}\nfrom {'.'.join(map(quoted, name.split('.')))}\nlimit 100"
-    st.button("Put into the query", icon=":material/input:", on_click=query_editor.take, args=(query,))
+    st.button("Put into the query", icon=":material/input:", on_click=put_into_editor, args=(query,))
 
 
 def _draw_relations(opened: Warehouse) -> None:
@@ -195,10 +196,10 @@ def _draw_choice() -> ChartKind | None:
 
 def _draw_chart_of(table: Table, kind: ChartKind) -> None:
     """Draw the choices of columns, then the chart of them; say why there is none."""
-    rows = _drawable(table)
+    rows = table.texts.with_columns(_whole(values) for values in table.numbers.values())
     numbers = [name for name, dtype in rows.schema.items() if dtype.is_numeric()]
     if not numbers or len(rows.columns) < 2:
-        st.info("A chart needs a column of numbers, and another one to stand along: select both.")
+        st.info("A chart needs a column of numbers and another column for its x axis: select both.")
         return
     first, second, third = st.columns(3)
     x = first.selectbox("Along", rows.columns, key="along", bind="query-params")
@@ -209,7 +210,7 @@ def _draw_chart_of(table: Table, kind: ChartKind) -> None:
         "By", [name for name in series if name != y], index=None, placeholder="Nothing", key="by", bind="query-params"
     )
     if y is None:
-        st.info("There is one column of numbers: choose another one to stand along.")
+        st.info("There is only one column of numbers: choose another column for the x axis.")
         return
     _draw_chart(rows, chart_of(kind, x, y, by))
 
@@ -234,11 +235,147 @@ def _draw_chart(rows: pl.DataFrame, chart: Chart) -> None:
     st.altair_chart(draw(chart, metrics, kept), width="stretch", alt=alternative)
 
 
-def _drawable(table: Table) -> pl.DataFrame:
-    """Return rows with numbers as such, whole ones as integers."""
-    return table.texts.with_columns(_whole(values) for values in table.numbers.values())
-
-
 def _whole(values: pl.Series) -> pl.Series:
     known = values.drop_nulls()
     return values.cast(pl.Int64) if (known == known.round()).all() else values
+
+
+_COMPONENT = "talkhouse.sql_editor"
+"""As pyproject.toml declares it, by which Streamlit finds its files."""
+
+_EDITOR_HTML = """
+<div class="editor">
+<label for="query">Query</label>
+<div class="inside">
+<textarea class="query" id="query" placeholder="from main.corpora" spellcheck="false" autocapitalize="off" readonly
+ autocomplete="off" aria-autocomplete="list" aria-haspopup="listbox" aria-controls="completions"></textarea>
+<div class="mirror" aria-hidden="true"></div>
+<ul class="list" id="completions" role="listbox" aria-label="Completions" hidden></ul>
+</div>
+<div class="status" role="status"></div>
+</div>
+"""
+
+_EDITOR_STYLE = """
+<style>
+.st-key-query textarea { font-family: "Source Code Pro", monospace; font-size: 0.875rem; tab-size: 4; }
+</style>
+"""
+
+_COMPLETIONS = """
+select schema_name || '.' || table_name, list([column_name, data_type] order by column_index)
+from duckdb_columns()
+where database_name = current_database() and not internal
+group by all
+order by all
+"""
+
+_QUERY = "query"
+"""Of the address, and of the session: the query as it is now."""
+
+_GIVEN = "query_given"
+"""The query that the address had last: another one comes from a link."""
+
+_EDITOR_VERSION = "query_version"
+"""Grows with each query that is put into the text area by the page: what is typed is not overwritten otherwise."""
+
+_EDITOR = "sql_editor"
+
+
+def draw_editor(opened: Warehouse) -> tuple[str, bool]:
+    """Draw the text area and what runs its query; return the query, and whether it is to be run."""
+    try:
+        editor = st.components.v2.component(_COMPONENT, html=_EDITOR_HTML, css="editor.css", js="editor.js")
+    except StreamlitAPIException:
+        # Without the package's pyproject.toml, as in a copy of the code that is not installed.
+        return _draw_plain()
+    _take_from_address()
+    version = st.session_state.setdefault(_EDITOR_VERSION, 0)
+    result = editor(
+        key=_EDITOR,
+        data={
+            "query": st.session_state[_QUERY],
+            "version": version,
+            "relations": [[name, columns] for name, columns in opened.rows(_COMPLETIONS).iter_rows()],
+        },
+        on_query_change=_on_typed,
+        on_run_change=lambda: None,
+    )
+    is_asked = st.button("Run", type="primary", icon=":material/play_arrow:")
+    query: str = st.session_state[_QUERY]
+    if query != st.query_params.get(_QUERY, ""):
+        st.query_params[_QUERY] = query
+    st.session_state[_GIVEN] = query
+    return query, is_asked or result.run is not None
+
+
+def put_into_editor(query: str) -> None:
+    """Put a query in the place of the one that is in the text area; to be called before it is drawn."""
+    st.session_state[_QUERY] = query
+    st.session_state[_EDITOR_VERSION] = st.session_state.get(_EDITOR_VERSION, 0) + 1
+
+
+def _draw_plain() -> tuple[str, bool]:
+    with st.form("console", border=False):
+        st.html(_EDITOR_STYLE)
+        query = st.text_area("Query", key=_QUERY, bind="query-params", height=200, placeholder="from main.corpora")
+        return query, st.form_submit_button("Run", type="primary", icon=":material/play_arrow:")
+
+
+def _take_from_address() -> None:
+    given = st.query_params.get(_QUERY)
+    if given is not None and given != st.session_state.get(_GIVEN):
+        st.session_state[_GIVEN] = given
+        put_into_editor(given)
+    st.session_state.setdefault(_QUERY, "")
+
+
+def _on_typed() -> None:
+    typed = st.session_state[_EDITOR]["query"]
+    st.session_state[_QUERY] = typed["text"]
+
+
+EXAMPLE_QUERIES = {
+    "The size of every split of every task": """\
+select corpus_id, task, release, split, example_count, dialogue_count
+from bi.splits
+order by all""",
+    "Labels of each task and split": """\
+select corpus_id, task, split, label, count(*) as example_count
+from bi.example_labels
+group by all
+order by corpus_id, task, split, example_count desc""",
+    "Conversations that speak of rain": """\
+select corpus_id, dialogue_id, turn_index, speaker_name, text
+from bi.turns
+where text ilike '%rain%'
+order by dialogue_id, turn_index
+limit 100""",
+    "Turns on which annotators agree least": """\
+select dialogue_id, turn_index, scheme, annotator_count, majority_label, pairwise_agreement
+from bi.turn_agreement
+where is_default and pairwise_agreement is not null
+order by pairwise_agreement, dialogue_id, turn_index
+limit 100""",
+    "How long the next message is after each label": """\
+select scheme, label, count(*) as turn_count, avg(next_word_count) as next_words
+from bi.labelled_turns
+where is_default and next_kind = 'message'
+group by all
+order by scheme, turn_count desc""",
+    "Personas that two splits share": """\
+select corpus_id, release, split, other_split, persona_count, shared_count, shared_share
+from bi.shared_personas
+order by all""",
+    "The longest conversations": """\
+select corpus_id, dialogue_id, title, turn_count, speaker_count
+from bi.dialogues
+order by turn_count desc, dialogue_id
+limit 20""",
+    "What loading found, by rule": """\
+select corpus_id, severity, rule, condition, count(*) as finding_count
+from bi.findings
+group by all
+order by finding_count desc, rule""",
+}
+"""Title -> query."""

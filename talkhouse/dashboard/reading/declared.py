@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from talkhouse.charts.conversations import SPEAKER, Line, Timeline, conversations
+from talkhouse.charts.declarations import SPEAKER, Line, Timeline, conversations
 from talkhouse.charts.query import sql_of_timeline
 from talkhouse.dashboard import errors, links, reading
 from talkhouse.dashboard.text import html, plain, tag, text
@@ -59,7 +59,7 @@ def _card(item: str) -> str:
 
 
 Address = Callable[[int], str]
-"""Gives the address of a turn."""
+"""Returns the address of a turn."""
 
 _BEST = 1.0
 """The score of what can't be better."""
@@ -222,14 +222,14 @@ class DeclaredParts:
 
 
 def draw_declared(opened: Warehouse, found: dict[str, Any], address: Address, here: int) -> DeclaredParts:
-    """Draw what the corpus of a conversation declares of it, and return what belongs into the talk."""
+    """Draw what the corpus of a conversation declares of it, and return what belongs in its turns."""
     try:
         declared = conversations(found["corpus"]["corpus_id"], opened.query_files)
         if declared is None or not found["dialogue"]:
             return DeclaredParts()
         steps = _steps(opened, declared.timeline, found)
     except CatalogueError as error:
-        errors.show(str(error), "What is declared of these conversations can't be shown.")
+        errors.show(str(error), "What the corpus declares about these conversations can't be shown.")
         return DeclaredParts()
     st.html(_STYLE)
     if declared.explanation:

@@ -1,7 +1,7 @@
 """The list: facets with counts, a search, and a page of the conversations that are chosen."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.dashboard import download
-from talkhouse.dashboard.reading.facets import FACETS, MOST, Facet, Selection
-from talkhouse.dashboard.reading.orders import ORDERS, rows
-from talkhouse.dashboard.reading.previews import previews_of
+from talkhouse.dashboard.reading.selection import FACETS, MOST, ORDERS, Facet, Selection, rows
 from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, State, draw, go, link
-from talkhouse.dashboard.text import facts, html, plain, turns_found
+from talkhouse.dashboard.reading.talk import bar_html
+from talkhouse.dashboard.text import facts, html, plain, tag, text, turns_found
 from talkhouse.dashboard.warehouse import Warehouse
-from talkhouse.explore.resolve_id import find_ids
+from talkhouse.explore.dialogue import find_ids
+from talkhouse.explore.schemes import UNDECLARED, LabelScheme, Schemes
 from talkhouse.explore.search import Hit, hits
 
 _FIRST = 8
@@ -227,9 +227,9 @@ def _files(selection: Selection) -> Iterator[download.Rows]:
 
 def _draw_nothing(state: State) -> None:
     if state.choices or state.text:
-        message = "No conversation is left. Take back a choice, or search for another text."
+        message = "No conversation matches. Remove a filter, or search for another text."
     else:
-        message = "There are no conversations in the warehouse yet. Build one with: talkhouse build"
+        message = "The warehouse has no conversations yet. Build it with: talkhouse build"
     st.info(message, icon=":material/search_off:")
 
 
@@ -249,7 +249,7 @@ def _draw_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit]
     places = [f"release {releases[0]}"] if len(releases) == 1 else [f"{len(releases)} releases"] if releases else []
     places += [f"split {', '.join(splits)}"] if splits else []
     length = f"{row['turn_count']:,} turn{'' if row['turn_count'] == 1 else 's'}"
-    why = ORDERS[state.sort].tells(row["place"])
+    why = ORDERS[state.sort].reason_for(row["place"])
     address = partial(_address, state, row["dialogue_id"])
     below = (
         turns_found(turns, row["found"], address)
@@ -261,3 +261,62 @@ def _draw_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit]
 
 def _address(state: State, dialogue_id: str, turn_index: int) -> str:
     return state.opened(dialogue=dialogue_id, turn=turn_index).address
+
+
+_MOST_LABELS = 8
+"""Labels of a scheme that a line can show; a scheme of more, such as one of free words, is left out."""
+
+# By the tables, as the views of labels would count those of all conversations. Of the default publication.
+_MAJORITIES = """
+with page as (
+    select unnest($dialogues::varchar[]) as dialogue_id
+),
+published as (
+    select record_id
+    from main.records
+    semi join page on page.dialogue_id = records.dialogue_id
+    left join bi.default_releases as defaults on defaults.dialogue_id = records.dialogue_id
+    where records.release is not distinct from defaults.release
+),
+votes as (
+    select dialogue_id, record_id, turn_index, scheme, label, count(*) as vote_count
+    from main.annotations
+    inner join main.schemes using (scheme)
+    semi join published on published.record_id = annotations.record_id
+    where schemes.kind = 'single_label' and turn_index is not null and label is not null
+        and dialogue_id in (select dialogue_id from page)
+    group by dialogue_id, record_id, turn_index, scheme, label
+),
+majorities as (
+    select dialogue_id, turn_index, scheme, min_by(label, (-vote_count, label)) as label
+    from votes
+    group by dialogue_id, turn_index, scheme
+)
+select dialogue_id, scheme, label, count(*) as turn_count
+from majorities
+group by dialogue_id, scheme, label
+order by dialogue_id, scheme, label
+"""
+
+
+def previews_of(opened: Warehouse, dialogues: Sequence[str]) -> dict[str, str]:
+    """Return for each dialogue that has labels on its turns a line of them, as HTML."""
+    given: defaultdict[str, defaultdict[str, list[tuple[str, int]]]] = defaultdict(lambda: defaultdict(list))
+    for dialogue_id, scheme, label, count in opened.rows(_MAJORITIES, {"dialogues": list(dialogues)}).iter_rows():
+        given[dialogue_id][scheme].append((label, count))
+    schemes: dict[str, LabelScheme] = {}
+    for corpus_id in sorted({dialogue_id.partition(":")[0] for dialogue_id in given}):
+        schemes |= opened.schemes(corpus_id)
+    return {dialogue_id: _preview(labels, schemes) for dialogue_id, labels in given.items()}
+
+
+def _preview(given: dict[str, list[tuple[str, int]]], schemes: Schemes) -> str:
+    """Return the scheme that labels the most turns, of those whose labels fit into a line."""
+    fitting = {scheme: counts for scheme, counts in given.items() if len(counts) <= _MOST_LABELS}
+    if not fitting:
+        return ""
+    scheme = max(fitting, key=lambda name: (sum(count for _, count in fitting[name]), len(fitting[name]), name))
+    name = text("name", f"turns by {scheme.partition('.')[2]}")
+    return tag(
+        "div", "preview", name + bar_html(dict(fitting[scheme]), schemes.get(scheme, UNDECLARED), is_of_turns=True)
+    )

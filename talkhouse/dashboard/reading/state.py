@@ -7,8 +7,7 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.dashboard import links
-from talkhouse.dashboard.reading.facets import FACETS, Facet, Selection
-from talkhouse.dashboard.reading.orders import MIXED, ORDERS
+from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, Facet, Selection
 from talkhouse.explore.search import Pattern
 
 MOST_NEIGHBOURS = 5

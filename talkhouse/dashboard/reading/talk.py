@@ -1,15 +1,27 @@
-"""A conversation as people said it, as HTML: each turn on its speaker's side, with what belongs to it."""
+"""A conversation as people said it, as HTML: each turn on its speaker's side, with its labels, lists and parts."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from talkhouse.dashboard.reading.belongings import Belongings, is_bar, legend_html, lists_html, parts_html, votes_html
 from talkhouse.dashboard.reading.declared import DeclaredParts
-from talkhouse.dashboard.reading.publications import Column, columns_head, columns_of, compared_html
-from talkhouse.dashboard.reading.schemes import Schemes
 from talkhouse.dashboard.text import html, marked, tag, text, when, who
-from talkhouse.explore.items import ItemList, TurnPart, Votes, by_turn, in_recording, parts_by_turn, spans_of
+from talkhouse.explore.schemes import UNDECLARED, BarPart, LabelScheme, Schemes
+from talkhouse.explore.turns import (
+    CALL,
+    RESPONSE,
+    DialogueTurn,
+    Item,
+    ItemList,
+    Items,
+    Labelled,
+    MessagePart,
+    TurnPart,
+    Votes,
+    leading,
+    readable,
+)
 
 _COLOURS = 6
 _NOBODY = "system"
@@ -17,6 +29,9 @@ _NOBODY = "system"
 
 Matches = Mapping[int, list[tuple[int, int]]]
 """turn_index -> what is to be marked in the turn."""
+
+ComparedColumn = tuple[str, ...]
+"""The names of records that label every turn alike."""
 
 
 @dataclass(frozen=True)
@@ -28,29 +43,25 @@ class Reading:
     turn: int | None = None
     """The turn that is marked."""
     address: Callable[[int], str] | None = None
-    """Gives the address of a turn; None: turns have no links to themselves."""
+    """Returns the address of a turn; None: turns have no links to themselves."""
     compare: bool = False
     """Whether publications stand side by side."""
-    told: DeclaredParts = field(default_factory=DeclaredParts)
+    declared: DeclaredParts = field(default_factory=DeclaredParts)
     """What the corpus declares of its conversations."""
 
 
-def talk_html(found: dict[str, Any], reading: Reading) -> str:
-    """Return what ``show`` found: first what belongs to the whole, then turn by turn."""
-    items = by_turn(found["records"], found["turns"])
-    parts = parts_by_turn(found["turns"], found["parts"])
-    votes = [shown for those in items.values() for _, shown in those if isinstance(shown, Votes)]
-    columns = columns_of(items) if reading.compare else []
+def talk_html(found: dict[str, Any], reading: Reading, records: list[dict[str, Any]] | None = None) -> str:
+    """Return what ``show`` found, first the whole, then turn by turn, with the labels of ``records`` or of all."""
+    dialogue = readable(found, records)
+    every: dict[int | None, Items] = {None: dialogue.whole, **{turn.turn_index: turn.items for turn in dialogue.turns}}
+    votes = [shown for items in every.values() for _, shown in items if isinstance(shown, Votes)]
+    columns = columns_of(every) if reading.compare else []
     page = _Page(reading, columns, speaker_looks(found))
-    body = legend_html(votes, reading.schemes) + _whole(items.pop(None, []), page)
+    body = legend_html(votes, reading.schemes)
+    if whole := votes_html(dialogue.whole, reading.schemes) + lists_html(dialogue.whole):
+        body += tag("div", "whole", whole)
     body += columns_head(columns) if columns else ""
-    for turn in found["turns"]:
-        index = turn["turn_index"]
-        beside = _Beside(reading.matches.get(index, []), items.pop(index, []), parts.get(index, []))
-        body += _turn(turn, beside, page)
-    for index, rest in items.items():
-        missing = tag("div", "index", str(index)) + tag("div", "said", tag("div", "text empty", "no turn"))
-        body += tag("div", "turn", missing + _beside(rest, page))
+    body += "".join(_turn(turn, page) for turn in dialogue.turns)
     kind = "talk" if len({one.name for one in votes if is_bar(one)}) > 1 else "talk sole"
     style = f' style="--columns:{len(columns)}"' if columns else ""
     return tag("div", f"{kind} compared" if columns else kind, body, style)
@@ -60,12 +71,12 @@ class _Page(NamedTuple):
     """What all turns of a conversation are drawn by."""
 
     reading: Reading
-    columns: list[Column]
+    columns: list[ComparedColumn]
     looks: dict[str, str]
 
 
 def speaker_key(turn: Mapping[str, Any]) -> str:
-    """Return what tells the speaker of a turn from others."""
+    """Return the key of a turn's speaker."""
     return str(turn["speaker_id"] or ", ".join(turn["speakers"] or ()) or turn["role"])
 
 
@@ -80,33 +91,22 @@ def speaker_looks(found: dict[str, Any]) -> dict[str, str]:
     return {key: looks.get(key, _NOBODY) for key in keys}
 
 
-def _whole(items: Belongings, page: _Page) -> str:
-    shown = votes_html(items, page.reading.schemes) + lists_html(items)
-    return tag("div", "whole", shown) if shown else ""
-
-
-class _Beside(NamedTuple):
-    """What there is of a turn beside its text."""
-
-    matches: list[tuple[int, int]]
-    items: list[tuple[str, Votes | ItemList]]
-    parts: list[TurnPart]
-
-
-def _turn(turn: dict[str, Any], beside: _Beside, page: _Page) -> str:
-    spans = spans_of(beside.items, turn["text"])
-    said = tag("div", "text", marked(turn["text"], beside.matches, spans), ' dir="auto"')
-    if not turn["text"]:
-        said = "" if beside.parts else tag("div", "text empty", "says nothing")
-    told = page.reading.told
-    said = told.lines.get(turn["turn_index"], said) + told.notes.get(turn["turn_index"], "")
-    inside = tag("div", "said", _head(turn) + said + parts_html(beside.parts))
-    look, attributes = page.looks[speaker_key(turn)], f' id="turn-{turn["turn_index"]}"'
-    if turn["turn_index"] == page.reading.turn:
+def _turn(turn: DialogueTurn, page: _Page) -> str:
+    index, row, beside = turn.turn_index, turn.row, _beside(turn.items, page)
+    if row is None:
+        missing = tag("div", "index", str(index)) + tag("div", "said", tag("div", "text empty", "no turn"))
+        return tag("div", "turn", missing + beside)
+    matches = page.reading.matches.get(index, [])
+    said = tag("div", "text", marked(turn.text, matches, turn.spans), ' dir="auto"')
+    if not turn.text:
+        said = "" if turn.parts else tag("div", "text empty", "says nothing")
+    declared = page.reading.declared
+    said = declared.lines.get(index, said) + declared.notes.get(index, "")
+    inside = tag("div", "said", _head(turn, row) + said + "".join(map(_turn_part, turn.parts)))
+    look, attributes = page.looks[speaker_key(row)], f' id="turn-{index}"'
+    if index == page.reading.turn:
         look, attributes = f"{look} here", f'{attributes} tabindex="-1" aria-current="true"'
-    return tag(
-        "div", f"turn {look}", _index(turn["turn_index"], page) + inside + _beside(beside.items, page), attributes
-    )
+    return tag("div", f"turn {look}", _index(index, page) + inside + beside, attributes)
 
 
 def _index(turn_index: int, page: _Page) -> str:
@@ -116,18 +116,208 @@ def _index(turn_index: int, page: _Page) -> str:
     return tag("div", "index", f'<a href="{address}" title="Address of this turn">{turn_index}</a>')
 
 
-def _head(turn: dict[str, Any]) -> str:
-    speaker = ", ".join(turn["speakers"]) if turn["speakers"] else turn["speaker"]
-    reply = "" if turn["reply_to"] is None else text("reply", f"\N{LEFTWARDS ARROW WITH HOOK} {turn['reply_to']}")
-    place = in_recording(turn["start_ms"], turn["end_ms"])
-    recorded = text("when", place) if place else ""
-    return tag("div", "head", who(turn["role"], speaker, turn["kind"]) + reply + when(turn["said_at"]) + recorded)
+def _head(turn: DialogueTurn, row: Mapping[str, Any]) -> str:
+    reply = "" if row["reply_to"] is None else text("reply", f"\N{LEFTWARDS ARROW WITH HOOK} {row['reply_to']}")
+    recorded = text("when", turn.in_recording) if turn.in_recording else ""
+    return tag("div", "head", who(row["role"], turn.speaker, row["kind"]) + reply + when(row["said_at"]) + recorded)
 
 
-def _beside(items: Belongings, page: _Page) -> str:
+def _beside(items: Items, page: _Page) -> str:
     if page.columns:
         votes = compared_html(items, page.columns, page.reading.schemes)
     else:
         votes = votes_html(items, page.reading.schemes)
     lists = lists_html(items)
     return (tag("div", "beside", votes) if votes else "") + (tag("div", "below", lists) if lists else "")
+
+
+def bar_html(counts: Mapping[str, int], scheme: LabelScheme, *, is_of_turns: bool = False) -> str:
+    """Return a bar of label -> count with the counts in words; the bar alone is hidden from screen readers.
+
+    Counts of turns, rather than of votes on one, have no majority and no tie.
+    """
+    parts, total = scheme.bar(counts), sum(counts.values())
+    pieces = words = ""
+    for part in parts:
+        most = " most" if part.is_majority and not is_of_turns else ""
+        style = f' style="flex-grow:{part.count};background:{part.colour}"'
+        title = html(f"{part.label}: {part.count:,} of {total:,}", lines=False)
+        pieces += tag("span", f"piece{most}", "", f'{style} title="{title}"')
+        words += tag("span", f"vote{most}", _count(part, is_most=bool(most)))
+    is_tie = not is_of_turns and sum(part.is_majority for part in parts) > 1
+    tie = text("tie", "tie") if is_tie else ""
+    return tag("span", "bar", pieces, ' aria-hidden="true"') + tag("span", "counts", words + tie)
+
+
+def _count(part: BarPart, *, is_most: bool) -> str:
+    meaning = html(part.meaning, lines=False)
+    name = tag("span", "label", html(part.label or '""', lines=False), f' dir="auto" title="{meaning}"')
+    return f"{name} {part.count:,}{tag('span', 'unseen', ' (the majority)') if is_most else ''} "
+
+
+def is_bar(votes: Votes) -> bool:
+    """Whether votes are shown as a bar: those of a few annotators are named instead."""
+    return not votes.named and not votes.detailed
+
+
+def legend_html(votes: Iterable[Votes], schemes: Schemes) -> str:
+    """Return what the colours of the bars mean: for each scheme its labels as far as they occur."""
+    given: dict[str, set[str]] = {}
+    for one in votes:
+        if is_bar(one):
+            given.setdefault(one.scheme, set()).update(label for label, _ in one.counts)
+    return "".join(_scheme(name, labels, schemes.get(name, UNDECLARED)) for name, labels in sorted(given.items()))
+
+
+def _scheme(name: str, labels: set[str], scheme: LabelScheme) -> str:
+    items = "".join(tag("li", "entry", _entry(label, scheme)) for label in scheme.in_order(labels))
+    return tag("div", "legend", text("name", name.partition(".")[2]) + tag("ul", "entries", items))
+
+
+def _entry(label: str, scheme: LabelScheme) -> str:
+    swatch = tag("span", "swatch", "", f' style="background:{scheme.colour(label)}" aria-hidden="true"')
+    meaning = scheme.labels.get(label)
+    return swatch + text("label", label) + (" " + text("meaning", meaning) if meaning else "")
+
+
+def votes_html(items: Items, schemes: Schemes) -> str:
+    """Return the labels, scheme by scheme; what several records have alike is shown once, with their names."""
+    return "".join(
+        tag(
+            "div",
+            "votes barred" if is_bar(shown) else "votes one" if len(shown.named) == 1 else "votes",
+            _heading(shown.name, records) + given_html(shown, schemes),
+        )
+        for shown, records in _by_content(items)
+        if isinstance(shown, Votes)
+    )
+
+
+def lists_html(items: Items) -> str:
+    """Return the lists of personas and candidates: the first and the gold items, and all of them at a click."""
+    return "".join(
+        tag("div", "list", _list(shown, records))
+        for shown, records in _by_content(items)
+        if isinstance(shown, ItemList)
+    )
+
+
+def _by_content(items: Items) -> Iterator[tuple[Votes | ItemList, list[str]]]:
+    found: defaultdict[Votes | ItemList, list[str]] = defaultdict(list)
+    for record, shown in items:
+        found[shown].append(record)
+    yield from found.items()
+
+
+def _heading(name: str, records: list[str]) -> str:
+    return tag("div", "heading", text("name", name) + "".join(text("record", one) for one in records if one))
+
+
+def _turn_part(part: TurnPart) -> str:
+    head = text("kind", part.kind) + (text("name", part.name) if part.name else "")
+    head += text("address", part.address) if part.address else ""
+    content = (
+        tag("div", "content", html(part.content), ' dir="auto" tabindex="0"')
+        if part.content or part.kind == CALL
+        else ""
+    )
+    if part.other_turn is not None:
+        arrow = "\N{LEFTWARDS ARROW}" if part.kind == RESPONSE else "\N{RIGHTWARDS ARROW}"
+        response = text("said", part.response) if part.response is not None else ""
+        content += tag("div", "response", text("reply", f"{arrow} {part.other_turn}") + response)
+    return tag("div", "part", head + content)
+
+
+def given_html(votes: Votes, schemes: Schemes) -> str:
+    """Return the labels: each with its span and facts, or by annotator where these are few, or as a bar."""
+    scheme = schemes.get(votes.scheme, UNDECLARED)
+    if votes.detailed:
+        return tag("div", "details", "".join(_detailed(one, scheme) for one in votes.detailed))
+    if votes.named:
+        answers = (_answer(name, labels, scheme) for name, labels in votes.named)
+        return tag("div", "answers", "".join(answers))
+    return bar_html(dict(votes.counts), scheme)
+
+
+def _answer(name: str, labels: tuple[str, ...], scheme: LabelScheme) -> str:
+    given = "".join(_label(label, scheme) for label in labels)
+    return tag("div", "answer", given + (text("annotator", name) if name else ""))
+
+
+def _detailed(labelled: Labelled, scheme: LabelScheme) -> str:
+    """Return a label with the words of its span, what its corpus has of it, and who gave it."""
+    shown = _label(labelled.label, scheme)
+    shown += text("span", labelled.words) if labelled.span else ""
+    shown += "".join(text("name", name) + text("value", value) for name, value in labelled.facts)
+    return tag("div", "detail", shown + (text("annotator", labelled.annotator) if labelled.annotator else ""))
+
+
+def _label(label: str, scheme: LabelScheme) -> str:
+    meaning = html(scheme.labels.get(label, ""), lines=False)
+    return tag("span", "label", html(label, lines=False), f' dir="auto" title="{meaning}"')
+
+
+def _list(shown: ItemList, records: list[str]) -> str:
+    owner = f" of {shown.owner}" if shown.owner else ""
+    heading = _heading(f"{shown.kind} {shown.name}{owner}: {shown.summary}", records)
+    few = tag("div", "items few", "".join(map(_item, shown.shown)))
+    if len(shown.shown) == len(shown.items):
+        return heading + few
+    every = tag("div", "items", "".join(map(_item, shown.items)))
+    return f"{heading}<details><summary>Show all {len(shown.items):,}</summary>{every}</details>{few}"
+
+
+def _item(item: Item) -> str:
+    star = tag("span", "star", "★", ' title="gold"') if item.is_gold else ""
+    parts = tag("span", "or", "/").join(map(_part, item.parts))
+    return tag("div", "item gold" if item.is_gold else "item", tag("span", "index", str(item.position)) + star + parts)
+
+
+def _part(part: MessagePart) -> str:
+    picture = text("picture", part.image_file) if part.image_file else ""
+    return text("said", part.text) + picture + (text("record", part.source) if part.source else "")
+
+
+def columns_of(items: Mapping[int | None, Items]) -> list[ComparedColumn]:
+    """Return the columns of a comparison: the records that have labels, in their order; alike ones share a column."""
+    labels: defaultdict[str, dict[int | None, list[Votes]]] = defaultdict(dict)
+    for turn_index, of_turn in items.items():
+        for record, shown in of_turn:
+            if isinstance(shown, Votes):
+                labels[record].setdefault(turn_index, []).append(shown)
+    columns: list[tuple[dict[int | None, list[Votes]], list[str]]] = []
+    for record, votes in labels.items():
+        alike = next((records for others, records in columns if others == votes), None)
+        if alike is None:
+            columns.append((votes, [record]))
+        else:
+            alike.append(record)
+    return [tuple(records) for _, records in columns]
+
+
+def compared_html(items: Items, columns: Sequence[ComparedColumn], schemes: Schemes) -> str:
+    """Return the labels of a turn, a column for each publication; another majority than the first one's is marked."""
+    by_column = {column[0]: [shown for name, shown in items if name == column[0]] for column in columns}
+    first = {_subject(shown): leading(shown.counts) for shown in by_column[columns[0][0]] if isinstance(shown, Votes)}
+    return "".join(
+        tag("div", "column", "".join(_cell(shown, first, schemes) for shown in given if isinstance(shown, Votes)))
+        for given in by_column.values()
+    )
+
+
+def _cell(votes: Votes, first: Mapping[tuple[object, ...], tuple[str, ...]], schemes: Schemes) -> str:
+    before, now = first.get(_subject(votes), ()), leading(votes.counts)
+    is_changed = bool(before) and set(before) != set(now)
+    change = text("change", f"{' or '.join(before)} \N{RIGHTWARDS ARROW} {' or '.join(now)}") if is_changed else ""
+    kind = "votes barred changed" if is_changed else "votes barred"
+    return tag("div", kind, tag("div", "heading", text("name", votes.name)) + given_html(votes, schemes) + change)
+
+
+def _subject(votes: Votes) -> tuple[object, ...]:
+    return votes.scheme, votes.persona_set, votes.persona_position
+
+
+def columns_head(columns: Sequence[ComparedColumn]) -> str:
+    """Return the names of the columns."""
+    names = "".join(tag("div", "column", "".join(text("record", name) for name in column)) for column in columns)
+    return tag("div", "turn columns", tag("div", "beside", names))

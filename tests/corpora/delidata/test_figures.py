@@ -5,10 +5,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.charts import headlines
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql
+from talkhouse.charts.words import headlines
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.query.sources import rows_behind
 from tests.corpora.conftest import Published
@@ -38,7 +38,7 @@ def behind(con: duckdb.DuckDBPyConnection, sql: str) -> int:
 
 def test_headlines_and_their_receipts(given: Given) -> None:
     con, groups = given
-    said = headlines.headlines(con, PAGE)
+    said = headlines(con, PAGE)
     assert [one.text for one in said] == [text for text, _ in figures.headlines(groups)]
     assert [behind(con, one.sql) for one in said] == [count for _, count in figures.headlines(groups)]
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from talkhouse.ingest.corpora.mantis.make.negatives import Conversation
 from talkhouse.ingest.corpora.mantis.make.ranking_files import Rankings, write_rankings
+from talkhouse.ingest.progress import Silent as Silent
 
 SPLITS = ("train", "dev", "test")
 ENDS = {10: "_easy", 50: ""}
@@ -15,16 +16,6 @@ WORDS = ["tram", "bus", "ferry", "hostel", "visa", "cabin", "drill", "joist", "b
 
 Talks = dict[str, list[Conversation]]
 """Dialogues by split."""
-
-
-class Silent:
-    """Shows nothing."""
-
-    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
-        """Show nothing."""
-
-    def advance(self, records: int) -> None:
-        """Show nothing."""
 
 
 def invent(number: int, dialogues: int = 60) -> Talks:

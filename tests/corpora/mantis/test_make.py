@@ -20,22 +20,12 @@ FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected"
 SPLITS = ("train", "dev", "test")
 
 
-class Quiet(Silent):
-    """Takes bytes, too."""
-
-    def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
-        """Show nothing."""
-
-    def advance(self, records: int, size: int = 0) -> None:
-        """Show nothing."""
-
-
 def make(inputs: list[Path], folder: Path | None, **options: Any) -> Any:
     maker = corpora()["mantis"].make
     assert maker
     if folder:
         folder.mkdir()
-    return maker(inputs, MakeOptions(**options), folder, Quiet())
+    return maker(inputs, MakeOptions(**options), folder, Silent())
 
 
 def merged(folder: Path, split: str) -> list[Any]:

@@ -496,8 +496,8 @@ def test_two_builds_at_once(rebuild: Rebuild, tmp_path: Path) -> None:
     holders: list[str] = []
 
     class Waiting(Silent):
-        def waiting(self, holder: str) -> None:
-            holders.append(holder)
+        def note(self, message: str) -> None:
+            holders.append(message)
             process.communicate("\n")
 
     script = BUILDER.format(path=str(path)) + "print('ready', flush=True); input()"

@@ -1,11 +1,20 @@
-"""The query of a chart: worked examples, and every declared chart on the sample."""
+"""Queries of charts, filters and colours: worked examples, every declared chart, and errors that name the line."""
+
+from functools import partial
+from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric
-from talkhouse.charts.query import chart_sql, narrowed
+from talkhouse.charts.draw import NOTHING, draw
+from talkhouse.charts.fields import frame
+from talkhouse.charts.query import chart_sql, filter_sql, narrowed, palette, sql_of_chart, sql_of_filter
+from talkhouse.explore.schemes import PLAIN, label_colours
+from talkhouse.queries.files import Files, files_in
+from talkhouse.schema.errors import CatalogueError
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
 DECLARED = [
@@ -96,3 +105,135 @@ def test_a_chart_of_ours_has_rows(con: duckdb.DuckDBPyConnection, chart: Chart) 
     assert len({row[: len(chart.columns)] for row in rows}) == len(rows)
     # Nothing is cut off but by a limit that readers are told.
     assert len(rows) < chart.limit or str(chart.limit) in chart.title + chart.description
+
+
+COLOUR_METRICS = {name: Metric(title=name.upper(), sql=f"sum({name})", label=name) for name in ("o", "t", "x")}
+HEAD = 'title = "Tea"\ndescription = "Tea."\n'
+CHARTS = '[[charts]]\ntitle = "Cups"\nkind = "number"\nview = "cups"\nmetrics = ["row_count"]\n'
+
+
+@pytest.fixture
+def coloured() -> duckdb.DuckDBPyConnection:
+    coloured = duckdb.connect()
+    coloured.execute(
+        "create schema bi;"
+        "create table schemes as select 'tea.fault' as scheme, '' as description, '' as target, '' as kind, "
+        "'good_to_bad' as scale;"
+        "create table labels as select 'tea.fault' as scheme, unnest(['x', 'o', 't']) as label, '' as meaning, "
+        "unnest([2, 0, 1]) as label_index;"
+        "create table bi.cups as select unnest(['Ben', 'Ann', 'Cy']) as who, unnest(['o', 'x', 't']) as fault, "
+        "unnest(['loss', 'gain', 'same']) as outcome, unnest([9, 10, 11]) as day;"
+        "create table bi.people as select unnest(['Abe', 'Ann', 'Ben', 'Cy']) as who"
+    )
+    return coloured
+
+
+def colour_files(root: Path, filters: str = "") -> Files:
+    path = root / "bi" / "dashboards" / "tea.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(HEAD + filters + CHARTS)
+    return files_in([root])
+
+
+def bars(**members: object) -> Chart:
+    return Chart(title="", kind=ChartKind.BAR, view="cups", x="day", **{"metrics": ("row_count",), **members})  # type: ignore[arg-type]
+
+
+def test_labels_have_the_colours_of_their_scheme(coloured: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    of_scheme = label_colours(["o", "t", "x"], "good_to_bad")
+    known = colour_files(tmp_path)
+    rows = partial(frame, coloured)
+    assert palette(rows, bars(by=("fault",), scheme="tea.fault"), {}, known) == of_scheme
+    shares = bars(metrics=("x", "o"), scheme="tea.fault")
+    assert palette(rows, shares, COLOUR_METRICS, known) == {"X": of_scheme["x"], "O": of_scheme["o"]}
+
+
+def test_values_have_the_order_and_scale_that_are_declared(coloured: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    chart = bars(by=("outcome",), values=("gain", "same", "loss"), scale="good_to_bad")
+    found = palette(partial(frame, coloured), chart, {}, colour_files(tmp_path))
+    assert found == label_colours(["gain", "same", "loss"], "good_to_bad")
+
+
+def test_a_choice_does_not_change_a_colour(coloured: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    chart, known = bars(by=("who",)), colour_files(tmp_path)
+    everybody = palette(partial(frame, coloured), chart, {}, known)
+    assert everybody == dict(zip(["Ann", "Ben", "Cy"], PLAIN, strict=False))
+    assert palette(partial(frame, coloured), narrowed(chart, {"who": ["Cy"]}, ["who"]), {}, known) == everybody
+
+
+def test_a_series_has_one_colour_in_charts_of_different_views(
+    coloured: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    known = colour_files(tmp_path, '[[filters]]\ntitle = "Who"\ncolumn = "who"\nview = "people"\n')
+    found = palette(partial(frame, coloured), bars(by=("who",)), {}, known)
+    assert found == dict(zip(["Abe", "Ann", "Ben", "Cy"], PLAIN, strict=False))
+
+
+def test_what_has_no_value_is_grey_and_new_values_come_after_those_that_are_known() -> None:
+    rows = pl.DataFrame({"day": [1, 2, 3], "who": ["Ann", None, "Zoe"], "row_count": [1, 1, 1]})
+    drawn = draw(bars(by=("who",)), {}, rows, {"Abe": "#111111", "Ann": "#222222"}).to_dict()
+    scale = drawn["encoding"]["color"]["scale"]
+    assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
+        "Ann": "#222222",
+        "Zoe": PLAIN[2],
+        "no who": NOTHING,
+    }
+
+
+BROKEN_METRIC = '[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\n'
+BROKEN_DASHBOARD = """title = "Tea"
+description = "Who drinks what."
+
+[[filters]]
+title = "Drinker"
+column = "who"
+view = "cups"
+
+[[charts]]
+title = "Cups"
+kind = "bar"
+view = "cups"
+x = "who"
+metrics = ["sips"]
+"""
+
+
+def compute(con: duckdb.DuckDBPyConnection, root: Path) -> None:
+    """Run the filter and the chart."""
+    files = files_in([root])
+    (declared,) = dashboards(files)
+    (chart,), (choice,) = declared.dashboard.charts, declared.dashboard.filters
+    with sql_of_filter(choice, files):
+        con.execute(filter_sql(choice, 10))
+    with sql_of_chart(con.execute, chart, files):
+        con.execute(chart_sql(chart, metrics(files).get(chart.view, {})))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "line", "problem", "expected"),
+    [
+        ("bi/dashboards/tea.toml", 'x = "who"', 'x = "whom"', 10, "the chart 'Cups'", "one of: who"),
+        ("bi/dashboards/tea.toml", 'x = "who"', 'x = "who"\nwhere = "sip > 1"', 10, "the chart 'Cups'", "one of: sips"),
+        ("bi/dashboards/tea.toml", 'view = "cups"\nx', 'view = "mugs"\nx', 10, "the chart 'Cups'", None),
+        ("bi/dashboards/tea.toml", 'column = "who"', 'column = "whom"', 5, "the filter 'Drinker'", "one of: who"),
+        ("bi/metrics.toml", "sum(sips)", "sum(sip)", 1, "the metric sips of bi.cups", "one of: sips"),
+    ],
+)
+def test_a_declaration_that_does_not_fit_is_named(
+    tmp_path: Path, name: str, old: str, new: str, line: int, problem: str, expected: str | None
+) -> None:
+    files = {"bi/dashboards/tea.toml": BROKEN_DASHBOARD, "bi/metrics.toml": BROKEN_METRIC}
+    if "mugs" in new:
+        files["bi/metrics.toml"] += BROKEN_METRIC.replace("cups", "mugs")
+    assert old in files[name]
+    for path, text in files.items():
+        (tmp_path / "tea" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tea" / path).write_text(text.replace(old, new) if path == name else text)
+    with duckdb.connect() as con:
+        con.execute("create schema bi")
+        con.execute("create table bi.cups (who varchar, sips integer)")
+        with pytest.raises(CatalogueError) as caught:
+            compute(con, tmp_path)
+    assert caught.value.what == f"{problem} can't be computed"
+    assert caught.value.where == f"{tmp_path / 'tea' / name}:{line}"
+    assert expected is None or expected in str(caught.value.expected)

@@ -5,7 +5,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -169,9 +168,3 @@ def test_what_was_here_when_it_ended_is_continued(addresses: Path, server: FileS
     assert done.returncode == 0, done.stderr
     assert (folder / "corpora" / POSTS / "a.bin").read_bytes() == BODY
     assert "Range" in server.requests[-1][1]
-
-
-def test_no_other_command_waits_for_the_library() -> None:
-    program = "import sys, talkhouse.cli.commands; print({'requests', 'urllib3'} & sys.modules.keys())"
-    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert shown.strip() == "set()"

@@ -151,13 +151,6 @@ def test_formats_for_programs_keep_every_text(hostile: Path, tmp_path: Path) -> 
     assert {corpus["title"] for corpus in found["corpora"]} == {EVIL}
 
 
-@pytest.mark.parametrize("command", ["sql", "export"])
-def test_help_says_what_is_exact(command: str) -> None:
-    shown = " ".join(run(command, "--help", env={"COLUMNS": "200"}).stdout.split())
-    words = {"sql": r"written as \x1b", "export": "spreadsheet"}
-    assert words[command] in shown
-
-
 texts = st.text(st.characters(codec=None) | st.sampled_from("\x1b[]\\\n\r\t\x9b\u202e\u200d\ufe0f\x07\x00/"))
 
 
@@ -243,3 +236,29 @@ def test_completion_offers_no_name_that_acts(hostile: Path, tmp_path: Path) -> N
     names = relations(SimpleNamespace(params={"db": path}), None, "")  # type: ignore[arg-type]
     assert "dbdc3.breakdown_detection" in names
     assert UNSAFE.findall("".join(names)) == []
+
+
+@pytest.mark.parametrize(
+    ("ahead", "done", "shown"),
+    [
+        ({"size": 4_000_000}, (12, 1_000_000), ["12 records, 1.0 MB of 4.0 MB, ", " a second"]),
+        ({"records": 2_000}, (1_200, 5_000), ["1,200 of 2,000 records, 5.0 kB, ", " a second"]),
+        ({"size": 4_000_000, "unit": ""}, (0, 1_000_000), [" 1.0 MB of 4.0 MB, ", " a second"]),
+        ({"unit": "rows"}, (70_000,), ["70,000 rows, ", " a second"]),
+    ],
+)
+def test_it_counts_what_is_done(ahead: dict[str, int], done: tuple[int, ...], shown: list[str]) -> None:
+    stream = io.StringIO()
+    with ProgressBar(Printer(file=stream, force_terminal=True, width=120), redrawn=1e-9) as bar:
+        bar.begin("reading [toy]", **ahead)
+        bar.advance(*done)
+    assert "reading [toy]" in stream.getvalue()
+    assert all(words in stream.getvalue() for words in shown), stream.getvalue()
+
+
+def test_elsewhere_nothing_is_shown() -> None:
+    stream = io.StringIO()
+    with ProgressBar(Printer(file=stream)) as bar:
+        bar.begin("exporting", records=10)
+        bar.advance(10)
+    assert stream.getvalue() == ""

@@ -12,15 +12,14 @@ from playwright.sync_api import Browser
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from talkhouse.build.template import open_template
-from talkhouse.dashboard.server import APP
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema import warehouse
 from tests import browser as browsers
 from tests.browser import Served
+from tests.talkhouse.dashboard.pages import draw
 
 Visit = Callable[..., AppTest]
 
@@ -104,13 +103,7 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
 
     def opened(warehouse: Path, page: str = "", **parameters: str) -> AppTest:
         monkeypatch.setenv("TALKHOUSE_DB", str(warehouse))
-        test = AppTest.from_file(str(APP), default_timeout=120)
-        for name, value in parameters.items():
-            test.query_params[name] = value
-        if page:
-            # A page that is no file has no other way in.
-            test._page_hash = calc_hash(page)
-        return test.run()
+        return draw(page, **parameters)
 
     return opened
 

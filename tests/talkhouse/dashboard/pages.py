@@ -1,5 +1,7 @@
 """Draw a page as Streamlit does, without a browser."""
 
+import re
+from html import unescape
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -22,6 +24,11 @@ def draw(page: str = "", **parameters: object) -> AppTest:
 def html(page: AppTest) -> str:
     """Return what the page has as HTML."""
     return "".join(element.proto.body for element in page.get("html"))
+
+
+def words(fragment: str) -> str:
+    """Return what a reader sees of HTML, with single blanks."""
+    return " ".join(unescape(re.sub("<[^>]*>", " ", fragment)).split())
 
 
 def messages(page: AppTest) -> list[str]:

@@ -9,9 +9,9 @@ import duckdb
 import pytest
 from playwright.sync_api import Browser
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.dashboard import links
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.overlap.compute import overlap
 from talkhouse.overlap.request import Request

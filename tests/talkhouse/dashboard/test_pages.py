@@ -10,13 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from talkhouse import migrations
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import BuildResult, build
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ChartKind
-from talkhouse.charts.headlines import FilledHeadline
+from talkhouse.charts.words import FilledHeadline
 from talkhouse.dashboard.drawing import line
 from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.ingest.progress import Silent
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
 from tests.talkhouse.dashboard.conftest import Visit
@@ -158,7 +158,7 @@ def test_checks_that_found_something_are_shown_and_the_others_folded(
     ).fetchall()
     page = visit(sample, "quality")
     assert f"{passing:,} checks that pass" in [one.label for one in page.expander]
-    assert ("Rows that offend" in html(page)) == (offending > 0)
+    assert ("Offending rows" in html(page)) == (offending > 0)
 
 
 @pytest.mark.slow

@@ -18,15 +18,14 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Checkbox
 
 from talkhouse import migrations
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.charts.colours import label_colours
-from talkhouse.dashboard.reading.arrival import SCRIPT
-from talkhouse.dashboard.reading.facets import FACETS, Selection
-from talkhouse.dashboard.reading.orders import MIXED, ORDERS
+from talkhouse.dashboard.links import SCRIPT
+from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, Selection
 from talkhouse.dashboard.reading.talk import Reading, talk_html
+from talkhouse.explore.dialogue import show
+from talkhouse.explore.schemes import label_colours
 from talkhouse.explore.search import Pattern, search
-from talkhouse.explore.show import show
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.views import create_views
@@ -34,6 +33,7 @@ from talkhouse.restore.raw_record import raw
 from talkhouse.visible import visible
 from tests.lanes import first_quick
 from tests.samples import GROUPS, RELEASES
+from tests.talkhouse.dashboard.pages import words
 
 Read = Callable[..., AppTest]
 
@@ -195,7 +195,7 @@ def test_a_choice_keeps_the_others_and_a_second_click_takes_it_back(read: Read, 
 
 def test_a_choice_that_leaves_nothing_is_shown_and_can_be_taken_back(read: Read, sample: Path) -> None:
     page = read(sample, corpus=["no such *corpus*"])
-    assert "No conversation is left" in messages(page)
+    assert "No conversation matches" in messages(page)
     assert choices(page)["no such *corpus* (0)"].value
 
 
@@ -358,11 +358,6 @@ def test_what_is_chosen_is_downloaded_whole(read: Read, sample: Path, tmp_path: 
 def turn_of(page: AppTest, index: int) -> str:
     """What the page has of a turn, as HTML."""
     return re.split(r'(?=<div class="turn )', html(page))[index + 1]
-
-
-def words(piece: str) -> str:
-    """What is read of HTML, without its marks."""
-    return " ".join(unescape(re.sub("<[^>]*>", " ", piece)).split())
 
 
 def test_the_votes_of_a_turn_are_one_bar_of_the_default_publication(read: Read, sample: Path) -> None:

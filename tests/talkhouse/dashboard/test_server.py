@@ -18,8 +18,8 @@ from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from talkhouse.cli.dashboard import require_dashboard
+from talkhouse.dashboard.guard import ADDRESS
 from talkhouse.dashboard.server import FIRST_PORT, listen
-from talkhouse.dashboard.streamlit_options import ADDRESS
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import UsageError
 from tests.browser import OUTPUT, free_port, started

@@ -15,9 +15,9 @@ import pytest
 from pyarrow import ipc
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.dashboard import command, errors, query_editor, tables, warehouse
+from talkhouse.dashboard import download, errors, tables, warehouse
 from talkhouse.dashboard.content import sql
-from talkhouse.dashboard.query_editor import EXAMPLE_QUERIES
+from talkhouse.dashboard.content.sql import EXAMPLE_QUERIES
 from talkhouse.schema.errors import QueryFailed
 from tests.commands import COMMAND
 from tests.talkhouse.dashboard.pages import draw, html, messages, prepared
@@ -87,7 +87,7 @@ def test_what_is_wrong_is_said_in_the_words_of_the_command(query: str, said: str
 @pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_a_query_that_needs_more_memory_than_it_may_take_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "MEMORY", "200MB")
+    monkeypatch.setattr(sql, "MEMORY", "200MB")
     assert "needs more memory" in messages(ask("select len(range(400_000_000))"))[0]
 
 
@@ -112,7 +112,7 @@ def test_a_page_that_is_left_ends_its_query(tmp_path: Path, served: Path) -> Non
 
     options = ["--format", "csv", "--output", str(tmp_path / "rows.csv"), "--db", str(served)]
     with pytest.raises(LeftError):
-        command.run(["sql", "-", *options], tmp_path, text=ENDLESS, seconds=600, waiting=leave)
+        download.run_command(["sql", "-", *options], tmp_path, text=ENDLESS, seconds=600, waiting=leave)
     _, alive = psutil.wait_procs(started, timeout=300)
     assert not alive
 
@@ -130,11 +130,11 @@ def _line(process: psutil.Process) -> str:
 
 @pytest.mark.slow
 def test_a_file_above_the_limit_ends_the_command(tmp_path: Path, served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(download, "MOST_BYTES", 1_000_000)
     endless = "select repeat('x', 1000) || i from range(1_000_000_000_000) t(i)"
     options = ["--format", "csv", "--output", str(tmp_path / "rows.csv"), "--db", str(served)]
     with pytest.raises(QueryFailed, match="too large for a page"):
-        command.run(["sql", "-", *options], tmp_path, text=endless, seconds=600)
+        download.run_command(["sql", "-", *options], tmp_path, text=endless, seconds=600)
     assert not (tmp_path / "rows.csv").exists()
 
 
@@ -142,7 +142,7 @@ def test_a_file_above_the_limit_ends_the_command(tmp_path: Path, served: Path, m
 def test_a_command_that_takes_too_long_is_ended(tmp_path: Path, served: Path) -> None:
     options = ["--format", "csv", "--output", str(tmp_path / "rows.csv"), "--db", str(served)]
     with pytest.raises(QueryFailed, match="took too long"):
-        command.run(["sql", "-", *options], tmp_path, text=ENDLESS, seconds=1)
+        download.run_command(["sql", "-", *options], tmp_path, text=ENDLESS, seconds=1)
 
 
 @pytest.mark.slow
@@ -264,7 +264,9 @@ def test_commands_wait_for_one_another_whoever_asked_for_them(
         folder = tmp_path / name
         folder.mkdir()
         options = ["--format", "csv", "--output", str(folder / "rows.csv"), "--db", str(served)]
-        command.run(["sql", "-", *options], folder, text="select 1", seconds=60, waiting=waiting, queued=queued)
+        download.run_command(
+            ["sql", "-", *options], folder, text="select 1", seconds=60, waiting=waiting, queued=queued
+        )
         ran.append(name)
 
     def held(_: float) -> None:
@@ -282,23 +284,23 @@ def test_commands_wait_for_one_another_whoever_asked_for_them(
         with suppress(LeftError):
             ask_for(name, held, leave)
 
-    monkeypatch.setattr(command, "AT_ONCE", 2)
+    monkeypatch.setattr(download, "AT_ONCE", 2)
     holding = [threading.Thread(target=hold, args=(name,)) for name in ("a", "b")]
     for one in holding:
         one.start()
-    while len(command._line) < 2:
+    while len(download._queue) < 2:
         time.sleep(0.01)
     with pytest.raises(LeftError):
         ask_for("left", lambda _: None, leave)  # a page that is left while it waits
-    assert len(command._line) == 2
+    assert len(download._queue) == 2
     ask_for("c", lambda _: None, third)
     for one in holding:
         one.join()
-    assert (ran, set(waited), command._line) == (["c"], {1}, [])
+    assert (ran, set(waited), download._queue) == (["c"], {1}, [])
 
 
 def test_all_that_pages_run_takes_three_quarters_of_the_memory_at_most() -> None:
-    shares = [warehouse.MEMORY, warehouse.MEMORY_BESIDE, *[command.MEMORY] * command.AT_ONCE]
+    shares = [warehouse.MEMORY, warehouse.MEMORY_BESIDE, *[download.MEMORY] * download.AT_ONCE]
     assert sum(int(share.removesuffix("%")) for share in shares) <= 75
 
 
@@ -358,7 +360,7 @@ def test_advice_for_a_terminal_is_replaced_by_that_for_a_page_and_other_advice_i
 @pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_without_the_component_there_is_a_plain_text_area(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query_editor, "_COMPONENT", "talkhouse.not_declared")
+    monkeypatch.setattr(sql, "_COMPONENT", "talkhouse.not_declared")
     page = draw("sql", query="select 6 * 7 as answer")
     assert page.text_area[0].value == "select 6 * 7 as answer"
     page.text_area[0].set_value("select 1 as one")

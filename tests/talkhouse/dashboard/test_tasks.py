@@ -13,10 +13,10 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.dashboard import examples, links, warehouse
-from talkhouse.dashboard.example_html import example_html
+from talkhouse.dashboard.content.tasks import example_html
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.sql import dicts

@@ -18,7 +18,7 @@ from talkhouse.lake_format.documents import read_translation, sql
 from talkhouse.lake_format.lake_manifest import is_whole, strangers
 from talkhouse.schema.errors import LakeDamaged, NotALake, TalkhouseError
 from talkhouse.spark.check import check
-from tests.lakes import Quiet
+from tests.talkhouse.postgres.conftest import Quiet
 
 HOSTILE: list[Any] = [
     *("", ".", "..", "/", "/etc/passwd", "../../outside/secret", "snapshot-1/../../outside/secret"),

@@ -13,7 +13,7 @@ from talkhouse.lake.write_lake import write_lake
 from talkhouse.lake_format.columns import columns_of_all
 from talkhouse.schema.errors import LakeDamaged, NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.spark.check import check
-from tests.lakes import Quiet
+from tests.talkhouse.postgres.conftest import Quiet
 
 CHANGES = [
     ("create view bi.mine as select 1 as x", SchemaMismatch, r"a view that the catalogue does not have[\s\S]*bi\.mine"),

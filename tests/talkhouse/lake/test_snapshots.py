@@ -14,8 +14,8 @@ from talkhouse.lake_format import lake_manifest
 from talkhouse.lake_format.lake_manifest import is_whole
 from talkhouse.schema.errors import NotALake
 from tests.commands import run
-from tests.lakes import Quiet
 from tests.talkhouse.lake.test_hostile import tree
+from tests.talkhouse.postgres.conftest import Quiet
 
 SLOW = pytest.mark.slow
 

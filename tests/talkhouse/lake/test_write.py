@@ -31,7 +31,7 @@ from talkhouse.schema.errors import LakeDamaged, NotALake, OutputFailed, SchemaM
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system import memory
 from talkhouse.system.atomic_output import private_folder
-from tests.lakes import Quiet
+from tests.talkhouse.postgres.conftest import Quiet
 
 CORPORA = ("delidata", "mpchat")
 FACTS_OF_A_BUILD = {"meta.loads", "meta.checks"}

@@ -23,7 +23,7 @@ ABOUT_IT = ("meta.publication",)
 Contents = dict[str, tuple[object, ...]]
 
 
-class Steps:
+class Steps(Silent):
     """Progress that calls something at the beginning of each step, or whenever rows are copied."""
 
     def __init__(

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 from sqlalchemy import ForeignKeyConstraint, Table
 
-from talkhouse.charts.colours import PLAIN as COLOURS
+from talkhouse.explore.schemes import PLAIN as COLOURS
 from talkhouse.report.write_report import DIAGRAM
 from talkhouse.schema.tables import metadata, qualified
 

@@ -3,13 +3,14 @@
 import base64
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
+from tests.accessibility import LOOKS, Look, show, wrong
 from tests.talkhouse.report.page import Page
 
 INJECTED = """
@@ -133,3 +134,13 @@ def test_nothing_that_is_put_into_a_report_acts(tab: tuple[Tab, list[str]], repo
     messages = [one for one in wrong if not one.startswith("http://")]
     assert len(messages) >= 9
     assert all("Content Security Policy" in one for one in messages)
+
+
+@pytest.mark.parametrize("looks", LOOKS)
+def test_axe_finds_nothing_wrong(browser: Browser, report: Path, looks: Sequence[Look]) -> None:
+    with browser.new_context() as context:
+        opened = context.new_page()
+        opened.goto(report.as_uri())
+        for look in looks:
+            show(opened, look)
+            assert wrong(opened) == [], look

@@ -18,7 +18,7 @@ from talkhouse.spark.check import check
 from talkhouse.spark.sessions import session
 from tests import sail_server
 from tests.commands import run
-from tests.lakes import Quiet
+from tests.talkhouse.postgres.conftest import Quiet
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

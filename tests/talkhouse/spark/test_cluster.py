@@ -19,8 +19,9 @@ from talkhouse.spark.check import check, compare_all, relations_of, warehouse_of
 from talkhouse.spark.compare import Compared, compare_rows
 from talkhouse.spark.sessions import session
 from tests import spark_cluster
-from tests.lakes import Quiet, differences, lake_of, with_odd_texts
+from tests.lakes import differences, lake_of, with_odd_texts
 from tests.spark_cluster import Cluster
+from tests.talkhouse.postgres.conftest import Quiet
 
 pytestmark = pytest.mark.spark
 

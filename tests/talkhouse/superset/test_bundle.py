@@ -13,13 +13,13 @@ import pytest
 from msgspec import structs
 
 import talkhouse
-from talkhouse.charts.colours import PLAIN, label_colours
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.declared import COLUMNS, Chart, ChartKind, Metric
 from talkhouse.charts.fields import frame
+from talkhouse.explore.schemes import PLAIN, label_colours
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.files import own_files
-from talkhouse.schema.errors import BadName, CatalogueError, UsageError
+from talkhouse.schema.errors import CatalogueError
 from talkhouse.superset.bundle import Bundle, write_bundle
 from talkhouse.superset.charts import identity
 from talkhouse.superset.dashboards import ONCE, colours
@@ -197,10 +197,7 @@ def test_each_turn_counts_once_unless_somebody_clears_the_filter(contents: Conte
                 with_filter.add(name)
                 assert choice["defaultDataMask"]["extraFormData"]["filters"][0]["val"] == [True]
                 assert ONCE in dashboard["position"]["MARKDOWN-0"]["meta"]["code"]
-                boxes = [
-                    one["meta"] for one in dashboard["position"].values() if one != "v2" and one["type"] == "CHART"
-                ]
-                for box in boxes:
+                for box in boxes(dashboard):
                     columns = names_in(datasets[charts[box["uuid"]]["dataset_uuid"]])[0]
                     query = json.loads(charts[box["uuid"]]["query_context"])["queries"][0]
                     is_inside = box["chartId"] not in choice["scope"]["excluded"]
@@ -319,17 +316,3 @@ def test_what_does_not_fit_the_views_is_named(small: Path, tmp_path: Path, decla
     ):
         write_bundle(con, tmp_path / "b.zip", THERE)
     assert not (tmp_path / "b.zip").exists()
-
-
-@pytest.mark.parametrize("there", ["talkhouse.duckdb", "./x/talkhouse.duckdb", "/srv/a?b.duckdb"])
-def test_paths_that_superset_can_not_open_are_refused(
-    con: duckdb.DuckDBPyConnection, tmp_path: Path, there: str
-) -> None:
-    with pytest.raises(UsageError, match=r"can't open a warehouse by this path[\s\S]*--db-path /path"):
-        write_bundle(con, tmp_path / "b.zip", PurePosixPath(there))
-
-
-@pytest.mark.parametrize("there", ["/srv/bi.duckdb", "/srv/mantis.duckdb"])
-def test_names_that_are_schemas_are_refused(con: duckdb.DuckDBPyConnection, tmp_path: Path, there: str) -> None:
-    with pytest.raises(BadName, match="may not be named after a schema"):
-        write_bundle(con, tmp_path / "b.zip", PurePosixPath(there))

@@ -3,13 +3,14 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import duckdb
 import pytest
 
-from talkhouse.cli.terminal.exports import _remarks
+from talkhouse.cli.export import _remarks
 from tests.commands import run
+from tests.lanes import first_quick
 from tests.talkhouse.superset.conftest import THERE
 
 FOR_SUPERSET = ("export", "--for", "superset")
@@ -45,39 +46,29 @@ def test_it_says_what_it_wrote_and_what_to_do_with_it(here: Path, bundle: Path) 
     assert (here / "b.zip").read_bytes() == bundle.read_bytes()
 
 
-def test_a_file_that_is_elsewhere_is_remarked(here: Path) -> None:
-    shown = run(*FOR_SUPERSET, "--output", "b.zip", "--db-path", THERE, cwd=here)
-    assert shown.returncode == 0, shown.stderr
-    assert f"  opens {THERE} read-only\n  {NO_FILE}" in shown.stdout
-    assert NO_WAY not in shown.stdout
-
-
-@pytest.mark.slow
-def test_another_file_is_remarked(here: Path) -> None:
+@pytest.mark.parametrize(
+    ("there", "file_mode", "folder_mode", "expected"),
+    first_quick(
+        [
+            (THERE, 0o644, 0o755, [NO_FILE]),
+            ("another.duckdb", 0o644, 0o755, ["that is another file than talkhouse.duckdb"]),
+            ("talkhouse.duckdb", 0o640, 0o755, [NO_READER]),
+            ("talkhouse.duckdb", 0o640, 0o750, [NO_READER, NO_WAY]),
+            ("talkhouse.duckdb", 0o644, 0o750, [NO_WAY]),
+        ]
+    ),
+)
+def test_what_superset_may_not_open_is_remarked(
+    here: Path, there: PurePosixPath | str, file_mode: int, folder_mode: int, expected: list[str]
+) -> None:
     shutil.copy(here / "talkhouse.duckdb", here / "another.duckdb")
-    there = here / "another.duckdb"
-    shown = run(*FOR_SUPERSET, "--output", "b.zip", "--db-path", there, cwd=here).stdout
-    assert "that is another file than talkhouse.duckdb" in shown
-
-
-@pytest.mark.slow
-def test_a_file_that_superset_may_not_read_is_remarked(here: Path) -> None:
-    (here / "talkhouse.duckdb").chmod(0o640)
-    shown = run(*FOR_SUPERSET, "--output", "b.zip", cwd=here).stdout
-    assert NO_READER in shown
-    assert NO_WAY not in shown
-    here.chmod(0o750)
-    shown = run(*FOR_SUPERSET, "--output", "b.zip", "--force", cwd=here).stdout
-    assert NO_READER in shown
-    assert NO_WAY in shown
-
-
-@pytest.mark.slow
-def test_a_folder_that_superset_may_not_enter_is_remarked(here: Path) -> None:
-    here.chmod(0o750)
-    shown = run(*FOR_SUPERSET, "--output", "b.zip", cwd=here).stdout
-    assert NO_WAY in shown
-    assert NO_READER not in shown
+    (here / "talkhouse.duckdb").chmod(file_mode)
+    here.chmod(folder_mode)
+    shown = run(*FOR_SUPERSET, "--output", "b.zip", "--db-path", here / there, cwd=here)
+    assert shown.returncode == 0, shown.stderr
+    remarks = shown.stdout.splitlines()[2:-1]
+    assert len(remarks) == len(expected)
+    assert all(words in remark for words, remark in zip(expected, remarks, strict=True))
 
 
 @pytest.mark.usefixtures("unprivileged")
@@ -163,10 +154,3 @@ def test_a_row_export_is_told_apart(with_everything_wrong: Path, arguments: list
     assert shown.returncode == 2
     assert all(word in shown.stderr for word in words), shown.stderr
     assert not (with_everything_wrong / "t.csv").exists()
-
-
-@pytest.mark.slow
-def test_an_existing_file_is_replaced_by_force(here: Path) -> None:
-    (here / "b.zip").write_text("something else")
-    assert run(*FOR_SUPERSET, "--output", "b.zip", "--force", cwd=here).returncode == 0
-    assert (here / "b.zip").read_bytes().startswith(b"PK")

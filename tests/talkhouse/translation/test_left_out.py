@@ -19,7 +19,7 @@ from talkhouse.translation import outcome_cache, spark_query
 from talkhouse.translation.translate import left_out_lines
 from talkhouse.translation.translated import LeftOut
 from tests.corpora.test_sixth_corpus import laid_out
-from tests.lakes import Quiet
+from tests.talkhouse.postgres.conftest import Quiet
 
 VIEWS = {
     "listed": "select dialogue_id, list(lower(text) order by turn_index) filter (where text is not null) as texts "

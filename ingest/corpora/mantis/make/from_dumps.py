@@ -40,7 +40,8 @@ from talkhouse.ingest.corpora.mantis.make.ranking_files import (
 )
 from talkhouse.ingest.corpora.mantis.make.sampler import TooFewTexts, WorkerEnded
 from talkhouse.ingest.corpora.mantis.make.site import EMPTY, INVALID, REPEATED, Dump, Row, XmlRows
-from talkhouse.ingest.corpus import MakeOptions, MakerProgress, NotMade, WrongInput
+from talkhouse.ingest.corpus import MakeOptions, NotMade, WrongInput
+from talkhouse.ingest.progress import Progress
 
 
 class Findings:
@@ -83,9 +84,7 @@ class MadeSite:
     findings: Findings
 
 
-def make(
-    inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: MakerProgress
-) -> Mapping[str, Any]:
+def make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, progress: Progress) -> Mapping[str, Any]:
     """Make the files of dumps in a folder, or count only where there is none; return the manifest.
 
     The folder should be a private one, which is moved into place afterwards: a failure leaves half of the files there.
@@ -119,7 +118,7 @@ def _scorer() -> Callable[[str], float]:
 
 
 def _of_site(
-    site: Site, threshold: Threshold, score: Callable[[str], float], merged: Merged | None, progress: MakerProgress
+    site: Site, threshold: Threshold, score: Callable[[str], float], merged: Merged | None, progress: Progress
 ) -> MadeSite:
     """Read a site's dump, and add its dialogues to the files."""
     findings = Findings()
@@ -141,7 +140,7 @@ def _of_site(
     return MadeSite(site, threshold, rows, asked, builder.counts, cut, times, dump.licences, findings)
 
 
-def _read(site: Site, dump: Dump, progress: MakerProgress) -> Mapping[str, int]:
+def _read(site: Site, dump: Dump, progress: Progress) -> Mapping[str, int]:
     """Read all files of a dump; return how many rows each has."""
     progress.begin(f"reading {site.name}", size=site.size, unit="answers")
     parts: dict[str, XmlRows] = {}
@@ -167,7 +166,7 @@ def _read(site: Site, dump: Dump, progress: MakerProgress) -> Mapping[str, int]:
     return {part: rows.rows for part, rows in parts.items()}
 
 
-def _counted(builder: Builder, progress: MakerProgress) -> Iterator[dict[str, Any]]:
+def _counted(builder: Builder, progress: Progress) -> Iterator[dict[str, Any]]:
     """Pass dialogues on, and count answers as they are done."""
     done = 0
     for dialogue in builder.dialogues():
@@ -177,7 +176,7 @@ def _counted(builder: Builder, progress: MakerProgress) -> Iterator[dict[str, An
         yield dialogue
 
 
-def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: MakerProgress) -> Mapping[str, Any]:
+def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: Progress) -> Mapping[str, Any]:
     """Write the ranking files, and describe them; raises NotMade where the dialogues are too few."""
     try:
         rankings = write_rankings(

@@ -35,7 +35,7 @@ from talkhouse.ingest.corpora.mantis.make.sampler import (
     started,
 )
 from talkhouse.ingest.corpora.mantis.tsv import row
-from talkhouse.ingest.corpus import MakerProgress
+from talkhouse.ingest.progress import Progress
 
 Draw = Callable[[Iterable[tuple[Example, NegativesRequest]]], Iterator[tuple[Example, Drawn]]]
 
@@ -136,7 +136,7 @@ def write_rankings(
     negatives: Sequence[int],
     seed: int,
     jobs: int,
-    progress: MakerProgress,
+    progress: Progress,
 ) -> Rankings:
     """Write the TSVs and lookup files of all splits into a folder; ``negatives`` are 10, 50, or both.
 
@@ -165,7 +165,7 @@ def write_rankings(
     return rankings
 
 
-def _documents(conversations: Conversations, sizes: Mapping[str, int], progress: MakerProgress) -> Documents:
+def _documents(conversations: Conversations, sizes: Mapping[str, int], progress: Progress) -> Documents:
     progress.begin("reading the texts for negatives", records=sum(sizes.values()), unit="dialogues")
     documents = Documents()
     for split in SPLITS:
@@ -195,7 +195,7 @@ def _check(documents: Documents, conversations: Conversations, corpora: list[Doc
 
 @contextmanager
 def _drawing(
-    documents: Documents, corpora: list[DocumentCorpus], count: int, jobs: int, folder: Path, progress: MakerProgress
+    documents: Documents, corpora: list[DocumentCorpus], count: int, jobs: int, folder: Path, progress: Progress
 ) -> Iterator[Draw]:
     """Index the texts, and have them drawn from here or in other processes."""
     progress.begin(f"indexing the texts for {count} negatives", records=len(corpora), unit="corpora")
@@ -209,7 +209,7 @@ def _drawing(
             yield workers.draw
 
 
-def _searched(documents: Documents, corpora: list[DocumentCorpus], progress: MakerProgress) -> Iterator[Searched]:
+def _searched(documents: Documents, corpora: list[DocumentCorpus], progress: Progress) -> Iterator[Searched]:
     for corpus in corpora:
         yield Searched(documents.postings(corpus.category), documents.texts(corpus.category))
         progress.advance(1)

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Callable
-from html import unescape
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from talkhouse.charts.conversations import Line
+from talkhouse.charts.declarations import Line
 from talkhouse.dashboard.reading.declared import Step, cards_html, lines_html, notes_html, timeline_html
 from tests.samples import GROUPS
 from tests.talkhouse.dashboard.conftest import Visit
-from tests.talkhouse.dashboard.pages import html
+from tests.talkhouse.dashboard.pages import html, words
 
 STEPS = [
     Step("Ann", 0, "A, 7", 1.0, None),
@@ -25,11 +24,6 @@ TURNS = [
     for index in range(7)
 ]
 SUBMIT = Line(kind="submit", pattern="(?P<cards>.*)", sentence="{speaker} submits {cards}", nothing="no card")
-
-
-def words(of: str) -> str:
-    """What a reader sees of HTML, with single blanks."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", of)).split())
 
 
 def test_each_person_has_a_row_of_steps_that_ends_where_the_table_does() -> None:
@@ -95,6 +89,8 @@ def test_a_view_that_is_not_as_declared_leaves_the_talk(visit: Visit, changed: C
     path = changed(f"create or replace view bi.{GROUPS}_solutions as select 1 as turn_index")
     page = visit(path, "read", dialogue=f"{GROUPS}:10000001-aaaa-4bbb-8ccc-000000000001")
     assert not page.exception
-    assert [error.value for error in page.error] == ["What is declared of these conversations can't be shown."]
+    assert [error.value for error in page.error] == [
+        "What the corpus declares about these conversations can't be shown."
+    ]
     assert "reading.toml:" in "".join(code.value for code in page.code)
     assert "because a vowel on the other side" in html(page)

@@ -10,10 +10,9 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.explore.resolve_id import Target, resolve
-from talkhouse.explore.show import show
+from talkhouse.explore.dialogue import Target, resolve, show
+from talkhouse.ingest.progress import Silent
 from talkhouse.schema.errors import UsageError
 from tests.commands import on_a_terminal, run
 

@@ -6,8 +6,8 @@ from itertools import combinations
 import polars as pl
 import pytest
 
-from talkhouse.charts.colours import NOTHING, PLAIN, label_colours
-from talkhouse.charts.declared import Scale
+from talkhouse.charts.draw import NOTHING
+from talkhouse.explore.schemes import PLAIN, Scale, label_colours
 
 VISIONS = {
     "all": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),

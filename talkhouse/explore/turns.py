@@ -1,8 +1,9 @@
-"""What belongs to a turn or a record, as it is shown: labels with what hangs on them, personas and candidates."""
+"""The turns of a dialogue as people read them: each with its labels, personas, candidates and parts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 _Row: TypeAlias = dict[str, Any]
@@ -16,7 +17,7 @@ _FIRST_CANDIDATES = 3
 
 @dataclass(frozen=True)
 class Labelled:
-    """One label with what hangs on it."""
+    """One label with its span, its annotator and its facts."""
 
     label: str
     annotator: str
@@ -41,7 +42,7 @@ class Votes:
     named: tuple[tuple[str, tuple[str, ...]], ...]
     """Each annotator's name, empty where there is none to tell, and labels; empty where there are more than a few."""
     detailed: tuple[Labelled, ...] = ()
-    """Each of these labels with what hangs on it; empty where nothing does."""
+    """Each of these labels, where one of them has a span or facts."""
 
     @property
     def name(self) -> str:
@@ -59,7 +60,7 @@ def leading(counts: Iterable[tuple[str, int]]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class MessagePart:
-    """A text or persona in a list; ``source`` tells who made it, where that is known."""
+    """A text or persona in a list; ``source``: who made it, where that is known."""
 
     text: str
     image_file: str | None
@@ -151,8 +152,8 @@ def _label(row: _Row) -> str:
     label, value = row["label"], row["value"]
     if label is None:
         return "null" if value is None else str(value)
-    is_said = value is None or label in (str(value), f"{value:g}")
-    return (label or '""') + ("" if is_said else f" {value}")
+    is_in_label = value is None or label in (str(value), f"{value:g}")
+    return (label or '""') + ("" if is_in_label else f" {value}")
 
 
 def _grouped(rows: Iterable[_Row], *names: str) -> list[tuple[tuple[Any, ...], list[_Row]]]:
@@ -171,24 +172,79 @@ _KINDS: dict[str, Callable[..., Iterator[Votes | ItemList]]] = {
 """What a record of ``show`` has, by name, and how it is shown."""
 
 
-def by_turn(records: list[_Row], turns: Iterable[_Row]) -> dict[int | None, list[tuple[str, Votes | ItemList]]]:
-    """Return by turn (None: the whole dialogue or record) what belongs to it, each with its record's name."""
-    texts = {turn["turn_index"]: turn["text"] for turn in turns}
-    items: defaultdict[int | None, list[tuple[str, Votes | ItemList]]] = defaultdict(list)
+Items: TypeAlias = list[tuple[str, Votes | ItemList]]
+"""What belongs to a turn or to the whole dialogue, each with its record's name."""
+
+
+@dataclass(frozen=True)
+class DialogueTurn:
+    """A turn with what belongs to it; without ``row``, records label a turn that the dialogue does not have."""
+
+    turn_index: int
+    row: _Row | None = None
+    """The turn, as ``show`` has it."""
+    items: Items = field(default_factory=list)
+    parts: "list[TurnPart]" = field(default_factory=list)
+
+    @property
+    def speaker(self) -> str | None:
+        """The name of the speaker, or of all who speak together."""
+        row = self.row or {}
+        return ", ".join(row["speakers"]) if row.get("speakers") else row.get("speaker")
+
+    @property
+    def text(self) -> str:
+        """What the turn says."""
+        return str(self.row["text"] or "") if self.row else ""
+
+    @property
+    def votes(self) -> list[Votes]:
+        """The labels."""
+        return [shown for _, shown in self.items if isinstance(shown, Votes)]
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int, str]]:
+        """The spans of its labels that lie in its text: begin, end, and scheme with label."""
+        labelled = ((shown, one) for shown in self.votes for one in shown.detailed)
+        found = {(*one.span, f"{shown.name}: {one.label}") for shown, one in labelled if one.span}
+        return sorted(span for span in found if 0 <= span[0] < span[1] <= len(self.text))
+
+    @property
+    def in_recording(self) -> str:
+        """Where it is in its recording, in seconds, such as `` 1.000-1.900 s``; empty where it is in none."""
+        ends = [(self.row or {}).get(name) for name in ("start_ms", "end_ms")]
+        if ends == [None, None]:
+            return ""
+        begin, end = ("" if at is None else f"{at / 1000:,.3f}" for at in ends)
+        return f" {begin}-{end} s"
+
+
+@dataclass(frozen=True)
+class ReadableDialogue:
+    """A dialogue or record, turn by turn."""
+
+    whole: Items
+    """What belongs to all of it."""
+    turns: list[DialogueTurn]
+
+
+def readable(found: _Row, records: list[_Row] | None = None) -> ReadableDialogue:
+    """Return what ``show`` found turn by turn, with the labels of these ``records``, or of all."""
+    records = found["records"] if records is None else records
+    texts = {turn["turn_index"]: turn["text"] for turn in found["turns"]}
+    items: defaultdict[int | None, Items] = defaultdict(list)
     names = _record_names([record for record in records if any(record[kind] for kind in _KINDS)])
     for record in records:
         for kind, shown in _KINDS.items():
             for (turn_index,), rows in _grouped(record[kind], "turn_index"):
                 text = (texts.get(turn_index, ""),) if shown is _votes else ()
                 items[turn_index] += [(names[record["record_id"]], item) for item in shown(rows, *text)]
-    return items
-
-
-def spans_of(items: Iterable[tuple[str, Votes | ItemList]], text: str) -> list[tuple[int, int, str]]:
-    """Return the spans of the labels of a turn that lie in its text: begin, end, and scheme with label."""
-    labelled = ((shown, one) for _, shown in items if isinstance(shown, Votes) for one in shown.detailed)
-    found = {(*one.span, f"{shown.name}: {one.label}") for shown, one in labelled if one.span}
-    return sorted(span for span in found if 0 <= span[0] < span[1] <= len(text))
+    whole, parts = items.pop(None, []), _parts_by_turn(found["turns"], found["parts"])
+    turns = [
+        DialogueTurn(index, row, items.pop(index, []), parts.get(index, []))
+        for index, row in ((row["turn_index"], row) for row in found["turns"])
+    ]
+    return ReadableDialogue(whole, turns + [DialogueTurn(index or 0, None, rest) for index, rest in items.items()])
 
 
 def facts(extra: str | None) -> Iterator[tuple[str, str]]:
@@ -242,7 +298,7 @@ class TurnPart:
     """Of a call that is answered in another turn: the words of the response."""
 
 
-def parts_by_turn(turns: Iterable[_Row], parts: Iterable[_Row]) -> dict[int, list[TurnPart]]:
+def _parts_by_turn(turns: Iterable[_Row], parts: Iterable[_Row]) -> dict[int, list[TurnPart]]:
     """Return what is to be shown below each turn; a part of its text is no such thing.
 
     ``turns`` and ``parts`` are those of one dialogue, in order, with all columns of their tables.
@@ -290,11 +346,3 @@ def _words(row: _Row, texts: Mapping[int, str]) -> str:
     if row["start_index"] is None or row["end_index"] is None:
         return ""
     return texts.get(row["turn_index"], "")[row["start_index"] : row["end_index"]]
-
-
-def in_recording(start_ms: int | None, end_ms: int | None) -> str:
-    """Return where a turn is in its recording, in seconds, such as `` 1.000-1.900 s``; empty where it is in none."""
-    if start_ms is None and end_ms is None:
-        return ""
-    begin, end = ("" if at is None else f"{at / 1000:,.3f}" for at in (start_ms, end_ms))
-    return f" {begin}-{end} s"

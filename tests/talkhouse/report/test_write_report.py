@@ -1,4 +1,4 @@
-"""The report: true to the warehouse, one file that asks for nothing, and the same bytes for the same build."""
+"""The report: true to the warehouse, one file that asks for nothing, the same bytes for the same build."""
 
 import json
 import re
@@ -21,6 +21,7 @@ from talkhouse.schema.errors import CatalogueError, SchemaMismatch, TalkhouseErr
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.visible import visible
 from talkhouse.warehouse.opened import Warehouse
+from tests.commands import run
 from tests.conftest import Build
 from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
 from tests.corpora.test_sixth_corpus import made
@@ -219,15 +220,12 @@ def test_nothing_is_loaded_from_anywhere(page: Page) -> None:
     (style,) = page.texts["style"]
     assert not re.search(r"url\(|@import", style)
     assert "script" not in page.texts
-    places = {found["id"] for _, found in page.elements if "id" in found}
+    names = [found["id"] for _, found in page.elements if "id" in found]
+    places = set(names)
+    assert len(places) == len(names)
     links = page.attributes("a", "href")
     assert {link[1:] for link in links if link.startswith("#")} <= places
     assert all(link.startswith(("#", "https://", "http://")) for link in links)
-
-
-def test_ids_are_unique(page: Page) -> None:
-    names = [found["id"] for _, found in page.elements if "id" in found]
-    assert len(set(names)) == len(names)
 
 
 @pytest.mark.slow
@@ -331,3 +329,42 @@ def test_outputs_that_can_not_be_are_refused(
         write_report(con, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["there.html"]
     assert (tmp_path / "there.html").read_text() == "mine"
+
+
+def test_it_says_what_it_wrote(sample: Path, reported: tuple[Path, str]) -> None:
+    folder, said = reported
+    assert said.startswith(f"Wrote a report on {len(corpora())} corpora, with ")
+    assert said.endswith(" to r.html\n")
+    assert [path.name for path in folder.iterdir()] == ["r.html"]
+    again = run("report", "--output", "r.html", "--db", sample, cwd=folder)
+    assert again.returncode == 2
+    assert "the file exists already" in again.stderr
+
+
+@pytest.mark.slow
+def test_force_replaces_a_file(sample: Path, report: Path, tmp_path: Path) -> None:
+    (tmp_path / "r.html").write_text("something else")
+    assert run("report", "--output", "r.html", "--force", "--db", sample, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "r.html").read_bytes() == report.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("db", "problem"), [("missing.duckdb", "there is no warehouse here"), ("note.txt", "this is not a warehouse")]
+)
+def test_without_a_warehouse_it_says_so(tmp_path: Path, db: str, problem: str) -> None:
+    (tmp_path / "note.txt").write_text("not a database")
+    done = run("report", "--output", "r.html", "--db", db, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+    assert not (tmp_path / "r.html").exists()
+
+
+def without_altair() -> None:
+    sys.modules["altair"] = None  # type: ignore[assignment]
+
+
+def test_without_the_extra_it_says_what_to_type(sample: Path, tmp_path: Path) -> None:
+    done = run("report", "--output", "r.html", "--db", sample, cwd=tmp_path, before=without_altair)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "altair is not installed" in done.stderr
+    assert "pip install 'talkhouse[dashboard]'" in done.stderr

@@ -1,18 +1,102 @@
-"""What a build and status print about a warehouse, and findings rule by rule."""
+"""``talkhouse status``, ``findings`` and ``views``: what is in the warehouse."""
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from talkhouse.cli.terminal.console import escape, output
+from talkhouse.cli.terminal import options
+from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.made import not_published
 from talkhouse.settings import database
+from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.build.run import BuildResult
     from talkhouse.explore.inventory import Inventory
+
+
+@options.command
+@options.db
+@options.as_json
+def status_command(db: Path | None, as_json: bool) -> None:
+    """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built."""
+    from talkhouse.explore.inventory import status
+    from talkhouse.warehouse.opened import opened
+
+    path = database(db)
+    with opened(path) as warehouse:
+        described = status(warehouse.con, path)
+    if as_json:
+        print(visible_json(described))
+        return
+    build = described["build"]
+    output.print(size(described), soft_wrap=True)
+    output.print(
+        f"  built {build['finished_at']:%Y-%m-%d %H:%M} UTC by Talkhouse {escape(build['talkhouse_version'])} "
+        f"from {escape(build['source'])} (build {build['load_id']})",
+        soft_wrap=True,
+    )
+    show_corpora(described)
+    if described["findings_without_corpus"]:
+        output.print(f"  {described['findings_without_corpus']:,} findings about the data folder", soft_wrap=True)
+
+
+@options.command
+@options.db
+@options.corpus
+@options.as_json
+def findings_command(db: Path | None, corpus: str | None, as_json: bool) -> None:
+    """List what was quarantined or warned about: the rule, where it applied, what was found, and what to do.
+
+    Quarantined records are in meta.quarantine, byte for byte; all findings are in meta.findings.
+    """
+    from talkhouse.explore.inventory import findings
+    from talkhouse.warehouse.opened import opened
+    from talkhouse.warehouse.relations import check_corpus
+
+    with opened(database(db)) as warehouse:
+        if corpus is not None:
+            check_corpus(warehouse.con, corpus)
+        listed = findings(warehouse.con, corpus)
+    if as_json:
+        print(visible_json(listed))
+    else:
+        show_findings(listed)
+
+
+@options.command
+@options.relation
+@options.db
+@options.as_json
+def views_command(name: str | None, db: Path | None, as_json: bool) -> None:
+    """List the views with the meaning and number of their rows; with NAME, show its columns and what they mean."""
+    from talkhouse.explore.inventory import view, views
+    from talkhouse.warehouse.opened import opened
+
+    with opened(database(db)) as warehouse:
+        found: Any = view(warehouse.con, name) if name else views(warehouse.con)
+    if as_json:
+        print(visible_json(found))
+    elif name:
+        _show_relation(found)
+    else:
+        rows = [(f"{one['schema']}.{one['name']}", f"{one['rows']:,}", one["comment"] or "") for one in found]
+        _print_rows(("view", "rows", "one row is"), rows)
+        output.print("Columns and their meanings: talkhouse views NAME")
+
+
+def _show_relation(relation: dict[str, Any]) -> None:
+    name = escape(f"{relation['schema']}.{relation['name']}")
+    output.print(f"[bold]{name}[/] ({relation['rows']:,} rows)", soft_wrap=True)
+    output.print(escape(relation["comment"] or ""), soft_wrap=True)
+    columns = [(column["name"], column["type"], column["meaning"] or "") for column in relation["columns"]]
+    _print_rows(("column", "type", "meaning"), columns)
+
+
+def _print_rows(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    print_table(heads, [[visible(cell, lines=True) for cell in row] for row in rows], right=["rows"])
 
 
 _SHOWN = 10
@@ -43,7 +127,7 @@ def show_findings(findings: list[dict[str, Any]]) -> None:
 _COUNTED = ("dialogues", "turns", "labels", "candidates", "personas", "examples")
 
 
-def show(result: "BuildResult") -> None:
+def show_build(result: "BuildResult") -> None:
     """Print what a build did, what is in the warehouse, and what to type next."""
     for note in result.notes:
         output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)

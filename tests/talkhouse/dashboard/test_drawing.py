@@ -9,9 +9,9 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Chart, ChartKind
 from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import links
-from talkhouse.dashboard.chart_on_page import long_last, ranking_first
+from talkhouse.dashboard.drawing import long_last, ranking_first
 from talkhouse.dashboard.leads import leads
-from talkhouse.dashboard.reading.facets import Selection
+from talkhouse.dashboard.reading.selection import Selection
 from talkhouse.dashboard.tables import table_html
 from talkhouse.dashboard.warehouse import Warehouse
 from tests.samples import GROUPS, RELEASES
