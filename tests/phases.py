@@ -53,8 +53,8 @@ PHASES = {
         "rows": "talkhouse.packages.tables:_write_config",
         "rename": "talkhouse.packages.tables:_named",
         "card": "talkhouse.packages.huggingface:card",
-        "descriptions": "talkhouse.packages.export:write_descriptions",
-        "manifest": "talkhouse.packages.export:write_manifest",
+        "descriptions": "talkhouse.packages.content:write_descriptions",
+        "manifest": "talkhouse.packages.content:write_manifest",
         "move": "talkhouse.system.atomic_output:_move_content",
         "clear": "shutil:rmtree",
     },
@@ -90,9 +90,9 @@ PHASES = {
     "save": {
         "open": "talkhouse.schema.warehouse:connect",
         "score": "talkhouse.scores.score:score_examples",
-        "save": "talkhouse.scores.saved.runs:private_folder",
-        "examples": "talkhouse.scores.saved.runs:_save_examples",
-        "move": "talkhouse.scores.saved.runs:move_into_place",
+        "save": "talkhouse.scores.saved_runs:private_folder",
+        "examples": "talkhouse.scores.saved_runs:_save_examples",
+        "move": "talkhouse.scores.saved_runs:move_into_place",
         "clear": "shutil:rmtree",
     },
     "superset": {

@@ -16,8 +16,7 @@ from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.ingest.making import Progress
 from talkhouse.schema.errors import FetchFailed, UsageError
 from talkhouse.system.atomic_output import Messages, atomic_file, output_errors
-from talkhouse.system.files import sync
-from talkhouse.system.locks import Taken, locked
+from talkhouse.system.files import Taken, locked, sync
 
 _MESSAGES = Messages(
     "there is no room for the file; what is here of it is kept",

@@ -14,8 +14,7 @@ from msgspec import structs
 from talkhouse import migrations
 from talkhouse.lake import folder, lake_files
 from talkhouse.lake.folder import LakeState, LakeWorkspace
-from talkhouse.lake.lake_files import Plan, PlannedCorpus, PlannedTable, make_plan
-from talkhouse.lake.warehouses import Warehouses, attached, check_views
+from talkhouse.lake.lake_files import Plan, PlannedCorpus, PlannedTable, Warehouses, attached, check_views, make_plan
 from talkhouse.lake_format.documents import are_there, documents
 from talkhouse.lake_format.documents import write as write_documents
 from talkhouse.lake_format.inside import Inside

@@ -11,8 +11,8 @@ from pathlib import Path
 import duckdb
 
 from talkhouse.overlap.matches import TABLES as ROWS
-from talkhouse.overlap.matches import create_matches
-from talkhouse.overlap.near import create_near
+from talkhouse.overlap.matches import create_matches, insert_examples
+from talkhouse.overlap.near import PAIRED, PAIRS, add_pairs, create_near, write_pairs
 from talkhouse.overlap.overlap_file import (
     FILE,
     FORMAT,
@@ -23,9 +23,6 @@ from talkhouse.overlap.overlap_file import (
     open_overlap,
     path_for,
 )
-from talkhouse.overlap.pairs import TABLE as PAIRS
-from talkhouse.overlap.pairs import UNITS as PAIRED
-from talkhouse.overlap.pairs import add_pairs, write_pairs
 from talkhouse.overlap.request import Request, Unit
 from talkhouse.overlap.units import (
     FAMILIES,
@@ -36,8 +33,7 @@ from talkhouse.overlap.units import (
     create_turn_texts,
     create_units,
 )
-from talkhouse.overlap.verdicts import insert_examples
-from talkhouse.query.rows_file import check_output
+from talkhouse.query.export import check_output
 from talkhouse.schema.closest import closest, listed
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.schema.sql import identifier, insert, literal, quoted

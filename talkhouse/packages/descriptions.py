@@ -1,6 +1,7 @@
 """The files that describe a package: LICENSE.md, CITATION.cff, citation.bib and manifest.json."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ from talkhouse.citation.work import Citation
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.made import not_published
 from talkhouse.packages.content import ExportPackage
-from talkhouse.packages.markdown import link, plain
 from talkhouse.query import manifest
 from talkhouse.query.pseudonyms import are_keys_public
 from talkhouse.query.terms import ASKED, Part, with_terms
+from talkhouse.query.writers import markdown_head, markdown_line
 from talkhouse.schema.errors import RegistryError
 from talkhouse.settings import corpus_folders
-from talkhouse.warehouse.source_files import source_files
+from talkhouse.visible import address, markdown, visible
+from talkhouse.warehouse.build_facts import source_files
 
 LICENCES, CITATION, BIBLIOGRAPHY = "LICENSE.md", "CITATION.cff", "citation.bib"
 
@@ -182,3 +184,40 @@ def _quoted(text: str) -> str:
 
 def _address(url: str | None) -> str:
     return f" ({link(url)})" if url else ""
+
+
+_TICKS = re.compile("`+")
+_OF_THE_WEB = re.compile("https?://", re.IGNORECASE)
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return the lines of a table, and an empty one behind it; a cell that is None is empty."""
+    cells = [["" if value is None else str(value) for value in row] for row in rows]
+    return [*"".join([markdown_head(titles), *map(markdown_line, cells)]).split("\n"), ""][:-1]
+
+
+def plain(text: str) -> str:
+    """Return a text as Markdown that shows it."""
+    return markdown(text, lines=True)
+
+
+def code(text: str) -> str:
+    """Return a text as code in a line."""
+    ticks = ticks_around(text, 1)
+    blank = " " if len(ticks) > 1 else ""
+    return f"{ticks}{blank}{visible(text)}{blank}{ticks}"
+
+
+def ticks_around(text: str, least: int) -> str:
+    """Return the backticks between which a text is code, so many at the least: more than any in it."""
+    return "`" * max(least, *(len(ticks) + 1 for ticks in _TICKS.findall(text)), 0)
+
+
+def link(url: str) -> str:
+    """Return an address as a link; what is none of the web, as a text."""
+    return f"<{address(url)}>" if _OF_THE_WEB.match(url) else plain(url)
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with what is counted: ``1 row``, ``2,000 rows``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -9,10 +9,9 @@ import duckdb
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.packages.content import Classes, ClassLabel, Config, ExportPackage, SplitRows, has_splits
 from talkhouse.queries.heads import ScoreQuery, ViewQuery
-from talkhouse.query.composition import composition, warnings
+from talkhouse.query.composition import composition, corpora_of, warnings
 from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
-from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import parts_of
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import NothingLeft, UsageError

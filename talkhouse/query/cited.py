@@ -15,8 +15,8 @@ from msgspec import Meta
 
 from talkhouse.citation.work import Citation, software
 from talkhouse.query import manifest
+from talkhouse.query.composition import corpora_of
 from talkhouse.query.selection import select
-from talkhouse.query.sources import corpora_of
 from talkhouse.schema import refusals
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import SourceError, UsageError

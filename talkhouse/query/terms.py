@@ -10,8 +10,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from talkhouse.query.composition import corpora_of, is_of, key_of, owner
 from talkhouse.query.selection import Selection, select
-from talkhouse.query.sources import corpora_of, is_of, key_of, owner
 from talkhouse.schema.errors import TermsNotAccepted
 from talkhouse.schema.sql import dicts, literal, quoted
 from talkhouse.schema.tables import metadata, qualified

@@ -16,8 +16,7 @@ from pyarrow import parquet
 from pyarrow.lib import ArrowException, RecordBatchReader
 
 from talkhouse import migrations
-from talkhouse.lake_format.columns import check_columns, columns_of_all
-from talkhouse.lake_format.documents import read_translation
+from talkhouse.lake_format.documents import check_columns, columns_of_all, read_translation
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable, is_whole, read
 from talkhouse.progress import Progress
@@ -33,7 +32,7 @@ from talkhouse.spark.sessions import check_installed, session
 from talkhouse.system.folders import temporary_folder
 from talkhouse.translation.translated import LeftOut, TranslatedViews, spark_type
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.split_views import SplitView, common_splits
+from talkhouse.warehouse.relations import SplitView, common_splits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,8 +12,8 @@ import duckdb
 
 from talkhouse.schema import refusals
 from talkhouse.schema.errors import OutputFailed, UsageError
+from talkhouse.system.files import Taken, locked
 from talkhouse.system.folders import new_folder, target_of
-from talkhouse.system.locks import Taken, locked
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -5,18 +5,16 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from typing import Any
 
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.testing.checks import broken, declaration, sample, views
-from talkhouse.testing.checks.broken import (
-    a_clause_is_told_at_its_place,
-    a_common_rule_is_told_and_kept,
-    rules_to_break,
-)
-from talkhouse.testing.checks.declaration import the_reader_imports_no_database, the_reader_opens_no_socket
-from talkhouse.testing.checks.sample import a_golden_case_gives_its_rows, references_are_kept, rows_are_told_apart
-from talkhouse.testing.failure import CannotCheck
-from talkhouse.testing.subject import Subject
+from talkhouse.testing import broken, declaration, sample
+from talkhouse.testing.broken import a_clause_is_told_at_its_place, a_common_rule_is_told_and_kept, rules_to_break
+from talkhouse.testing.declaration import the_reader_imports_no_database, the_reader_opens_no_socket
+from talkhouse.testing.plugin import REGEN
+from talkhouse.testing.sample import a_golden_case_gives_its_rows, references_are_kept, rows_are_told_apart
+from talkhouse.testing.subject import CannotCheck, Subject, subject_of
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,12 @@ CHECKS = (
     *map(Check, (sample.it_shows_every_scheme_and_split, sample.turns_have_no_gaps, sample.keys_begin_with_the_id)),
     *map(Check, (sample.every_task_has_rows_in_every_split, sample.two_builds_give_equal_rows)),
     *map(Check, (rows_are_told_apart, references_are_kept)),
-    *map(Check, (views.the_grain_is_unique, views.views_work_under_attach, views.views_say_what_they_are)),
-    *map(Check, (views.tasks_have_the_columns_of_all, views.views_bind_in_the_oldest_duckdb)),
-    Check(views.views_translate_to_spark),
+    *map(
+        Check,
+        (declaration.the_grain_is_unique, declaration.views_work_under_attach, declaration.views_say_what_they_are),
+    ),
+    *map(Check, (declaration.tasks_have_the_columns_of_all, declaration.views_bind_in_the_oldest_duckdb)),
+    Check(declaration.views_translate_to_spark),
     Check(a_golden_case_gives_its_rows, lambda subject: subject.case_names("golden")),
     Check(broken.a_broken_file_is_told_and_kept, lambda subject: subject.case_names("broken")),
     Check(a_common_rule_is_told_and_kept, rules_to_break),
@@ -113,3 +114,41 @@ def _outcome(run: Run, subject: Subject) -> tuple[Outcome, str]:
     except Exception as error:  # noqa: BLE001 - of the corpus's own code; the other checks go on
         return Outcome.FAILS, "".join(traceback.format_exception_only(error)).strip()
     return Outcome.HOLDS, ""
+
+
+_FIXTURE = "talkhouse_subject"
+
+
+def functions_of(corpus_id: str, cases: Path | None, folders: Iterable[Path]) -> dict[str, Any]:
+    """Return the tests of a corpus by their names, and the fixture that they need."""
+    import pytest
+
+    listed = subject_of(corpus_id, cases, Path(), folders)
+
+    @pytest.fixture(scope="module", name=_FIXTURE)
+    def subject(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
+        """The corpus, with its warehouses."""
+        made = subject_of(corpus_id, cases, tmp_path_factory.mktemp(corpus_id), folders)
+        made.regen = bool(request.config.getoption(REGEN, default=False))
+        yield made
+        made.close()
+
+    tests = {f"test_{check.name}": _test(check, listed) for check in CHECKS}
+    return {_FIXTURE: subject, **{name: test for name, test in tests.items() if test}}
+
+
+def _test(check: Check, listed: Subject) -> Callable[..., None] | None:
+    """Make the test of a check; None where there is no case for it."""
+    import pytest
+
+    runs = list(check.runs(listed))
+
+    def test(talkhouse_subject: Subject, run: Any) -> None:
+        try:
+            run.run(talkhouse_subject)
+        except CannotCheck as reason:
+            pytest.skip(str(reason))
+
+    test.__doc__ = check.function.__doc__
+    names = [run.case or listed.corpus.id for run in runs]
+    return pytest.mark.parametrize("run", runs, ids=names)(test) if runs else None

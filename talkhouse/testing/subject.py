@@ -1,8 +1,8 @@
-"""The corpus that is tried: where it and its cases lie, and warehouses of it, each built once."""
+"""The corpus that is tried: where it and its cases lie, its warehouses, each built once, and how a check fails."""
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,8 +23,42 @@ from talkhouse.ingest.registry import all_corpora, folder_of, pick, rules_of, sa
 from talkhouse.ingest.sources import opened
 from talkhouse.queries.catalogue import BI, Catalogue
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
+from talkhouse.schema.errors import TalkhouseError
 from talkhouse.testing.clauses import Clause, clauses_in
 from talkhouse.warehouse.opened import Warehouse
+
+
+class ContractFailure(TalkhouseError, AssertionError):
+    """A corpus does not keep to the contract."""
+
+
+class CannotCheck(Exception):
+    """Something that a check needs is not here; the message says what, and how to get it."""
+
+
+def require(
+    condition: object, what: str, *, where: object = None, expected: object = None, found: object = None
+) -> None:
+    """Raise ContractFailure unless a condition holds."""
+    __tracebackhide__ = True  # pytest shows who asked
+    if not condition:
+        raise ContractFailure(
+            what,
+            where=where,
+            expected=None if expected is None else str(expected),
+            found=None if found is None else str(found),
+        )
+
+
+def require_none(rows: Sequence[tuple[object, ...]], what: str, *, expected: str) -> None:
+    """Raise ContractFailure where a query for what must not be there has rows; the first of them are shown."""
+    shown = "; ".join(str(row) for row in rows[:_SHOWN_ROWS])
+    more = f"; and {len(rows) - _SHOWN_ROWS:,} more" if len(rows) > _SHOWN_ROWS else ""
+    require(not rows, what, expected=expected, found=shown + more)
+
+
+_SHOWN_ROWS = 3
+"""Rows that a message shows."""
 
 
 class FoundFinding(NamedTuple):

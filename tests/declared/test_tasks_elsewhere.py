@@ -11,8 +11,7 @@ import talkhouse
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import read
 from talkhouse.postgres.plan import Options
-from talkhouse.postgres.publish import publish
-from talkhouse.postgres.verify import verify
+from talkhouse.postgres.publish import publish, verify
 from talkhouse.spark.attach import attach
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.warehouse.opened import Warehouse

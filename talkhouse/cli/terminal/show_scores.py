@@ -7,8 +7,8 @@ from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
+    from talkhouse.scores.comparison import Comparison
     from talkhouse.scores.metrics import ScoreMetric
-    from talkhouse.scores.saved.comparison import Comparison
     from talkhouse.scores.score import Scored
 
 

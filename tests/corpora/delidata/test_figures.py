@@ -13,7 +13,7 @@ from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.registry import sample_of
-from talkhouse.query.sources import rows_behind
+from talkhouse.query.composition import rows_behind
 from tests.corpora.delidata import figures, view_rows
 from tests.corpora.delidata.rules import Group, read
 

@@ -8,9 +8,9 @@ import duckdb
 import pytest
 
 from talkhouse import migrations
-from talkhouse.lake.warehouses import check_tables, declared_columns
+from talkhouse.lake.lake_files import check_tables, declared_columns
 from talkhouse.lake.write_lake import write_lake
-from talkhouse.lake_format.columns import columns_of_all
+from talkhouse.lake_format.documents import columns_of_all
 from talkhouse.schema.errors import LakeDamaged, NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.spark.check import check
 from tests.lakes import Quiet

@@ -21,8 +21,7 @@ from talkhouse.build.run import build
 from talkhouse.lake import lake_files
 from talkhouse.lake import write_lake as write_lake_module
 from talkhouse.lake.folder import acquire
-from talkhouse.lake.lake_files import make_plan
-from talkhouse.lake.warehouses import attached
+from talkhouse.lake.lake_files import attached, make_plan
 from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
 from talkhouse.lake_format import lake_manifest
 from talkhouse.lake_format.inside import Inside

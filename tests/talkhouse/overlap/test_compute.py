@@ -14,12 +14,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.overlap import near, pairs
+from talkhouse.overlap import near
 from talkhouse.overlap.compute import overlap
-from talkhouse.overlap.forms import joined, letters_without_blanks, tokens
 from talkhouse.overlap.overlap_file import open_overlap
 from talkhouse.overlap.read import read
 from talkhouse.overlap.request import Request, share
+from talkhouse.overlap.units import joined, letters_without_blanks, tokens
 from talkhouse.schema.errors import NotAWarehouse, OutputFailed, QueryFailed, SchemaMismatch, UsageError
 from tests.commands import COMMAND, run
 from tests.conftest import wait_for
@@ -217,9 +217,9 @@ def test_a_killed_command_leaves_the_old_file(file: str, invented: Path) -> None
 def test_all_pairs_are_written_where_they_are_asked_for(
     invented: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = Request(["harbour/train"], pairs=tmp_path / "pairs.jsonl")
+    request = Request(["harbour/train"], pairs=tmp_path / "jsonl")
     overlap(invented, request)
-    lines = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (tmp_path / "jsonl").read_text().splitlines()]
     found = Counter((row["unit"], row["place"], row["owner"], row["turn_index"]) for row in lines)
     assert not any(row["place"] == "harbour/train" or row["other_place"] != "harbour/train" for row in lines)
     assert all(row["owner"] != row["other_owner"] for row in lines)
@@ -229,15 +229,15 @@ def test_all_pairs_are_written_where_they_are_asked_for(
             "and unit in ('turn', 'dialogue') and other_place = 'harbour/train' and place <> other_place"
         ).fetchall()
     assert found == {tuple(key): number for *key, number in matches}
-    (tmp_path / "pairs.jsonl").unlink()
-    monkeypatch.setattr(pairs, "MOST", len(lines) - 1)
+    (tmp_path / "jsonl").unlink()
+    monkeypatch.setattr(near, "MOST", len(lines) - 1)
     before = invented.with_name("overlap.duckdb").read_bytes()
     with pytest.raises(QueryFailed, match=f"found: +{len(lines):,}"):
         overlap(invented, request)
-    assert not (tmp_path / "pairs.jsonl").exists()
+    assert not (tmp_path / "jsonl").exists()
     assert invented.with_name("overlap.duckdb").read_bytes() == before
     with pytest.raises(UsageError, match="--against"):
-        overlap(invented, Request(pairs=tmp_path / "pairs.jsonl"))
+        overlap(invented, Request(pairs=tmp_path / "jsonl"))
 
 
 @pytest.mark.slow

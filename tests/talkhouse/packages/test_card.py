@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.packages.export import export_package
+from talkhouse.packages.content import export_package
+from talkhouse.packages.descriptions import table
 from talkhouse.packages.huggingface import fingerprint, size_category
-from talkhouse.packages.markdown import table
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters
 from talkhouse.warehouse.opened import Warehouse

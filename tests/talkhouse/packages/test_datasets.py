@@ -8,8 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.packages.content import Config
-from talkhouse.packages.export import WrittenPackage, export_package
+from talkhouse.packages.content import Config, WrittenPackage, export_package
 from talkhouse.packages.plan import plan
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters

@@ -13,8 +13,8 @@ from talkhouse.packages import descriptions
 from talkhouse.packages.content import Config, ExportPackage, SplitRows
 from talkhouse.query.selection import Filters, select
 from talkhouse.query.terms import Part
+from talkhouse.warehouse.build_facts import SourceFile
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.source_files import SourceFile
 from tests.samples import RELEASES
 
 TASK = f"{RELEASES}.breakdown_detection"

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.postgres.publish import PublicationOutcome
+from talkhouse.postgres.publish import PublicationOutcome, verify
 from talkhouse.postgres.record import FORMAT
 from talkhouse.postgres.server import connected, locked
-from talkhouse.postgres.verify import verify
 from talkhouse.schema.errors import ServerFailed, TalkhouseError, UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import SUPERUSER, WITH_PASSWORD, Database, Server

@@ -12,9 +12,8 @@ from psycopg.types.string import TextLoader
 
 import talkhouse
 from talkhouse.postgres.load import proof_here
-from talkhouse.postgres.publish import PublicationResult, configured
+from talkhouse.postgres.publish import PublicationResult, configured, verify
 from talkhouse.postgres.record import proof_there
-from talkhouse.postgres.verify import verify
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
 from tests.postgres_server import Database, Server

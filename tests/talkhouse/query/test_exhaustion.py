@@ -9,7 +9,7 @@ import pytest
 import talkhouse
 from talkhouse.query import sandbox
 from talkhouse.query.formats import QueryFormat
-from talkhouse.query.run_query import run_query
+from talkhouse.query.sandbox import run_query
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.system.interrupt import stoppable
 from talkhouse.system.memory import capped

@@ -15,12 +15,11 @@ import pytest
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.packages.export import export_package
+from talkhouse.packages.content import export_package
 from talkhouse.query import pseudonyms as identifying
 from talkhouse.query.export import export
 from talkhouse.query.formats import Tool
-from talkhouse.query.pseudonym_table import read_key
-from talkhouse.query.pseudonyms import about
+from talkhouse.query.pseudonyms import about, read_key
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse

@@ -15,7 +15,7 @@ import pytest
 import talkhouse
 from talkhouse.query import sandbox
 from talkhouse.query.formats import QueryFormat
-from talkhouse.query.run_query import run_query
+from talkhouse.query.sandbox import run_query
 from talkhouse.schema.errors import QueryFailed, TalkhouseError
 from talkhouse.system.interrupt import stoppable
 from tests.commands import COMMAND, run
@@ -227,7 +227,7 @@ def test_output_to_a_device_and_to_the_warehouse_itself(folder: Path) -> None:
 def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None:
     # The script says when the query is about to run: a SIGINT before that meets Python's own start.
     script = (
-        "import pathlib, talkhouse.query.run_query as module\n"
+        "import pathlib, talkhouse.query.sandbox as module\n"
         "original = module.run_query\n"
         "def wrapped(*a, **k):\n"
         "    pathlib.Path('started').touch(); original(*a, **k)\n"

@@ -13,7 +13,7 @@ import talkhouse
 from talkhouse.query import sandbox
 from talkhouse.query.export import export
 from talkhouse.query.formats import ExportFormat, QueryFormat
-from talkhouse.query.run_query import run_query
+from talkhouse.query.sandbox import run_query
 from talkhouse.query.selection import select
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import duckdb
 
 from talkhouse.scores.score import Scored, score
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
-from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
+from talkhouse.scores.task import ScoredTask, ScoreRequest
+from talkhouse.scores.workspace import ScoringWorkspace
 
 
 def score_once(

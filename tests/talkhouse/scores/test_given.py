@@ -15,7 +15,7 @@ from pyarrow.ipc import new_file
 
 from talkhouse.schema.errors import SourceError, TalkhouseError, UsageError
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
 from tests.conftest import how_many
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once

@@ -8,10 +8,10 @@ import duckdb
 import pytest
 
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.scores.predictions.baselines import template
-from talkhouse.scores.tasks.examples import choose, create_examples
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.examples import choose, create_examples
+from talkhouse.scores.predictions import template
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import ScoringWorkspace
 from talkhouse.warehouse.row_sets import splits
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once

@@ -15,8 +15,8 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.scores.score import Scored, printed, score
-from talkhouse.scores.tasks.scoring_workspace import BadPredictions, ScoringWorkspace
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import BadPredictions, ScoringWorkspace
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 

@@ -13,8 +13,8 @@ import pytest
 
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.scoring_workspace import BadPredictions
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import BadPredictions
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 

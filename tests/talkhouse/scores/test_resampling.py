@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score, f1_score
 
+from talkhouse.scores.comparison import _p_value, _subtracted
 from talkhouse.scores.metrics import ScoreMetric
 from talkhouse.scores.resampling import (
     RESAMPLES,
@@ -28,10 +29,9 @@ from talkhouse.scores.resampling import (
     shuffled,
     swapped,
 )
-from talkhouse.scores.saved.comparison import _p_value, _subtracted
 from talkhouse.scores.score import Scored, score
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import ScoringWorkspace
 from tests.conftest import invented_examples
 from tests.lanes import first_quick
 from tests.talkhouse.scores.invented import Invented

@@ -11,13 +11,12 @@ import pytest
 
 import talkhouse
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.saved.comparison import compare
-from talkhouse.scores.saved.runs import save, saved
-from talkhouse.scores.saved.saved_file import path_for
+from talkhouse.scores.comparison import compare
+from talkhouse.scores.options import Baseline
+from talkhouse.scores.saved_runs import path_for, save, saved
 from talkhouse.scores.score import Scored, score
-from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import ScoringWorkspace
 from tests.commands import run as start
 
 

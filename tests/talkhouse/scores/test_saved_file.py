@@ -11,8 +11,7 @@ import pytest
 from filelock import FileLock
 
 from talkhouse.schema.errors import SchemaMismatch, TalkhouseError, UsageError, WarehouseLocked
-from talkhouse.scores.saved.runs import check_run, saved
-from talkhouse.scores.saved.saved_file import path_for
+from talkhouse.scores.saved_runs import check_run, path_for, saved
 from talkhouse.system.atomic_output import private_folder_path
 from tests.commands import COMMAND
 from tests.commands import run as start

@@ -13,18 +13,16 @@ import pytest
 import talkhouse
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.query.export import export
-from talkhouse.query.rows_file import write_rows
+from talkhouse.query.export import export, write_rows
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.each_example import examples_query
-from talkhouse.scores.metrics import set_threshold
-from talkhouse.scores.predictions.baselines import create_baseline, template
+from talkhouse.scores.examples import choose, choose_all, create_examples
+from talkhouse.scores.metrics import examples_query, set_threshold
+from talkhouse.scores.options import Baseline
+from talkhouse.scores.predictions import create_baseline, template
 from talkhouse.scores.score import Scored, printed, score
-from talkhouse.scores.tasks.examples import choose, choose_all, create_examples
-from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
 from talkhouse.warehouse.opened import Warehouse
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
@@ -54,7 +52,7 @@ def baseline(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Score
 
 
 @contextmanager
-def predictions(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Iterator[Table]:
+def predictions(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Iterator[ScoringTable]:
     """Yield a table of the predictions of a baseline."""
     wanted = task(name)
     with ScoringWorkspace(con) as workspace:

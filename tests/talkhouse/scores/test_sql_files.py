@@ -9,10 +9,10 @@ from talkhouse.cli.terminal import completion
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.files import DEFAULT_ROOT
 from talkhouse.schema.errors import CatalogueError, UsageError
+from talkhouse.scores.options import Baseline, layout_names
 from talkhouse.scores.score import printed, score
-from talkhouse.scores.tasks.options import Baseline, layout_names
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import ScoringWorkspace
 from tests.commands import run as start
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once

@@ -8,8 +8,7 @@ import pytest
 from filelock import FileLock
 
 from talkhouse.system.cache import Cache, key_of
-from talkhouse.system.files import link_or_copy
-from talkhouse.system.locks import Taken, locked
+from talkhouse.system.files import Taken, link_or_copy, locked
 
 
 def test_a_second_name_is_the_same_file(tmp_path: Path) -> None:

@@ -7,11 +7,10 @@ import pytest
 
 from talkhouse.scaffold.templates import Like, copy
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.testing.checks.views import OLDEST, problems_in
 from talkhouse.testing.clauses import Change, line, removed, replaced, write
 from talkhouse.testing.contract import CHECKS, Outcome, results
-from talkhouse.testing.failure import CannotCheck, ContractFailure
-from talkhouse.testing.subject import Subject, subject_of
+from talkhouse.testing.declaration import OLDEST, problems_in
+from talkhouse.testing.subject import CannotCheck, ContractFailure, Subject, subject_of
 from tests.lanes import first_quick
 
 LISTS, LINES = Like.JSON_LIST, Like.FILE_PER_DIALOGUE

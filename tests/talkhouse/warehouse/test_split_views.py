@@ -5,7 +5,7 @@ import duckdb
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.views import split_view
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.split_views import SplitView
+from talkhouse.warehouse.relations import SplitView
 
 VIEWS = """
 create schema toy; create schema "select";

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.packages.export import WrittenPackage, export_package
+from talkhouse.packages.content import WrittenPackage, export_package
 from talkhouse.query.export import settings
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters

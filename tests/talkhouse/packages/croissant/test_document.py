@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from talkhouse.packages.export import export_package
+from talkhouse.packages.content import export_package
 from talkhouse.query.export import settings
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters

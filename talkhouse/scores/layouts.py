@@ -16,10 +16,10 @@ from talkhouse.ingest.files.source_errors import readable as readable_archive
 from talkhouse.queries.heads import LayoutQuery
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal
-from talkhouse.scores.predictions.prediction_files import LABEL_FILES, PredictionFile, Reader, check_rows, readable
-from talkhouse.scores.predictions.typed import KEYS
-from talkhouse.scores.tasks.examples import Examples
-from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table
+from talkhouse.scores.examples import Examples
+from talkhouse.scores.prediction_files import LABEL_FILES, PredictionFile, Reader, check_rows, readable
+from talkhouse.scores.typed import KEYS
+from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace
 
 _DOCUMENTS = pa.schema([("path", pa.string()), ("content", pa.string())])
 _LONGEST_LINE = 16_777_216
@@ -29,7 +29,7 @@ _TOGETHER = 16_000_000
 """Bytes of documents that are handed over at once."""
 
 
-def pour_layout(reader: Reader, file: PredictionFile, layout: LayoutQuery, most: int) -> Table:
+def pour_layout(reader: Reader, file: PredictionFile, layout: LayoutQuery, most: int) -> ScoringTable:
     """Create the table that a publisher's layout reads; UsageError where its file can't be read."""
     form = layout.reads
     with readable([file]):
@@ -47,8 +47,13 @@ def pour_layout(reader: Reader, file: PredictionFile, layout: LayoutQuery, most:
 
 
 def lay_out(
-    workspace: ScoringWorkspace, file: PredictionFile, layout: LayoutQuery, source: Table, examples: Examples, most: int
-) -> Table:
+    workspace: ScoringWorkspace,
+    file: PredictionFile,
+    layout: LayoutQuery,
+    source: ScoringTable,
+    examples: Examples,
+    most: int,
+) -> ScoringTable:
     """Create a table of predictions from what a layout reads; UsageError where that is of another layout."""
     relations = {"keys": examples.keys, "other_keys": examples.others, layout.reads: source}
     sql = Bound(layout, "layouts", {name: f"from {table}" for name, table in relations.items()})

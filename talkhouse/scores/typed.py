@@ -7,17 +7,17 @@ from itertools import islice
 import duckdb
 
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.tasks.scoring_workspace import (
+from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.workspace import (
     BadPredictions,
+    ScoringTable,
     ScoringWorkspace,
-    Table,
     first_rows,
     refusal,
     refuse,
     row_text,
     rows_text,
 )
-from talkhouse.scores.tasks.task import ScoredTask
 
 _KEY_TYPES = {
     "release": "varchar",
@@ -46,12 +46,12 @@ _SHOWN = 50
 class RawPredictions:
     """Predictions as they are given."""
 
-    table: Table
+    table: ScoringTable
     types: Mapping[str, str]
     """Their columns, by name, with DuckDB's types."""
 
 
-def raw(workspace: ScoringWorkspace, table: Table) -> RawPredictions:
+def raw(workspace: ScoringWorkspace, table: ScoringTable) -> RawPredictions:
     """Return a table as predictions, with the types of its columns."""
     return RawPredictions(table, workspace.columns(table))
 
@@ -104,7 +104,7 @@ def named_splits(workspace: ScoringWorkspace, predictions: RawPredictions) -> li
     return workspace.con.execute(f"select distinct {', '.join(parts)} from {predictions.table}").fetchall()
 
 
-def with_types(workspace: ScoringWorkspace, task: ScoredTask, predictions: RawPredictions) -> Table:
+def with_types(workspace: ScoringWorkspace, task: ScoredTask, predictions: RawPredictions) -> ScoringTable:
     """Create a table of predictions with all columns that any may have, in their types, a row for each key.
 
     Raises BadPredictions for values that are not of their type.
@@ -161,7 +161,9 @@ def _cast(name: str, kind: str, given: str) -> str:
     return f"try_cast({column} as {kind})"
 
 
-def _refuse_casts(workspace: ScoringWorkspace, predictions: RawPredictions, typed: Table, name: str, kind: str) -> None:
+def _refuse_casts(
+    workspace: ScoringWorkspace, predictions: RawPredictions, typed: ScoringTable, name: str, kind: str
+) -> None:
     """Refuse values that are not of their type; nothing is guessed from them."""
     column = quoted(name)
     counts = f"(select count({column}) from {predictions.table}) = (select count({column}) from {typed})"
@@ -181,7 +183,7 @@ def _refuse_casts(workspace: ScoringWorkspace, predictions: RawPredictions, type
 
 
 def check_values(
-    con: duckdb.DuckDBPyConnection, task: ScoredTask, typed: Table, *, unknown: str, as_printed: bool
+    con: duckdb.DuckDBPyConnection, task: ScoredTask, typed: ScoringTable, *, unknown: str, as_printed: bool
 ) -> list[str]:
     """Raise BadPredictions for values that no metric can take, and return what is only worth a warning."""
     warnings = []
@@ -216,7 +218,7 @@ def check_values(
     return warnings
 
 
-def _refuse_numbers(con: duckdb.DuckDBPyConnection, typed: Table, condition: str, name: str) -> None:
+def _refuse_numbers(con: duckdb.DuckDBPyConnection, typed: ScoringTable, condition: str, name: str) -> None:
     refuse(
         con,
         f"select {row_text()} from {typed} where {condition}",
@@ -226,7 +228,7 @@ def _refuse_numbers(con: duckdb.DuckDBPyConnection, typed: Table, condition: str
     )
 
 
-def _check_sums(con: duckdb.DuckDBPyConnection, typed: Table, names: list[str]) -> list[str]:
+def _check_sums(con: duckdb.DuckDBPyConnection, typed: ScoringTable, names: list[str]) -> list[str]:
     if not names:
         return []
     total = " + ".join(names)
@@ -236,7 +238,7 @@ def _check_sums(con: duckdb.DuckDBPyConnection, typed: Table, names: list[str]) 
     return [f"{count:,} distributions do not sum to 1 and are used as they are: {'; '.join(first)}"] if count else []
 
 
-def _check_labels(con: duckdb.DuckDBPyConnection, task: ScoredTask, typed: Table, *, unknown: str) -> list[str]:
+def _check_labels(con: duckdb.DuckDBPyConnection, task: ScoredTask, typed: ScoringTable, *, unknown: str) -> list[str]:
     """Refuse labels that nobody declared, or say that they count as wrong; near ones are named, never repaired."""
     column = next((column.name for column in task.columns if column.name in ("label", "labels")), None)
     known = task.labels(con)
@@ -269,7 +271,7 @@ def _near(label: str, count: int, known: Iterable[str]) -> str:
     return f"'{label}' ({rows_text(count)}{hint})"
 
 
-def check_fingerprint(con: duckdb.DuckDBPyConnection, typed: Table, known: Iterable[str]) -> None:
+def check_fingerprint(con: duckdb.DuckDBPyConnection, typed: ScoringTable, known: Iterable[str]) -> None:
     """Refuse predictions that carry the fingerprint of another split or build."""
     names = ", ".join(literal(fingerprint) for fingerprint in known)
     refuse(

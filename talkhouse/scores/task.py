@@ -13,7 +13,7 @@ from talkhouse.queries.heads import LayoutQuery, MacroQuery, MetricQuery, Printe
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import identifier
-from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline
+from talkhouse.scores.options import AUTO, TABLE, Baseline
 
 _TYPES = {
     "label": "varchar",

@@ -9,21 +9,11 @@ import duckdb
 
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import CatalogueError, UsageError
-from talkhouse.scores.resampling import (
-    RESAMPLES,
-    SEED,
-    Values,
-    bootstrap,
-    described,
-    drawable,
-    interval,
-    shuffled,
-)
-from talkhouse.scores.saved.runs import load_examples, metrics_hash, saved
-from talkhouse.scores.saved.saved_file import open_saved, path_for
-from talkhouse.scores.tasks.examples import most_rows
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
-from talkhouse.scores.tasks.task import ScoredTask, task
+from talkhouse.scores.examples import most_rows
+from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, described, drawable, interval, shuffled
+from talkhouse.scores.saved_runs import load_examples, metrics_hash, open_saved, path_for, saved
+from talkhouse.scores.task import ScoredTask, task
+from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
 from talkhouse.warehouse.opened import Warehouse
 
 _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fingerprint", "thresholds")
@@ -96,7 +86,7 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
 
 def _load(
     workspace: ScoringWorkspace, wanted: ScoredTask, warehouse: Path, runs: Sequence[dict[str, Any]]
-) -> list[Table]:
+) -> list[ScoringTable]:
     """Create a table for each of the runs, of what each example scored."""
     most = most_rows(workspace.con, wanted)
     tables = []
@@ -121,7 +111,7 @@ def _at_threshold(
     workspace: ScoringWorkspace,
     wanted: ScoredTask,
     runs: Sequence[dict[str, Any]],
-    tables: Sequence[Table],
+    tables: Sequence[ScoringTable],
     threshold: float | None,
 ) -> tuple[list[MetricDifference], int]:
     """Compare two runs at a threshold; return the differences, and the number of dialogues."""

@@ -15,7 +15,7 @@ from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import literal
 
-Table = NewType("Table", str)
+ScoringTable = NewType("ScoringTable", str)
 """The name of a table of a workspace, as SQL writes it."""
 
 _NUMBERS = count(1)
@@ -47,36 +47,36 @@ class ScoringWorkspace:
         self.con.execute(f"detach {self._database}")
         self._attach()
 
-    def create(self, name: str, select: str) -> Table:
+    def create(self, name: str, select: str) -> ScoringTable:
         """Create a table of the rows of a query; one that has the same name stays, for its number is another."""
         self._made[name] += 1
-        table = Table(f"{self._database}.main.{name}_{self._made[name]}")
+        table = ScoringTable(f"{self._database}.main.{name}_{self._made[name]}")
         self.con.execute(f"create table {table} as {select}")
         return table
 
-    def create_arrow(self, name: str, rows: pa.Table | pa.RecordBatchReader, columns: str = "*") -> Table:
+    def create_arrow(self, name: str, rows: pa.Table | pa.RecordBatchReader, columns: str = "*") -> ScoringTable:
         """Create a table of Arrow's rows; ``columns`` is what is selected of them."""
         self.con.register("arrow_rows", rows)
         table = self.create(name, f"select {columns} from arrow_rows")
         self.con.unregister("arrow_rows")
         return table
 
-    def insert_arrow(self, table: Table, rows: pa.Table, columns: str = "*") -> None:
+    def insert_arrow(self, table: ScoringTable, rows: pa.Table, columns: str = "*") -> None:
         """Add Arrow's rows to a table."""
         self.con.register("arrow_rows", rows)
         self.con.execute(f"insert into {table} select {columns} from arrow_rows")
         self.con.unregister("arrow_rows")
 
-    def drop(self, tables: Iterable[Table]) -> None:
+    def drop(self, tables: Iterable[ScoringTable]) -> None:
         """Drop tables that no step needs any more."""
         for table in tables:
             self.con.execute(f"drop table {table}")
 
-    def columns(self, table: Table) -> dict[str, str]:
+    def columns(self, table: ScoringTable) -> dict[str, str]:
         """Return the columns of a table, by name, with their types."""
         return {row[0]: row[1] for row in self.con.execute(f"describe {table}").fetchall()}
 
-    def count(self, table: Table) -> int:
+    def count(self, table: ScoringTable) -> int:
         """Return the number of rows of a table."""
         ((rows,),) = self.con.execute(f"select count(*) from {table}").fetchall()
         return int(rows)
@@ -137,7 +137,11 @@ class Bound:
     def _there(self, con: duckdb.DuckDBPyConnection, error: duckdb.Error) -> str | None:
         """List the columns of what the file reads, where it names one that is not there."""
         if isinstance(error, duckdb.CatalogException):
-            return f"a table or view of the warehouse, {' or '.join(self.relations)}" if "Table" in str(error) else None
+            return (
+                f"a table or view of the warehouse, {' or '.join(self.relations)}"
+                if "ScoringTable" in str(error)
+                else None
+            )
         if not isinstance(error, duckdb.BinderException):
             return None
         described = {name: con.execute(f"describe {select}").fetchall() for name, select in self.relations.items()}

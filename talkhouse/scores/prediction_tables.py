@@ -13,8 +13,8 @@ from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.predictions.prediction_files import PredictionFile, Reader, check_rows, readable
-from talkhouse.scores.tasks.scoring_workspace import Table
+from talkhouse.scores.prediction_files import PredictionFile, Reader, check_rows, readable
+from talkhouse.scores.workspace import ScoringTable
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _JSON_LINES = (".jsonl", ".ndjson")
@@ -56,7 +56,7 @@ def names_of(tables: Sequence[FileTable]) -> list[str]:
     return list(dict.fromkeys(name for table in tables for name in table.names))
 
 
-def pour_tables(reader: Reader, tables: Sequence[FileTable], wanted: Iterable[str], most: int) -> Table:
+def pour_tables(reader: Reader, tables: Sequence[FileTable], wanted: Iterable[str], most: int) -> ScoringTable:
     """Create a table of the rows of all files, of their columns those that are wanted."""
     selects = []
     with readable([table.file for table in tables]):

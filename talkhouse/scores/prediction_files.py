@@ -22,7 +22,7 @@ from talkhouse.ingest.files.limits import Limits
 from talkhouse.query.row_stream import row_groups
 from talkhouse.schema.errors import SourceError, TalkhouseError, UsageError
 from talkhouse.schema.guard import guard
-from talkhouse.scores.tasks.scoring_workspace import BadPredictions, ScoringWorkspace, Table
+from talkhouse.scores.workspace import BadPredictions, ScoringTable, ScoringWorkspace
 from talkhouse.system.memory import capped, lowered, out_of_memory
 
 LABEL_FILES = ".labels.json"
@@ -186,14 +186,14 @@ class Reader:
     def __init__(self, con: duckdb.DuckDBPyConnection, into: ScoringWorkspace, limits: Limits) -> None:
         self.con, self.into, self.limits = con, into, limits
 
-    def pour(self, select: str, name: str, most: int) -> Table:
+    def pour(self, select: str, name: str, most: int) -> ScoringTable:
         """Create a table of the rows of a query."""
         rows = self.con.sql(select).to_arrow_reader(_BATCH_ROWS)
         return self.pour_batches(rows.schema, row_groups(rows), "*", name, most)
 
     def pour_batches(
         self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], columns: str, name: str, most: int
-    ) -> Table:
+    ) -> ScoringTable:
         """Create a table of Arrow batches; ``columns`` is what is selected from them.
 
         Raises BadPredictions for more rows than ``most``, SourceError for more bytes than a file may have.

@@ -12,9 +12,8 @@ import duckdb
 
 from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.ingest.registry import rules_of
-from talkhouse.testing.checks.sample import files_are_equal
-from talkhouse.testing.failure import CannotCheck, require, require_none
-from talkhouse.testing.subject import Reading, Subject, read_folder, stored_findings
+from talkhouse.testing.sample import files_are_equal
+from talkhouse.testing.subject import CannotCheck, Reading, Subject, read_folder, require, require_none, stored_findings
 
 Damage: TypeAlias = Callable[[bytes], Iterator[bytes]]
 """Takes a file's bytes, yields the file with one thing wrong in it, in one way after the other; none where it can't."""

@@ -8,8 +8,8 @@ import duckdb
 from talkhouse.query.filters import Relation, check_rows, condition_of, none_left, none_of, where_clause
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table, head_errors
-from talkhouse.scores.tasks.task import ScoredTask
+from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace, head_errors
 from talkhouse.warehouse.relations import columns_of
 from talkhouse.warehouse.row_sets import FINGERPRINT, Split, splits
 
@@ -156,9 +156,9 @@ class Examples:
     """The examples that are scored."""
 
     chosen: Chosen
-    keys: Table
+    keys: ScoringTable
     """A row for each of them."""
-    others: Table
+    others: ScoringTable
     """Those of the same splits that are left out by subsets or an expression: they may be predicted too."""
     has_items: bool = False
     """Whether several may be of one turn, told apart by ``item_index``."""
@@ -212,7 +212,7 @@ def _is_matching(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chosen, 
     return f"exists (select 1 from {matching} as matching where {is_same})"
 
 
-def _fingerprint(workspace: ScoringWorkspace, task: ScoredTask, keys: Table, expression: str) -> str:
+def _fingerprint(workspace: ScoringWorkspace, task: ScoredTask, keys: ScoringTable, expression: str) -> str:
     """Return the fingerprint of some examples; UsageError where there is none."""
     ((fingerprint,),) = workspace.con.execute(f"select {FINGERPRINT} from {keys} having count(*) > 0").fetchall() or [
         (None,)

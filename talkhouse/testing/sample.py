@@ -11,8 +11,7 @@ from talkhouse.ingest.files.boundary import Boundary
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.restore.verify import FINE, Status, verify
 from talkhouse.schema.tables import metadata, owned_by, qualified
-from talkhouse.testing.failure import CannotCheck, require, require_none
-from talkhouse.testing.subject import Subject
+from talkhouse.testing.subject import CannotCheck, Subject, require, require_none
 from talkhouse.warehouse.row_sets import RowSet, row_set, row_sets_of
 
 
