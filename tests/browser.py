@@ -73,7 +73,6 @@ _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
 
 
 def chromium() -> str | None:
-    """Return the path of the browser, where there is one."""
     return shutil.which("chromium") or shutil.which("google-chrome")
 
 
@@ -126,7 +125,6 @@ def served(
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

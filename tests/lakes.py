@@ -34,7 +34,6 @@ class Quiet:
 
 
 def lake_of(warehouse: Path, folder: Path) -> Path:
-    """Write a lake."""
     write_lake(folder, [warehouse], Quiet())
     return folder
 
@@ -58,5 +57,4 @@ def with_odd_texts(sample: Path, path: Path) -> Path:
 
 
 def differences(found: tuple[Checked, ...]) -> list[str]:
-    """List what differs."""
     return [one.difference for one in found if one.difference]

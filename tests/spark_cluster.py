@@ -26,7 +26,6 @@ def java() -> str:
 
 
 def _home() -> Path:
-    """Return the folder of PySpark, which has Spark's jars."""
     import pyspark
 
     return Path(pyspark.__file__).parent

@@ -65,7 +65,6 @@ def paths() -> Iterator[Path]:
 
 
 def name_of(path: Path) -> str:
-    """Return the name that a module is imported by."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts if parts[0] == "talkhouse" else ("talkhouse", *parts)).removesuffix(".__init__")
 
@@ -78,7 +77,6 @@ def room(module: str) -> str:
 
 @cache
 def imported(path: Path) -> frozenset[str]:
-    """Name the modules that a file imports, wherever in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -74,12 +74,7 @@ class LakeResult:
 
 
 def write_lake(
-    lake: Path,
-    paths: Sequence[Path],
-    progress: Progress,
-    *,
-    only: Sequence[str] = (),
-    dry_run: bool = False,
+    lake: Path, paths: Sequence[Path], progress: Progress, *, only: Sequence[str] = (), dry_run: bool = False
 ) -> LakeResult:
     """Write the tables of one or several warehouses to a lake, whole or not at all.
 
@@ -196,10 +191,7 @@ def _part(part: PlannedCorpus, written: list[LakeFile]) -> PartOfLake:
 
 def _settings(lake: Path) -> Settings:
     """Let DuckDB sort in the private folder of the lake, and draw no bar of its own."""
-    return {
-        "enable_progress_bar": False,
-        "temp_directory": str(folder.private_path(lake) / "sorting"),
-    }
+    return {"enable_progress_bar": False, "temp_directory": str(folder.private_path(lake) / "sorting")}
 
 
 def _write(warehouses: Warehouses, plan: Plan, workspace: LakeWorkspace, progress: Progress) -> list[LakeTable]:

@@ -1,27 +1,18 @@
-"""A package: its configurations, files, corpora and terms, written whole or not at all by the module of a program."""
+"""What a package is: its configurations, files, corpora and terms, and how a program's is planned and written."""
 
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from talkhouse.packages.descriptions import write_descriptions, write_manifest
 from talkhouse.packages.known_facts import CorpusFacts, known_facts
-from talkhouse.query import sandbox
 from talkhouse.query.composition import Composition
-from talkhouse.query.export import MEMORY
-from talkhouse.query.formats import Tool
-from talkhouse.query.pseudonyms import AboutPseudonyms, Pseudonyms, about, pseudonyms
+from talkhouse.query.pseudonyms import AboutPseudonyms, Pseudonyms, about
 from talkhouse.query.row_stream import OnRows
-from talkhouse.query.selection import NO_FILTERS, Filters, Selection
-from talkhouse.query.terms import Part, check_terms
-from talkhouse.system.atomic_output import atomic_folder, private_folder_at, private_folder_path
-from talkhouse.system.memory import in_little_memory
+from talkhouse.query.selection import Filters, Selection
+from talkhouse.query.terms import Part
 from talkhouse.warehouse.opened import Warehouse
 
 
@@ -170,57 +161,3 @@ def described_file(path: Path, rows: int | None) -> dict[str, Any]:
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     return {"path": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256}
-
-
-@dataclass(frozen=True)
-class WrittenPackage:
-    """A package that was written."""
-
-    package: ExportPackage
-    path: Path
-    files: tuple[dict[str, Any], ...]
-    """The files of data, as the manifest has them."""
-    bytes: int
-    """Of all files."""
-
-
-def export_package(
-    warehouse: Warehouse,
-    name: str,
-    tool: Tool,
-    output: Path,
-    *,
-    filters: Filters = NO_FILTERS,
-    is_accepted: bool = False,
-    key_file: Path | None = None,
-    on_rows: OnRows = lambda _: None,
-) -> WrittenPackage:
-    """Write a corpus, or a view or table, as a folder for a program.
-
-    ``is_accepted``: the user accepts the terms of the corpora; ``key_file``: the key of pseudonyms in place of ids of
-    people. DuckDB sorts beside the folder if the warehouse was opened with ``talkhouse.query.export.settings``.
-
-    Raises UsageError for names, filters and folders that can't be, TermsNotAccepted, OutputFailed where there is no
-    room, QueryFailed where a view fails.
-    """
-    # Only the module of the wanted program is imported.
-    layout: PackageLayout = import_module(f"talkhouse.packages.{tool}").LAYOUT
-
-    def write(folder: Path) -> tuple[ExportPackage, list[dict[str, Any]]]:
-        names = pseudonyms(warehouse.con, key_file, output) if key_file else None
-        package = layout.plan(warehouse, name, filters, names)
-        selections = [config.selection for config in package.configs]
-        check_terms(package.parts, is_accepted=is_accepted, selection=selections[0] if len(selections) == 1 else None)
-        return package, layout.write(package, folder, on_rows)
-
-    # The second folder is the one that ``settings`` names.
-    with atomic_folder(output) as folder, private_folder_at(private_folder_path(output), output):
-        try:
-            package, files = in_little_memory(warehouse.con, MEMORY, lambda: write(folder))
-            write_descriptions(package, folder)
-            write_manifest(package, folder, files)
-        except duckdb.Error as error:
-            raise sandbox.failure(error) from error
-        warehouse.check_complete()
-        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    return WrittenPackage(package, output, tuple(files), size)

@@ -11,7 +11,7 @@ from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
 from talkhouse.packages.content import Config, ExportPackage, PackageFile, PackageLayout
 from talkhouse.packages.croissant_record_sets import Ids, describe, schema_of
-from talkhouse.packages.descriptions import provenance, title
+from talkhouse.packages.export import provenance, title
 from talkhouse.packages.known_facts import Agreement, CorpusFacts, SchemeFacts
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables

@@ -14,7 +14,7 @@ from pyarrow.types import is_fixed_size_list, is_list, is_struct
 
 from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile, PackageLayout
 from talkhouse.packages.croissant import write_croissant
-from talkhouse.packages.descriptions import LICENCES, title
+from talkhouse.packages.export import LICENCES, title
 from talkhouse.packages.huggingface_card import card
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables

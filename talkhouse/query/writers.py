@@ -121,10 +121,7 @@ _ARROW_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
     TEXTS: _write_texts,
 }
 
-_LINE_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
-    "jsonl": _write_jsonl,
-    "json": _write_json,
-}
+_LINE_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {"jsonl": _write_jsonl, "json": _write_json}
 
 _CAST = "cast the column, for instance to varchar, or choose another --format"
 _TOO_LARGE = re.compile(r"Could not cast value (\S+) to DECIMAL\(38,0\) when casting from source column column_")

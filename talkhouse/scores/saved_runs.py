@@ -260,9 +260,7 @@ def _check_free(con: duckdb.DuckDBPyConnection, run: str, path: Path) -> None:
     # Its examples have a table of that name, and SQL takes small and capital letters for the same there.
     if run.lower() in names:
         raise UsageError(
-            f"there is a run '{run}' already",
-            where=path,
-            next_step="save it under another name; see: talkhouse scores",
+            f"there is a run '{run}' already", where=path, next_step="save it under another name; see: talkhouse scores"
         )
 
 

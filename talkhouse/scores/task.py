@@ -15,13 +15,7 @@ from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.scores.options import AUTO, TABLE, Baseline
 
-_TYPES = {
-    "label": "varchar",
-    "labels": "varchar[]",
-    "score": "double",
-    "scores": "double[]",
-    "text": "varchar",
-}
+_TYPES = {"label": "varchar", "labels": "varchar[]", "score": "double", "scores": "double[]", "text": "varchar"}
 """Types of the columns that a prediction may have; ``prob_...`` is a number too."""
 
 

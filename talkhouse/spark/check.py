@@ -74,13 +74,7 @@ class SparkResult:
         return [relation for relation in self.relations if relation.difference]
 
 
-def check(
-    lake: Path,
-    url: str,
-    progress: Progress,
-    *,
-    location: str | None = None,
-) -> SparkResult:
+def check(lake: Path, url: str, progress: Progress, *, location: str | None = None) -> SparkResult:
     """Compare every table and view of a lake on Spark with DuckDB's; ``location`` is as ``attach`` has it.
 
     ``url``: a master (``spark://host:port``, ``local[2]``) or Spark Connect (``sc://host:port``). Raises what

@@ -54,13 +54,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def small_lake(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake of the small warehouse, written once."""
     return lake_of(small, tmp_path_factory.mktemp("lake") / "lake")
 
 
 @pytest.fixture
 def lake(small_lake: Path, tmp_path: Path) -> Path:
-    """A lake of the small warehouse that a test may change."""
     return Path(shutil.copytree(small_lake, tmp_path / "lake"))
 
 
@@ -72,7 +70,6 @@ def pyspark() -> None:
 
 @pytest.fixture(scope="session")
 def sail_url(pyspark: None) -> Iterator[str]:  # noqa: ARG001
-    """A server of Sail."""
     pytest.importorskip("pysail", reason="Sail is not installed: uv sync --group spark")
     with sail_server.running() as url:
         yield url
@@ -80,6 +77,5 @@ def sail_url(pyspark: None) -> Iterator[str]:  # noqa: ARG001
 
 @pytest.fixture(scope="session")
 def sail(sail_url: str) -> Iterator["SparkSession"]:
-    """A session of Sail."""
     with sail_server.session(sail_url) as spark:
         yield spark

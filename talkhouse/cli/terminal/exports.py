@@ -15,7 +15,8 @@ from talkhouse.settings import database
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.packages.content import SplitRows, WrittenPackage
+    from talkhouse.packages.content import SplitRows
+    from talkhouse.packages.export import WrittenPackage
     from talkhouse.query.export import Exported
     from talkhouse.query.pseudonyms import AboutPseudonyms
     from talkhouse.query.selection import Filters
@@ -90,7 +91,7 @@ def export_file(
 
 def export_package(wanted: Wanted, warehouse_path: Path, tool: Tool) -> None:
     """Write a folder that a program opens, and say what was written."""
-    from talkhouse.packages.content import export_package as export
+    from talkhouse.packages.export import export_package as export
     from talkhouse.warehouse.opened import opened
 
     with opened(warehouse_path, settings=_settings(wanted)) as warehouse, ProgressBar() as bar:

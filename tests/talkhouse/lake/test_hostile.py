@@ -42,7 +42,6 @@ def outside(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def other(small: Path, tmp_path: Path) -> Path:
-    """A warehouse with other rows than the lake."""
     path = tmp_path / "other.duckdb"
     shutil.copyfile(small, path)
     with duckdb.connect(path) as con:
@@ -51,7 +50,6 @@ def other(small: Path, tmp_path: Path) -> Path:
 
 
 def tree(folder: Path) -> dict[str, object]:
-    """Describe all that is in a folder, and follow no link."""
     return {str(path.relative_to(folder)): described(path) for path in sorted(folder.rglob("*"))}
 
 
@@ -68,7 +66,6 @@ def stamps(folder: Path) -> dict[str, object]:
 
 
 def places(found: Any, above: Place = ()) -> Iterator[Place]:
-    """Yield the place of each value in a document."""
     children: Any = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
     for key, value in children:
         yield (*above, key)
@@ -206,20 +203,11 @@ def statements_as_spark_cuts_them(script: str) -> list[str]:
 
 
 PLACES = (
-    "manifest.json",
-    "snapshot-1",
-    "snapshot-1/main",
-    "snapshot-1/main/turns",
-    "snapshot-1/main/turns/corpus=mpchat",
-    "snapshot-1/main/turns/corpus=mpchat/part-00000.parquet",
-    "snapshot-1/manifest.json",
-    "snapshot-1/snapshot.json",
-    "snapshot-1/translation.json",
-    "snapshot-1/views.sql",
-    ".manifest.json.part",
-    ".manifest.json.part.lock",
+    "manifest.json", "snapshot-1", "snapshot-1/main", "snapshot-1/main/turns", "snapshot-1/main/turns/corpus=mpchat",
+    "snapshot-1/main/turns/corpus=mpchat/part-00000.parquet", "snapshot-1/manifest.json", "snapshot-1/snapshot.json",
+    "snapshot-1/translation.json", "snapshot-1/views.sql", ".manifest.json.part", ".manifest.json.part.lock",
     "snapshot-2",
-)
+)  # fmt: skip
 
 
 def as_link(path: Path, outside: Path) -> None:

@@ -22,7 +22,6 @@ SLOW = pytest.mark.slow
 
 @pytest.fixture
 def write(small: Path, tmp_path: Path, lake: Path) -> Callable[[], LakeResult]:
-    """Write the lake once more, each time with a change."""
     path = tmp_path / "changing.duckdb"
     shutil.copyfile(small, path)
 

@@ -37,24 +37,15 @@ FACTS_OF_A_BUILD = {"meta.loads", "meta.checks"}
 """When it ran, and what its checks cost: no two builds have them alike."""
 
 ODD_TEXTS = (
-    "",
-    " ",
-    "a\0b",
-    "\0",
-    "line\nline\r\n\t",
-    "\u2028\u202e\ufeff",
-    "e\u0301 \U0001f9d1\u200d\U0001f680",
-    "'\"\\",
-)
+    "", " ", "a\0b", "\0", "line\nline\r\n\t", "\u2028\u202e\ufeff", "e\u0301 \U0001f9d1\u200d\U0001f680", "'\"\\",
+)  # fmt: skip
 
 
 def written(lake: Path, *warehouses: Path, **options: Any) -> LakeResult:
-    """Write a lake."""
     return write_lake(lake, warehouses, Quiet(), **options)
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    """Read all files in a folder, whatever they are."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -66,7 +57,6 @@ def hashes(lake: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def odd(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse with odd texts and numbers."""
     path = tmp_path_factory.mktemp("odd") / "odd.duckdb"
     shutil.copyfile(small, path)
     with duckdb.connect(path) as con:
@@ -89,14 +79,12 @@ def odd(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def odd_lake(odd: Path) -> Path:
-    """A lake of it."""
     written(odd.with_name("lake"), odd)
     return odd.with_name("lake")
 
 
 @pytest.fixture
 def changeable(small: Path, tmp_path: Path) -> Path:
-    """A warehouse that the test may change."""
     path = tmp_path / "changeable.duckdb"
     shutil.copyfile(small, path)
     return path
@@ -313,7 +301,6 @@ def test_a_lake_of_some_corpora_has_these_and_what_belongs_to_none(
 
 @pytest.fixture(scope="module")
 def one_each(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """A warehouse for each corpus."""
     folder = tmp_path_factory.mktemp("one_each")
     for corpus in CORPORA:
         build(folder / f"of_{corpus}.duckdb", Silent(), only=(corpus,))
@@ -511,7 +498,6 @@ def test_a_full_disk_leaves_the_old_lake(changeable: Path, tmp_path: Path, lake:
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    """A disk of 4 MB."""
     with TemporaryDirectory(dir="/tmp") as name:
         words = ["mount", "-t", "tmpfs", "-o", "size=4M", "tmpfs", name]
         mounted = subprocess.run(words, check=False, capture_output=True, text=True)
@@ -544,7 +530,6 @@ def test_a_disk_that_fills_up_at_any_moment_leaves_the_old_lake(small_disk: Path
 
 
 def current_files_are_whole(lake: Path) -> LakeManifest:
-    """Check all files of the current snapshot."""
     current = lake_manifest.read(lake)
     assert all(is_whole(file, lake) for table in current.tables for file in table.files)
     return current

@@ -111,7 +111,6 @@ def units_of(con: duckdb.DuckDBPyConnection) -> list[Unit]:
 
 
 def matches(con: duckdb.DuckDBPyConnection, threshold: Fraction, contains: Fraction) -> list[dict[str, Any]]:
-    """Return the rows that the table ``matches`` has to have."""
     owners = places_of(con)
     standing: dict[tuple[str, str], list[Unit]] = defaultdict(list)
     thing = {"turn": "dialogue", "context": "dialogue"}

@@ -32,7 +32,6 @@ SEVEN = Fraction(7, 10)
 
 @pytest.fixture
 def invented(sample: Path, tmp_path: Path) -> Path:
-    """A warehouse of texts that repeat each other."""
     return invent(sample, tmp_path / "w.duckdb", 1)
 
 

@@ -42,8 +42,6 @@ KEYS = {
 
 @pytest.fixture(scope="session")
 def compared(shared_folder: Path) -> Callable[[Kit], duckdb.DuckDBPyConnection]:
-    """A way to have the overlap of a kit, computed once."""
-
     def take(kit: Kit) -> duckdb.DuckDBPyConnection:
         folder = shared_folder / f"overlap_{kit.against[0].replace('/', '_')}"
         with FileLock(f"{folder}.lock"):

@@ -46,7 +46,6 @@ def read(folder: str, config: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read all folders."""
     found = {}
     for folder in sys.argv[2:]:
         configs = datasets.get_dataset_config_names(folder)

@@ -11,8 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.packages.content import export_package
-from talkhouse.packages.descriptions import table
+from talkhouse.packages.export import export_package, table
 from talkhouse.packages.huggingface import fingerprint, size_category
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters
@@ -31,7 +30,6 @@ KEYS = {
 
 
 def card(con: duckdb.DuckDBPyConnection, name: str, folder: Path, **options: Any) -> tuple[dict[str, Any], str]:
-    """Export, and return the head and the body of the card."""
     export_package(Warehouse(con), name, Tool.HUGGINGFACE, folder, is_accepted=True, **options)
     empty, head, body = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
     assert empty == ""

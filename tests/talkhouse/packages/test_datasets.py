@@ -8,7 +8,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.packages.content import Config, WrittenPackage, export_package
+from talkhouse.packages.content import Config
+from talkhouse.packages.export import WrittenPackage, export_package
 from talkhouse.packages.plan import plan
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters
@@ -24,7 +25,6 @@ Connection = duckdb.DuckDBPyConnection
 
 
 def opened(cache: Path, *folders: Path) -> dict[str, Any]:
-    """Open packages in an environment that has ``datasets``."""
     python = ["uv", "run", "--quiet", "--no-project", "--python", "3.11", "--with", "datasets==5.2.0", "python"]
     found: dict[str, Any] = json.loads(run([*python, str(READ), str(cache), *map(str, folders)], cache.parent))
     return found

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from talkhouse.ingest.corpus import Source
-from talkhouse.packages import descriptions
 from talkhouse.packages.content import Config, ExportPackage, SplitRows
+from talkhouse.packages.export import provenance, write_descriptions, write_manifest
 from talkhouse.query.selection import Filters, select
 from talkhouse.query.terms import Part
 from talkhouse.warehouse.build_facts import SourceFile
@@ -26,7 +26,6 @@ TERMS = (
 
 @pytest.fixture
 def package(con: duckdb.DuckDBPyConnection) -> ExportPackage:
-    """A package of a view."""
     warehouse = Warehouse(con)
     selection = select(warehouse, TASK, Filters(split="eval"))
     config = Config("breakdown_detection", selection, "A turn.", (SplitRows("eval", "eval", "test", 3),))
@@ -35,7 +34,7 @@ def package(con: duckdb.DuckDBPyConnection) -> ExportPackage:
 
 
 def test_what_describes_a_package(package: ExportPackage, tmp_path: Path) -> None:
-    descriptions.write_descriptions(package, tmp_path)
+    write_descriptions(package, tmp_path)
     text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
     assert "- What you make of it must be under the same licence: CC-BY-SA-4.0.\n" in text
     assert text.endswith("\n")
@@ -59,19 +58,19 @@ def test_what_describes_a_package(package: ExportPackage, tmp_path: Path) -> Non
 
 def test_pseudonyms_and_the_lack_of_terms_are_said(package: ExportPackage, tmp_path: Path) -> None:
     hashed = replace(package, parts=(), pseudonyms="0123")
-    descriptions.write_descriptions(hashed, tmp_path)
+    write_descriptions(hashed, tmp_path)
     text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
     assert hashed.about_pseudonyms
     assert hashed.about_pseudonyms["remark"] in text
     assert "Everything in this folder is invented" in text
     published = [{**corpus, "is_sample": False} for corpus in package.corpora]
-    descriptions.write_descriptions(replace(package, parts=(), corpora=published), tmp_path)
+    write_descriptions(replace(package, parts=(), corpora=published), tmp_path)
     assert "no terms are known" in (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
 
 
 def test_the_manifest_of_a_package(package: ExportPackage, tmp_path: Path) -> None:
     file = {"path": "data/x.parquet", "rows": 3, "bytes": 7, "sha256": "0" * 64}
-    descriptions.write_manifest(package, tmp_path, [file])
+    write_manifest(package, tmp_path, [file])
     described = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
     assert described["files"] == [file]
     (config,) = described["configs"]
@@ -82,12 +81,12 @@ def test_the_manifest_of_a_package(package: ExportPackage, tmp_path: Path) -> No
     assert described["build"]["load_id"] == package.warehouse.build["load_id"]
     assert described["pseudonyms"] is None
     before = (tmp_path / "manifest.json").read_bytes()
-    descriptions.write_manifest(package, tmp_path, [file])
+    write_manifest(package, tmp_path, [file])
     assert (tmp_path / "manifest.json").read_bytes() == before
 
 
 def test_files_of_samples_are_not_the_publishers(package: ExportPackage) -> None:
-    files = descriptions.provenance(package)["files"]
+    files = provenance(package)["files"]
     query = f"select source_file_id, size, sha256 from meta.source_files where corpus_id = '{RELEASES}'"
     rows = package.warehouse.con.execute(
         f"{query} and member is null and kind in ('read', 'archive') order by all"

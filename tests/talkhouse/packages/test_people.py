@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.packages.content import export_package
+from talkhouse.packages.export import export_package
 from talkhouse.query.formats import Tool
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse

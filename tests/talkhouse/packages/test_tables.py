@@ -16,7 +16,8 @@ import pytest
 from pyarrow import parquet
 
 import talkhouse
-from talkhouse.packages.content import Classes, ClassLabel, PackageFile, export_package
+from talkhouse.packages.content import Classes, ClassLabel, PackageFile
+from talkhouse.packages.export import export_package
 from talkhouse.packages.huggingface import footer, value
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from talkhouse.packages.argilla import LAYOUT as ARGILLA_LAYOUT
-from talkhouse.packages.content import export_package
+from talkhouse.packages.export import export_package
 from talkhouse.packages.labelstudio import LAYOUT as STUDIO_LAYOUT
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters

@@ -74,7 +74,6 @@ class Builds:
 
 
 def published(path: Path, database: Database, steps: Steps | None = None, user: str = OWNER) -> PublicationResult:
-    """Publish the tables and some views."""
     with talkhouse.open(path) as con:
         return publish(Warehouse(con), database.url(user), Options(views=(VIEWS,)), steps or Steps())
 
@@ -96,7 +95,6 @@ def contents(database: Database) -> Contents:
 
 
 def schemas(database: Database) -> list[str]:
-    """Name the schemas that somebody has made."""
     with database.connect() as con:
         rows = con.execute("select nspname from pg_namespace where nspname !~ '^(pg_|information_schema$|public$)'")
         return sorted(str(name) for (name,) in rows)

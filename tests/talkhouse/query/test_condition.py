@@ -100,7 +100,6 @@ def test_a_checked_expression_means_what_was_written(con: duckdb.DuckDBPyConnect
 
 @pytest.fixture(scope="module")
 def guarded(files: dict[Path, bytes]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A warehouse beside files, opened as for an export."""
     (folder,) = {path.parent for path in files}
     with talkhouse.open(folder / "w.duckdb") as con:
         yield con
@@ -147,59 +146,12 @@ def test_depth_is_an_error_or_none(
     assert len(message) < 2000
 
 
-WORDS = st.sampled_from(
-    [
-        "label",
-        "turn_index",
-        "'O'",
-        "1",
-        "=",
-        "and",
-        "or",
-        "not",
-        "(",
-        ")",
-        "null",
-        "in",
-        "like",
-        "select",
-        "from",
-        "turns",
-        "'",
-        '"',
-        ";",
-        "--",
-        "/*",
-        "*/",
-        ",",
-        "limit",
-        "union",
-        "where",
-        "exists",
-        "read_text",
-        "'/etc/passwd'",
-        "with",
-        "as",
-        "x",
-        "copy",
-        "to",
-        "is",
-        "case",
-        "when",
-        "then",
-        "end",
-        "[",
-        "]",
-        "{",
-        "}",
-        "*",
-        "$",
-        "$$",
-        "?",
-        "::",
-        "int",
-    ]
-)
+WORDS = st.sampled_from([
+    "label", "turn_index", "'O'", "1", "=", "and", "or", "not", "(", ")", "null", "in", "like", "select", "from",
+    "turns", "'", '"', ";", "--", "/*", "*/", ",", "limit", "union", "where", "exists", "read_text", "'/etc/passwd'",
+    "with", "as", "x", "copy", "to", "is", "case", "when", "then", "end", "[", "]", "{", "}", "*", "$", "$$", "?",
+    "::", "int",
+])  # fmt: skip
 EXPRESSIONS = st.lists(WORDS, min_size=1, max_size=12).map(" ".join) | st.text(string.printable, max_size=40)
 
 

@@ -116,7 +116,6 @@ CRASH = (
 
 
 def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

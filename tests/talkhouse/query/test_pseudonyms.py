@@ -15,7 +15,7 @@ import pytest
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.packages.content import export_package
+from talkhouse.packages.export import export_package
 from talkhouse.query import pseudonyms as identifying
 from talkhouse.query.export import export
 from talkhouse.query.formats import Tool

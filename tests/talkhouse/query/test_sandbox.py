@@ -30,7 +30,6 @@ ENDLESS = "select i from range(100_000_000_000) t(i)"
 
 
 def ask(folder: Path, query: str, *, sandboxed: bool = True) -> None:
-    """Run a query as the command does, in this process."""
     frame = duckdb.sql("select 1 as of_python")
     settings = sandbox.settings(sandboxed=sandboxed)
     with talkhouse.open(folder / "w.duckdb", settings=settings, unsafe=not sandboxed) as con:
@@ -128,7 +127,6 @@ def test_memory_ends_with_a_hint_and_not_on_the_disk(folder: Path) -> None:
 
 
 def count(query_format: QueryFormat, path: Path) -> int:
-    """Count the rows of a file in some format."""
     if query_format is QueryFormat.PARQUET:
         return len(duckdb.execute(f"from read_parquet('{path}')").fetchall())
     text = path.read_text(encoding="utf-8")
@@ -276,11 +274,7 @@ def test_a_reader_that_has_left_is_no_error(sample: Path, arguments: list[str]) 
     reading, writing = os.pipe()
     os.close(reading)
     shown = subprocess.run(
-        [*COMMAND, *arguments, "--db", str(sample)],
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=300,
+        [*COMMAND, *arguments, "--db", str(sample)], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=300
     )
     os.close(writing)
     assert (shown.returncode, shown.stderr) == (0, "")

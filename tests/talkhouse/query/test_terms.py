@@ -43,7 +43,6 @@ DELIDATA, MPCHAT = f"{GROUPS} all", f"{PICTURES} all"
 
 @pytest.fixture(scope="module")
 def asking(copied: Path) -> Iterator[Warehouse]:
-    """A warehouse of the sample whose corpora have terms."""
     with duckdb.connect(copied) as con:
         con.execute(TERMS)
         con.execute(f"create view main.mine as select background, label, native_id as mine from {TASK}")

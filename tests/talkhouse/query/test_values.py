@@ -99,7 +99,6 @@ def written(con: duckdb.DuckDBPyConnection, found: duckdb.DuckDBPyRelation, file
 
 
 def cells(text: str, delimiter: str) -> Iterator[list[str | None]]:
-    """Read CSV: null is an empty cell without quotes."""
     row: list[str | None] = []
     for cell, end in re.findall(rf'("(?:[^"]|"")*"|[^{delimiter}\n"]*)([{delimiter}\n])', text):
         row.append(cell[1:-1].replace('""', '"') if cell.startswith('"') else cell or None)

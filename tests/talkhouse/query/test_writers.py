@@ -20,17 +20,10 @@ from tests.commands import run
 from tests.lanes import first_quick
 
 RELATIONS = [
-    "main.awkward",
-    "main.types",
-    "main.lone",
-    "main.records",
-    "main.annotations",
-    "mpchat.next_response_prediction",
-    "blended_skill_talk.guided_response",
-    "dbdc3.breakdown_detection",
-    "mantis.response_ranking",
+    "main.awkward", "main.types", "main.lone", "main.records", "main.annotations", "mpchat.next_response_prediction",
+    "blended_skill_talk.guided_response", "dbdc3.breakdown_detection", "mantis.response_ranking",
     "delidata.change_of_mind",
-]
+]  # fmt: skip
 SHARED = [QueryFormat.CSV, QueryFormat.JSONL, QueryFormat.PARQUET]
 NASTY = r'''
 create or replace table main.awkward as from (values
@@ -100,11 +93,7 @@ def row_groups(path: Path) -> list[int]:
 @pytest.mark.parametrize("table", first_quick(["awkward", "types", "lone", "turns"]))
 @pytest.mark.parametrize("query_format", [one for one in QueryFormat if one is not QueryFormat.PARQUET])
 def test_standard_output_gets_what_a_file_gets(
-    awkward: Path,
-    tmp_path: Path,
-    table: str,
-    query_format: QueryFormat,
-    capfdbinary: pytest.CaptureFixture[bytes],
+    awkward: Path, tmp_path: Path, table: str, query_format: QueryFormat, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     query = f"from main.{table} order by all"
     by_sql(awkward, query, query_format, tmp_path / "out")

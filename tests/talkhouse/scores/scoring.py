@@ -12,6 +12,5 @@ from talkhouse.scores.workspace import ScoringWorkspace
 def score_once(
     con: duckdb.DuckDBPyConnection, wanted: ScoredTask, request: ScoreRequest, thresholds: Sequence[float] = ()
 ) -> Scored:
-    """Score predictions of a task."""
     with ScoringWorkspace(con) as workspace:
         return score(workspace, wanted, request, thresholds)

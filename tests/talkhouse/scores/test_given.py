@@ -50,7 +50,6 @@ NAMES = [
 
 
 def write(path: Path, labels: list[str]) -> None:
-    """Write predictions in the format of a file's ending."""
     path.parent.mkdir(parents=True, exist_ok=True)
     table = pa.table({"example_index": range(len(labels)), "label": labels})
     if path.suffix == ".parquet":

@@ -35,7 +35,6 @@ def named(done: Scored) -> dict[str, ScoreMetric]:
 
 
 def assert_equal(done: Scored, expected: dict[str, float | None]) -> None:
-    """Compare the values of these metrics; None is no value."""
     found = named(done)
     for name, value in expected.items():
         assert found[name].value == (None if value is None else pytest.approx(value, rel=0, abs=1e-12)), name
@@ -390,9 +389,7 @@ def test_lower_case_has_the_words_of_the_normalised_text(con: duckdb.DuckDBPyCon
 @invented_examples(40)
 def test_texts(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
     done = scored(
-        "delidata.probing_generation",
-        [{"probing": gold} for gold, _ in pairs],
-        [{"text": text} for _, text in pairs],
+        "delidata.probing_generation", [{"probing": gold} for gold, _ in pairs], [{"text": text} for _, text in pairs]
     )
     said = [(normalised(gold), normalised(text)) for gold, text in pairs if text is not None]
     shared = [(Counter(gold) & Counter(text)).total() for gold, text in said]

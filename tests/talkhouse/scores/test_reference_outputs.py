@@ -68,7 +68,6 @@ COUNTS = {
 
 @pytest.fixture(scope="session")
 def dbdc3(tmp_path_factory: pytest.TempPathFactory, real_data: Path) -> Iterator[dict[str, duckdb.DuckDBPyConnection]]:
-    """A warehouse of just the files of each gold set."""
     found = {}
     for gold in GOLDS:
         folder = tmp_path_factory.mktemp(gold)

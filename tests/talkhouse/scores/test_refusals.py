@@ -35,8 +35,6 @@ def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDB
 
 @pytest.fixture
 def scored(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> Callable[..., Scored]:
-    """Score rows, written as JSON Lines."""
-
     def run(rows: Rows, name: str = "delidata.probing_target", **options: Any) -> Scored:
         path = tmp_path / "predictions.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

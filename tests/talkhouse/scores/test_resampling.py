@@ -80,7 +80,6 @@ def drawn(workspace: ScoringWorkspace, of: Drawable, sample: int) -> list[tuple[
 
 
 def parts(workspace: ScoringWorkspace, of: Drawable) -> list[tuple[int, int]]:
-    """Return of all resamples what is drawn."""
     return workspace.con.execute(f"select sample, part from ({draws(of, replaced(of), 0, RESAMPLES)})").fetchall()
 
 
@@ -197,7 +196,6 @@ def test_other_metrics_than_means_agree_with_scikit_learn(warehouse: Warehouse, 
 
 
 def one_label(dialogues: list[list[bool]]) -> Rows:
-    """Return dialogues of right and wrong labels."""
     return [
         ({"label": "Solution", "dialogue_id": f"delidata:{number}"}, {"label": "Solution" if hit else "Reasoning"})
         for number, hits in enumerate(dialogues)

@@ -37,7 +37,6 @@ SPLITS = {"mpchat": "test", "mantis": "test", "dbdc3": "eval"}
 def keep(
     con: duckdb.DuckDBPyConnection, run: str, warehouse: Path, name: str, kind: Baseline, *thresholds: float
 ) -> Scored:
-    """Score and save a baseline."""
     corpus = name.partition(".")[0]
     release = "dbdc3" if corpus == "dbdc3" else None
     request = ScoreRequest((), baseline=kind, keep=True, split=SPLITS.get(corpus), release=release)

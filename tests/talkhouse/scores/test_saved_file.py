@@ -34,8 +34,6 @@ def database(*statements: str) -> Callable[[Path], object]:
 
 
 def changed(*statements: str) -> Callable[[Path], object]:
-    """A file with a run of ours that was changed."""
-
     def make(path: Path) -> None:
         assert start(*SCORE, "--save", "mine", cwd=path.parent).returncode == 0
         database(*statements)(path)

@@ -42,7 +42,6 @@ def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[duck
 
 
 def of(name: str) -> dict[str, str]:
-    """Return the split of a task's sample that is scored here."""
     corpus = name.partition(".")[0]
     return {"split": SPLITS[corpus]} | ({"release": "dbdc3"} if corpus == "dbdc3" else {})
 
@@ -53,7 +52,6 @@ def baseline(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Score
 
 @contextmanager
 def predictions(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Iterator[ScoringTable]:
-    """Yield a table of the predictions of a baseline."""
     wanted = task(name)
     with ScoringWorkspace(con) as workspace:
         chosen = choose(con, wanted, **{"split": None, "release": None} | of(name))

@@ -76,7 +76,6 @@ def toy(tmp_path: Path) -> Toy:
 
 @pytest.fixture(scope="module")
 def moods(invented: Invented) -> Invented:
-    """A warehouse with the examples of the corpus."""
     invented.con.execute("create schema toy")
     invented.replace("toy.mood", [{"label": label} for label in GOLD])
     return invented

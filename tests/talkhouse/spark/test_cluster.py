@@ -30,7 +30,6 @@ EMPTY = {"meta.quarantine"}
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, pyspark: None) -> Iterator[Cluster]:  # noqa: ARG001
-    """A master and two workers."""
     spark_cluster.java()
     with spark_cluster.running(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster

@@ -54,7 +54,6 @@ def test_a_lock_of_somebody_else_is_waited_for_as_long_as_is_said(tmp_path: Path
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
-    """An empty cache of two files."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return Cache("toy", ".txt", most=2)
 

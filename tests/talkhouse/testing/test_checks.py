@@ -24,8 +24,6 @@ Begin = Callable[..., Subject]
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Begin:
-    """Begin a corpus, and change its files."""
-
     def run(like: Like, *changes: Change) -> Subject:
         folder = tmp_path / "toy"
         copy(like, "toy", folder)
@@ -37,7 +35,6 @@ def begin(tmp_path: Path) -> Begin:
 
 
 def run(subject: Subject, name: str, case: str | None = None) -> None:
-    """Run a check on one of its cases, or on all."""
     (check,) = (check for check in CHECKS if check.name == name)
     for one in check.runs(subject):
         if case in (None, one.case):
@@ -49,7 +46,6 @@ def moved(folder: Path) -> None:
 
 
 def of_a_column(folder: Path) -> None:
-    """Declare terms of a column that there is not."""
     terms = 'licence_terms=(LicenceTerms(spdx="CC0-1.0"), LicenceTerms(part="texts", columns=("toy.mood.txt",))),'
     replaced("__init__.py", '    licence="CC0-1.0",', f'    licence="CC0-1.0",\n    {terms}')(folder)
     replaced("__init__.py", "import Corpus", "import LicenceTerms, Corpus")(folder)

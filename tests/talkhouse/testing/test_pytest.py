@@ -12,7 +12,6 @@ from talkhouse.scaffold.templates import Like, copy
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A corpus in a folder of its own."""
     copy(Like.FILE_PER_DIALOGUE, "toy", tmp_path / "toy")
     return tmp_path / "toy"
 

@@ -145,7 +145,6 @@ def test_the_other_views_are_equal_on_spark(lake: Path, sail_url: str) -> None:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The queries that are translated anew."""
     queries: list[str] = []
     translated = spark_query.translated
 

@@ -58,7 +58,6 @@ def test_labels_are_where_they_belong(sample: Path, tmp_path: Path) -> None:
 
 
 def changed(sample: Path, folder: Path, *statements: str) -> Path:
-    """Return a copy of a warehouse with other rows."""
     path = folder / "w.duckdb"
     shutil.copyfile(sample, path)
     with duckdb.connect(path) as con:
@@ -68,7 +67,6 @@ def changed(sample: Path, folder: Path, *statements: str) -> Path:
 
 
 def checked(database: Path, corpus_id: str, output: Path) -> Files:
-    """Export a corpus, and compare its files with the tables."""
     export(database, corpus_id, output)
     with talkhouse.open(database) as con:
         return check(output, con, corpus_id)
@@ -103,9 +101,7 @@ def test_odd_texts_missing_times_and_speakers(
 @pytest.mark.slow
 def test_texts_come_back_to_the_character(sample: Path, tmp_path: Path) -> None:
     database = changed(
-        sample,
-        tmp_path,
-        f"insert into main.dialogues (dialogue_id, corpus_id) values ('{POSTS}:odd', '{POSTS}')",
+        sample, tmp_path, f"insert into main.dialogues (dialogue_id, corpus_id) values ('{POSTS}:odd', '{POSTS}')"
     )
     turn = (
         f"insert into main.turns (dialogue_id, turn_index, role, kind, text) values ('{POSTS}:odd', ?, 'user', '', ?)"

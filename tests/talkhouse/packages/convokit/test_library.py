@@ -23,7 +23,6 @@ NEEDED = ("pandas", "pymongo", "tqdm", "pyyaml", "numpy", "requests", "scipy", "
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with ConvoKit."""
     return outside.python_with(tmp_path_factory.mktemp("convokit") / "env", NEEDED, ["convokit==5.0.0"])
 
 

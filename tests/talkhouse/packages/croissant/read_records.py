@@ -45,7 +45,6 @@ def rows(document: Path, record_set: str, split: str | None = None) -> list[Any]
 
 
 def read(document: Path) -> dict[str, Any]:
-    """Read all that a package has."""
     dataset = mlc.Dataset(document)
     issues = dataset.metadata.ctx.issues
     ids = [record_set.uuid for record_set in dataset.metadata.record_sets]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from talkhouse.packages.content import export_package
+from talkhouse.packages.export import export_package
 from talkhouse.query.export import settings
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters
@@ -61,11 +61,7 @@ def test_a_corpus_is_described_file_by_file_and_column_by_column(sample: Path, t
     assert [[*row.values()] for row in splits["data"]] == [["dev", "cr:ValidationSplit"], ["eval", "cr:TestSplit"]]
     assert [
         (row["breakdown_detection_labels/number"], row["breakdown_detection_labels/name"]) for row in labels["data"]
-    ] == [
-        (0, "O"),
-        (1, "T"),
-        (2, "X"),
-    ]
+    ] == [(0, "O"), (1, "T"), (2, "X")]
     assert all(row["breakdown_detection_labels/meaning"] for row in labels["data"])
 
     assert document["creator"][0]["name"] == "Ryuichiro Higashinaka"

@@ -11,7 +11,7 @@ import pytest
 
 import talkhouse
 from talkhouse.ingest.registry import corpora
-from talkhouse.packages.content import export_package
+from talkhouse.packages.export import export_package
 from talkhouse.query.export import settings
 from talkhouse.query.formats import Tool
 from talkhouse.schema.sql import dicts
