@@ -22,7 +22,7 @@ from talkhouse.schema.errors import RegistryError
 from talkhouse.schema.sql import insert, literal
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.settings import version
-from talkhouse.warehouse.build_facts import SourceFile, source_files
+from talkhouse.warehouse.readers import SourceFile, source_files
 
 _MADE_ANEW = {"main.examples", "meta.loads", "meta.rules", "meta.checks", "meta.exceptions", "meta.query_files"}
 

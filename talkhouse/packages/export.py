@@ -30,8 +30,8 @@ from talkhouse.settings import corpus_folders
 from talkhouse.system.atomic_output import atomic_folder, private_folder_at, private_folder_path
 from talkhouse.system.memory import in_little_memory
 from talkhouse.visible import address, markdown, visible
-from talkhouse.warehouse.build_facts import source_files
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.readers import source_files
 
 
 @dataclass(frozen=True)

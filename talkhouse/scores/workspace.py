@@ -137,11 +137,7 @@ class Bound:
     def _there(self, con: duckdb.DuckDBPyConnection, error: duckdb.Error) -> str | None:
         """List the columns of what the file reads, where it names one that is not there."""
         if isinstance(error, duckdb.CatalogException):
-            return (
-                f"a table or view of the warehouse, {' or '.join(self.relations)}"
-                if "ScoringTable" in str(error)
-                else None
-            )
+            return f"a table or view of the warehouse, {' or '.join(self.relations)}" if "Table" in str(error) else None
         if not isinstance(error, duckdb.BinderException):
             return None
         described = {name: con.execute(f"describe {select}").fetchall() for name, select in self.relations.items()}

@@ -17,7 +17,7 @@ from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
 from tests.declared.talks_in_files import build_talks, declared
 from tests.declared.test_tasks import FILES, TASKS
-from tests.talkhouse.scores.scoring import score_once
+from tests.talkhouse.scores.invented import score_once
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ from talkhouse.build.run import build
 from talkhouse.ingest.registry import corpora, sample_of
 from tests import sail_server
 from tests.lakes import lake_of
-from tests.talkhouse.overlap.beside import with_overlap as with_overlap
 from tests.talkhouse.overlap.test_kit import compared as compared
+from tests.talkhouse.overlap.test_kit import with_overlap as with_overlap
 from tests.talkhouse.toy import invent, made
 
 if TYPE_CHECKING:
@@ -79,3 +79,13 @@ def sail_url(pyspark: None) -> Iterator[str]:  # noqa: ARG001
 def sail(sail_url: str) -> Iterator["SparkSession"]:
     with sail_server.session(sail_url) as spark:
         yield spark
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    """A file with the key of pseudonyms: the bytes from 0 to 31."""
+    path = tmp_path / "keys" / "key"
+    path.parent.mkdir()
+    path.write_bytes(bytes(range(32)))
+    path.chmod(0o600)
+    return path

@@ -11,15 +11,8 @@ from typing import Any, BinaryIO
 import duckdb
 
 from talkhouse.packages.content import Config, ExportPackage, PackageLayout, SplitRows, described_file
-from talkhouse.packages.convokit.metadata import Conversations, ConvoKitLabels, LabelLevel
-from talkhouse.packages.convokit.utterances import (
-    MEMBERS,
-    ConvoKitSpeakers,
-    CorpusTables,
-    MissingSpeakers,
-    Utterances,
-    index,
-)
+from talkhouse.packages.convokit.conversations import MEMBERS, Conversations, ConvoKitSpeakers, Utterances
+from talkhouse.packages.convokit.corpus_tables import ConvoKitLabels, CorpusTables, LabelLevel, MissingSpeakers, index
 from talkhouse.query.expressions import Column, json_object
 from talkhouse.query.manifest import of_build
 from talkhouse.query.pseudonyms import Pseudonyms

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import resource
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -25,6 +24,7 @@ from talkhouse.query.expressions import Column
 from talkhouse.query.formats import Tool
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.warehouse.opened import Warehouse
+from tests.limits import largest_file
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES
 
 TASK = f"{RELEASES}.breakdown_detection"
@@ -175,14 +175,10 @@ def test_a_full_disk_leaves_nothing(writable: Connection, tmp_path: Path, tool: 
     writable.execute("create table main.big as select i, uuid()::varchar as text from range(300_000) t(i)")
     (tmp_path / "there").mkdir()
     before = sorted(tmp_path.iterdir())
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, limits[1]))
-    try:
-        for output in (tmp_path / "new", tmp_path / "there"):
-            with pytest.raises(OutputFailed, match=r"no room[\s\S]*nothing was left[\s\S]*make room"):
-                export_package(Warehouse(writable), "big", tool, output)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    refused = pytest.raises(OutputFailed, match=r"no room[\s\S]*nothing was left[\s\S]*make room")
+    for output in (tmp_path / "new", tmp_path / "there"):
+        with largest_file(500_000), refused:
+            export_package(Warehouse(writable), "big", tool, output)
     assert sorted(tmp_path.iterdir()) == before
     assert list((tmp_path / "there").iterdir()) == []
 

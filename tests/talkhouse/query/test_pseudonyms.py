@@ -31,15 +31,6 @@ SPEAKERS = "main.speakers"
 
 
 @pytest.fixture
-def key(tmp_path: Path) -> Path:
-    path = tmp_path / "keys" / "key"
-    path.parent.mkdir()
-    path.write_bytes(KEY)
-    path.chmod(0o600)
-    return path
-
-
-@pytest.fixture
 def warehouse(sample: Path) -> Iterator[Warehouse]:
     with duckdb.connect(sample, read_only=True) as con:
         yield Warehouse(con)

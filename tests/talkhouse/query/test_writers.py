@@ -128,16 +128,13 @@ def test_names_that_a_query_uses_twice(awkward: Path, capfdbinary: pytest.Captur
 
 
 STATEMENTS = [
-    "explain select 1",
-    "describe main.turns",
-    "show all tables",
-    "summarize main.corpora",
-    "pivot main.turns on role using count(*)",
-    "values (1, 'a')",
-]
+    "-- why\n/* not */ from main.corpora;", "with a as (select 1) from a", "explain select 1",
+    "explain analyze select 1", "describe main.turns", "show all tables", "summarize main.corpora",
+    "pivot main.turns on role using count(*)", "values (1, 'a')", "select current_date",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("query", first_quick(STATEMENTS))
+@pytest.mark.parametrize("query", first_quick(STATEMENTS, 3))
 def test_every_statement_that_reads_has_every_format(awkward: Path, tmp_path: Path, query: str) -> None:
     with talkhouse.open(awkward, settings=sandbox.settings()) as con:
         for query_format in QueryFormat:

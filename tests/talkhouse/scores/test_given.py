@@ -17,8 +17,8 @@ from talkhouse.schema.errors import SourceError, TalkhouseError, UsageError
 from talkhouse.scores.score import Scored
 from talkhouse.scores.task import ScoreRequest, task
 from tests.conftest import how_many
-from tests.talkhouse.scores.invented import Invented
-from tests.talkhouse.scores.scoring import score_once
+from tests.lanes import first_quick
+from tests.talkhouse.scores.invented import Invented, score_once
 
 TASK = "delidata.probing_target"
 LABELS = ["Reasoning", "Solution", "Moderation", "Solution"]
@@ -63,22 +63,11 @@ def write(path: Path, labels: list[str]) -> None:
         path.write_text(csv(labels).replace(",", "\t" if path.suffix == ".tsv" else ","))
 
 
-def test_the_file_of_that_name_is_scored(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    for name in NAMES[:1]:
-        check_name(con, tmp_path, name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_no_pattern(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
-    check_name(con, tmp_path, name)
-
-
-def check_name(con: duckdb.DuckDBPyConnection, folder: Path, name: str) -> None:
-    """Score a file among others that a pattern of its name would find; its hash is that of what was scored."""
-    path = folder / name
-    for other in ("p1", "p0", "pp", "p"):
-        write(folder / f"{other}{path.suffix}", ["Moderation"] * 4)
+@pytest.mark.parametrize("name", first_quick(NAMES))
+def test_the_file_of_that_name_is_scored(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    for other in ("p1", "p0", "pp", "p"):  # which a pattern of its name would find
+        write(tmp_path / f"{other}{path.suffix}", ["Moderation"] * 4)
     write(path, LABELS)
     done = score_once(con, task(TASK), ScoreRequest([path]))
     assert right(done) == 4
@@ -182,28 +171,18 @@ DOCUMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", [*DOCUMENTS][:1])
+@pytest.mark.parametrize("name", first_quick(DOCUMENTS))
 def test_odd_label_files(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
-    check_document(con, tmp_path, *DOCUMENTS[name])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*DOCUMENTS][1:])
-def test_more_odd_label_files(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
-    check_document(con, tmp_path, *DOCUMENTS[name])
-
-
-def check_document(con: duckdb.DuckDBPyConnection, folder: Path, content: bytes, message: str) -> None:
-    """Score label files of one odd document, in a folder and in an archive."""
-    labels = folder / "labels"
+    content, message = DOCUMENTS[name]
+    labels = tmp_path / "labels"
     labels.mkdir()
     (labels / "a.labels.json").write_bytes(content)
-    with zipfile.ZipFile(folder / "labels.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(tmp_path / "labels.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.labels.json", content)
-    for path in (labels, folder / "labels.zip"):
+    for path in (labels, tmp_path / "labels.zip"):
         with pytest.raises(TalkhouseError, match=message) as caught:
             score_once(con, task("dbdc3.breakdown_detection"), ScoreRequest([path], release="dbdc3", split="eval"))
-        assert str(folder) in str(caught.value)
+        assert str(tmp_path) in str(caught.value)
 
 
 ROWS = {
@@ -226,16 +205,6 @@ ROWS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ROWS)
-def test_odd_rows(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
-    path = tmp_path / "p.jsonl"
-    path.write_bytes(ROWS[name])
-    with pytest.raises(TalkhouseError) as caught:
-        score_once(con, task(TASK), ScoreRequest([path]))
-    assert str(path) in str(caught.value)
-
-
 TABLES = {
     "nul": b"example_index,label\n0,a\0b\n",
     "nul in a name": b"example_index,lab\0el\n0,a\n",
@@ -248,17 +217,6 @@ TABLES = {
     "a long head": b"x" * 2_000_000,
     "many columns": b",".join(b"c%d" % index for index in range(20_000)) + b"\n",
 }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TABLES)
-def test_odd_tables(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
-    path = tmp_path / "p.csv"
-    path.write_bytes(TABLES[name])
-    with pytest.raises(TalkhouseError) as caught:
-        score_once(con, task(TASK), ScoreRequest([path]))
-    assert str(path) in str(caught.value)
-    assert len(str(caught.value)) < 4_000
 
 
 def array(head: bytes, version: bytes = b"\1\0", data: bytes = b"\0" * 160) -> bytes:
@@ -293,14 +251,23 @@ HEADS = {
 }
 
 
+ODD = {
+    f"{name}.{suffix}": content
+    for suffix, files in (("jsonl", ROWS), ("csv", TABLES), ("npy", HEADS))
+    for name, content in files.items()
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HEADS)
-def test_odd_headers_of_arrays(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
-    path = tmp_path / "p.npy"
-    path.write_bytes(HEADS[name])
-    with pytest.raises(UsageError) as caught:
-        score_once(con, task("mpchat.next_response_prediction"), ScoreRequest([path]))
-    assert caught.value.where == str(path)
+@pytest.mark.parametrize("name", ODD)
+def test_odd_files(con: duckdb.DuckDBPyConnection, tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"p{Path(name).suffix}"
+    path.write_bytes(ODD[name])
+    wanted = "mpchat.next_response_prediction" if path.suffix == ".npy" else TASK
+    with pytest.raises(TalkhouseError) as caught:
+        score_once(con, task(wanted), ScoreRequest([path]))
+    assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 4_000
 
 
 @pytest.mark.slow

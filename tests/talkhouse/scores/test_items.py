@@ -13,22 +13,23 @@ from talkhouse.scores.predictions import template
 from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import ScoringWorkspace
 from talkhouse.warehouse.row_sets import splits
-from tests.talkhouse.scores.invented import Invented
-from tests.talkhouse.scores.scoring import score_once
+from tests.talkhouse.scores.invented import Invented, score_once
 
 TASK = "delidata.probing_target"
 FRAMES = [(0, 0, "Reasoning"), (0, 1, "Solution"), (2, 0, "Moderation"), (None, None, "Solution")]
 """turn_index, item_index and label of each example; the last is a whole record."""
 
 
+ROWS = [
+    {"record_id": "delidata/invented/0", "turn_index": turn, "item_index": item, "label": label}
+    for turn, item, label in FRAMES
+]
+
+
 @pytest.fixture(scope="module")
 def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     invented = Invented(sample, tmp_path_factory.mktemp("items") / "talkhouse.duckdb")
-    rows = [
-        {"record_id": "delidata/invented/0", "turn_index": turn, "item_index": item, "label": label}
-        for turn, item, label in FRAMES
-    ]
-    invented.replace(TASK, rows)
+    invented.replace(TASK, ROWS)
     return invented.con
 
 
@@ -39,11 +40,7 @@ def scored(con: duckdb.DuckDBPyConnection, path: Path, rows: list[dict[str, Any]
 
 
 def predictions(*without: str) -> list[dict[str, Any]]:
-    keys = [
-        {"record_id": "delidata/invented/0", "turn_index": turn, "item_index": item, "label": label}
-        for turn, item, label in FRAMES
-    ]
-    return [{name: value for name, value in row.items() if name not in without} for row in keys]
+    return [{name: value for name, value in row.items() if name not in without} for row in ROWS]
 
 
 def test_items_of_a_turn_are_told_apart(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:

@@ -17,8 +17,7 @@ from talkhouse.build.run import build
 from talkhouse.scores.score import Scored, printed, score
 from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import BadPredictions, ScoringWorkspace
-from tests.talkhouse.scores.invented import Invented
-from tests.talkhouse.scores.scoring import score_once
+from tests.talkhouse.scores.invented import Invented, score_once
 
 FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "scoring"
 pytestmark = [

@@ -1,7 +1,6 @@
 """Saved runs: kept beside the warehouse, and compared where they are of the same examples."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,6 @@ from talkhouse.scores.score import Scored, score
 from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import ScoringWorkspace
 from tests.commands import run as start
-
-
-@pytest.fixture
-def warehouse(sample: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
 
 
 @pytest.fixture

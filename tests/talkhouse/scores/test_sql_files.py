@@ -14,8 +14,7 @@ from talkhouse.scores.score import printed, score
 from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import ScoringWorkspace
 from tests.commands import run as start
-from tests.talkhouse.scores.invented import Invented
-from tests.talkhouse.scores.scoring import score_once
+from tests.talkhouse.scores.invented import Invented, score_once
 
 SCORES = """-- Whether each mood is right.
 -- predicts: label
@@ -98,12 +97,6 @@ def test_the_layouts_of_the_catalogue_are_offered() -> None:
     assert layout_names() == names
     shown = start("score", "--help")
     assert all(name in shown.stdout for name in names)
-
-
-def test_a_layout_that_the_task_does_not_have_is_told(sample: Path) -> None:
-    refused = start("score", "dbdc3.breakdown_detection", "p.zip", "--format", "dbcd3", "--db", sample)
-    assert refused.returncode == 2
-    assert "no predictions in the layout 'dbcd3'\n  expected: one of: dbdc3" in refused.stderr
 
 
 class Context:

@@ -1,7 +1,6 @@
 """Scores of the examples of which an expression is true: chosen, predicted, marked, and kept apart from others."""
 
 import json
-import shutil
 from pathlib import Path
 
 import duckdb
@@ -17,7 +16,7 @@ from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import ScoringWorkspace
 from tests.commands import run
 from tests.samples import RELEASES
-from tests.talkhouse.scores.scoring import score_once
+from tests.talkhouse.scores.invented import score_once
 
 TASK, RELEASE = f"{RELEASES}.breakdown_detection", RELEASES
 WHERE = "label <> 'O' and turn_index > 0"
@@ -56,11 +55,6 @@ def test_what_leaves_nothing_is_refused(
 ) -> None:
     with pytest.raises(error, match=words):
         score_once(con, task(TASK), request_)
-
-
-@pytest.fixture
-def warehouse(sample: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
 
 
 def keep(warehouse: Path, name: str, where: str | None) -> Scored:

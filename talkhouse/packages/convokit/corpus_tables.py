@@ -1,24 +1,178 @@
-"""Conversations and the metadata of what is in them: how a dialogue was published, what is known of it, its labels."""
+"""The rows of a corpus that are exported, and its labels in the metadata of what they are about."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from talkhouse.packages.convokit.utterances import (
-    HAS_TIME,
-    CorpusTables,
-    DialogueRange,
-    JsonMember,
-    PythonType,
-    is_tree,
-    struct,
-    with_meta,
-)
+from talkhouse.query.pseudonyms import Pseudonyms
+from talkhouse.query.selection import Selection
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.tables import metadata, owned_by
+from talkhouse.warehouse.opened import Warehouse
 
-_PLACE_OF_LABEL = ("record_id", "persona_set", "persona_position")
+_PART_ROWS = 400_000
+"""Turns and labels that are taken together at once, so that memory does not grow with the corpus."""
+
+
+class DialogueRange(NamedTuple):
+    """Dialogues that are written together, from the first to the last; never half of one."""
+
+    first: str
+    last: str
+    turns: int
+
+    @property
+    def condition(self) -> str:
+        """The SQL condition of their rows."""
+        return f"dialogue_id between {literal(self.first)} and {literal(self.last)}"
+
+
+@dataclass(frozen=True)
+class CorpusTables:
+    """The tables of one corpus."""
+
+    warehouse: Warehouse
+    corpus_id: str
+    pseudonyms: Pseudonyms | None = None
+    records: Selection | None = None
+    """Those of ``main.records`` that are wanted: their dialogues, and what came with these records. None: all."""
+
+    def rows(self, name: str, condition: str = "true") -> str:
+        """Return a table's rows as a relation in SQL; the condition, as all of them, is one of the published ids."""
+        return f"(select *{self._replaced(name)} from main.{quoted(name)} where {self._wanted(name)} and {condition})"
+
+    def ordered_rows(self, name: str, condition: str = "true") -> str:
+        """Return the same with the published dialogue id beside it, ``dialogue_key``, by which files are in order."""
+        return (
+            f"(select dialogue_id as dialogue_key, *{self._replaced(name)} from main.{quoted(name)} "
+            f"where {self._wanted(name)} and {condition})"
+        )
+
+    def _replaced(self, name: str) -> str:
+        if self.pseudonyms is None:
+            return ""
+        types = {column.name: str(column.type) for column in metadata.tables[name].columns}
+        replaced = self.pseudonyms.columns(f"main.{name}", types)
+        columns = ", ".join(f"{expression} as {quoted(column)}" for column, expression in replaced.items())
+        return f" replace ({columns})" if columns else ""
+
+    def _wanted(self, name: str) -> str:
+        table = metadata.tables[name]
+        owned = owned_by(table, self.corpus_id)
+        if self.records is None:
+            return owned
+        for key in ("record_id", "dialogue_id"):
+            if key in table.columns:
+                wanted = self.records.rows([key])
+                return f"{owned} and {key} in (select {key} from ({wanted}) where {key} is not null)"
+        return owned
+
+    def count(self, name: str, condition: str = "true") -> int:
+        """Return how many rows of a table are exported."""
+        ((rows,),) = self.warehouse.con.execute(f"select count(*) from {self.rows(name, condition)}").fetchall()
+        return int(rows)
+
+    @cached_property
+    def parts(self) -> list[DialogueRange]:
+        """All dialogues that have turns, in the order of their ids."""
+        sizes = f"""
+        select dialogue_key, count(*) as row_count, count_if(is_turn) as turn_count
+        from (
+            select dialogue_key, true as is_turn from {self.ordered_rows("turns")}
+            union all
+            select dialogue_key, false from {self.ordered_rows("annotations", "dialogue_id is not null")}
+        )
+        group by dialogue_key
+        having turn_count > 0
+        """
+        query = f"""
+        select min(dialogue_key), max(dialogue_key), sum(turn_count)::bigint
+        from (select *, sum(row_count) over (order by dialogue_key) // {_PART_ROWS} as part from ({sizes}))
+        group by part
+        order by part
+        """
+        return [DialogueRange(*row) for row in self.warehouse.con.execute(query).fetchall()]
+
+    @cached_property
+    def has(self) -> Mapping[str, bool]:
+        """Whether what few corpora have is in this one: the name of a table, or of a table and a column."""
+        facts = {
+            "turn_speakers": self.rows("turn_speakers"),
+            "parts": self.rows("parts"),
+            "turns.reply_to": self.rows("turns", "reply_to is not null"),
+            "turns.start_ms": self.rows("turns", "(start_ms is not null or end_ms is not null)"),
+            "dialogues.derived_from": self.rows("dialogues", "derived_from is not null"),
+            "participants.extra": self.rows("participants", "extra is not null"),
+        }
+        queries = ", ".join(f"exists(from {relation})" for relation in facts.values())
+        (values,) = self.warehouse.con.execute(f"select {queries}").fetchall()
+        return dict(zip(facts, values, strict=True))
+
+
+PythonType = Literal["int", "float", "str", "bool", "list", "dict"]
+"""A type of Python, as ``index.json`` names it."""
+
+
+class JsonMember(NamedTuple):
+    """A key, its value in SQL, and the value's type where it is not null."""
+
+    name: str
+    expression: str
+    kind: PythonType
+
+
+def struct(members: Iterable[JsonMember | tuple[str, str]]) -> str:
+    """Return an SQL struct of members, or of names and expressions."""
+    return f"struct_pack({', '.join(f'{quoted(member[0])} := {member[1]}' for member in members)})"
+
+
+def index(members: Iterable[JsonMember]) -> dict[str, list[str]]:
+    """Return the types of metadata as ConvoKit writes them; what is not in its index is dropped by its ``dump``."""
+    return {member.name: [f"<class '{member.kind}'>"] for member in members}
+
+
+def with_meta(members: Sequence[JsonMember]) -> str:
+    """Return what a speaker or conversation is in its file, as columns: the metadata, and no vectors."""
+    return f"{struct(members)} as meta, []::varchar[] as vectors"
+
+
+@dataclass(frozen=True)
+class MissingSpeakers:
+    """Who says the turns whose speaker is not known, and those that several say together: one of each per dialogue."""
+
+    tables: CorpusTables
+
+    def id_of(self, is_together: str) -> str:
+        """Return the id of the speaker of a turn that has none; ``is_together``: the condition that several say it."""
+        unknown, together = self._names
+        return f"dialogue_id || case when {is_together} then {literal(together)} else {literal(unknown)} end"
+
+    @cached_property
+    def _names(self) -> tuple[str, str]:
+        """``/unknown`` and ``/together``, unless speakers have such ids: ConvoKit merges what has one id."""
+        return self._free("/unknown"), self._free("/together")
+
+    def _free(self, name: str) -> str:
+        taken = self.tables.count("speakers", f"ends_with(speaker_id, {literal(name)})")
+        return self._free(f"{name}~") if taken else name
+
+    @property
+    def rows(self) -> str:
+        """These speakers as a relation in SQL, with the columns that they have."""
+        together = "(dialogue_id, turn_index) in (select (dialogue_id, turn_index) from main.turn_speakers)"
+        return f"""(
+        select distinct
+            {self.id_of("is_together")} as speaker_id, not is_together as is_missing, true as is_anonymous
+        from (
+            select dialogue_id, {together if self.tables.has["turn_speakers"] else "false"} as is_together
+            from {self.tables.rows("turns", "speaker_id is null")}
+        )
+        )"""
+
+
+_PLACE = ("record_id", "persona_set", "persona_position")
 """What, with a turn and a scheme, tells one entry from another."""
 
 _OF_TURNS = ("turn", "persona")
@@ -79,7 +233,7 @@ class LabelMetadata:
             more = f"any_value({self._about()}) {own} as {quoted(f'about_{self._short}')}"
             return [value, *([more] if self.has_more else [])]
         # Not list(... order by ...), which takes twice the time.
-        entries = f"list_sort(list(struct_pack({', '.join(_PLACE_OF_LABEL)}, entry := {self._entry()})) {own})"
+        entries = f"list_sort(list(struct_pack({', '.join(_PLACE)}, entry := {self._entry()})) {own})"
         return [f"[placed.entry for placed in {entries}] as {quoted(self.key)}"]
 
     def _entry(self) -> str:
@@ -186,7 +340,7 @@ class ConvoKitLabels:
         select {", ".join([key, *several])}
         from (
             select
-                {key}, scheme, {", ".join(_PLACE_OF_LABEL)},
+                {key}, scheme, {", ".join(_PLACE)},
                 any_value(persona_id) as persona_id,
                 list_sort(list(struct_pack(
                     annotator_index, item_index, label, value, annotator_id, start_index, end_index, extra
@@ -201,127 +355,3 @@ class ConvoKitLabels:
         group by {key}
         )"""
         return [*relations, entries]
-
-
-_RECORD = ("record_id", "release", "subset", "split", "standard_split", "record_index", "main_speaker_id")
-_SOURCE = ("record_id", "native_id", "source_file_id", "source_pointer")
-_PERSONA_LIST = ("record_id", "turn_index", "persona_set", "speaker_id")
-
-
-@dataclass(frozen=True)
-class Conversations:
-    """The conversations of a corpus."""
-
-    tables: CorpusTables
-    labels: ConvoKitLabels
-
-    @cached_property
-    def members(self) -> Sequence[JsonMember]:
-        """The metadata of a conversation; each has all of them."""
-        has = self.tables.has
-        members = [
-            JsonMember("native_id", "native_id", "str"),
-            JsonMember("domain", "domain", "str"),
-            JsonMember("title", "title", "str"),
-            JsonMember("language", "language", "str"),
-            JsonMember("started_at", "started_at::varchar", "str"),
-            JsonMember("split", "case when len(splits) = 1 then splits[1] end", "str"),
-            JsonMember("splits", "coalesce(splits, [])", "list"),
-            JsonMember("standard_splits", "coalesce(standard_splits, [])", "list"),
-            JsonMember("releases", "coalesce(releases, [])", "list"),
-            JsonMember("records", "coalesce(records, [])", "list"),
-            JsonMember("sources", "coalesce(sources, [])", "list"),
-            JsonMember("timestamps", "timestamps", "str"),
-            JsonMember("participants", "coalesce(participants, [])", "list"),
-            JsonMember("persona_lists", "persona_lists", "list"),
-            JsonMember("extra", "extra", "dict"),
-        ]
-        if has["turns.reply_to"]:
-            members.append(JsonMember("replies", "replies", "str"))
-        if has["dialogues.derived_from"]:
-            members.append(JsonMember("derived_from", "derived_from", "str"))
-        return [
-            *members,
-            *(member for scheme in self.labels.schemes(LabelLevel.DIALOGUE) for member in scheme.members()),
-        ]
-
-    def query(self, part: DialogueRange) -> str:
-        """Return the conversations of some dialogues; the first column is the id."""
-        joined = [self._records(part), self._participants(part), self._persona_lists(part)]
-        joined += self.labels.relations(part, LabelLevel.DIALOGUE)
-        return f"""
-        select dialogue_id, {with_meta(self.members)}
-        from {self.tables.ordered_rows("dialogues", part.condition)}
-        inner join {self._turns(part)} using (dialogue_id)
-        {" ".join(f"left join {relation} using (dialogue_id)" for relation in joined)}
-        order by dialogue_key
-        """
-
-    def _turns(self, part: DialogueRange) -> str:
-        replies = "case when any_value(is_tree) then 'published' else 'order' end as replies"
-        has_replies = self.tables.has["turns.reply_to"]
-        turns = self.tables.rows("turns", part.condition)
-        return f"""(
-        select
-            dialogue_id,
-            case when bool_and({HAS_TIME}) then 'published' else 'position' end as timestamps
-            {", " + replies if has_replies else ""}
-        from (select * {", " + is_tree(self.tables, part) if has_replies else ""} from {turns})
-        group by dialogue_id
-        )"""
-
-    def _records(self, part: DialogueRange) -> str:
-        return f"""(
-        select
-            dialogue_id,
-            {_distinct("split")} as splits,
-            {_distinct("standard_split")} as standard_splits,
-            {_distinct("release")} as releases,
-            list({struct((name, name) for name in _RECORD)} order by record_id) as records,
-            list({struct((name, name) for name in _SOURCE)} order by record_id) as sources
-        from {self.tables.rows("records", part.condition)}
-        group by dialogue_id
-        )"""
-
-    def _participants(self, part: DialogueRange) -> str:
-        members = [("speaker_id", "speaker_id"), ("role", "role"), ("speaks", "speaks")]
-        if self.tables.has["participants.extra"]:
-            members.append(("extra", "extra"))
-        together = f"""
-        union all
-        select (dialogue_id, speaker_id) from {self.tables.rows("turn_speakers", part.condition)}
-        """
-        return f"""(
-        select dialogue_id, list({struct(members)} order by speaker_id) as participants
-        from (
-            select *, (dialogue_id, speaker_id) in (
-                select (dialogue_id, speaker_id) from {self.tables.rows("turns", part.condition)}
-                where speaker_id is not null
-                {together if self.tables.has["turn_speakers"] else ""}
-            ) as speaks
-            from {self.tables.rows("participants", part.condition)}
-        )
-        group by dialogue_id
-        )"""
-
-    def _persona_lists(self, part: DialogueRange) -> str:
-        place = ", ".join(_PERSONA_LIST)
-        members = struct((name, name) for name in (*_PERSONA_LIST, "persona_ids", "texts"))
-        return f"""(
-        select dialogue_id, list({members} order by record_id, turn_index, persona_set, speaker_id) as persona_lists
-        from (
-            select
-                dialogue_id, {place},
-                list(persona_id order by position) as persona_ids,
-                list(text order by position) as texts
-            from {self.tables.rows("persona_uses", part.condition)} as uses
-            left join (select persona_id, text from {self.tables.rows("personas")}) using (persona_id)
-            group by dialogue_id, {place}
-        )
-        group by dialogue_id
-        )"""
-
-
-def _distinct(column: str) -> str:
-    """Return the values of a column that are not null, each once, by name."""
-    return f"list(distinct {column} order by {column}) filter (where {column} is not null)"

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from talkhouse.overlap.read import read, sentences
-from tests.talkhouse.overlap.beside import OWN
+from tests.talkhouse.overlap.test_kit import OWN
 
 pytestmark = pytest.mark.slow
 

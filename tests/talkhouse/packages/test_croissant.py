@@ -1,16 +1,19 @@
 """What croissant.json says of a package, read as plain JSON; what mlcroissant makes of it: test_mlcroissant.py."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from talkhouse.packages.croissant import licences
 from talkhouse.packages.export import export_package
 from talkhouse.query.export import settings
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters
+from talkhouse.query.terms import Part
 from talkhouse.warehouse.opened import opened
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES
 
@@ -79,8 +82,11 @@ def test_the_same_warehouse_makes_the_same_bytes(sample: Path, tmp_path: Path) -
         for name in ("once", "again"):
             (tmp_path / tool).mkdir(exist_ok=True)
             _exported(sample, POSTS, tmp_path / tool / name, tool)
-        once, again = ((tmp_path / tool / name / "croissant.json").read_bytes() for name in ("once", "again"))
-        assert once == again
+        once, again = (
+            {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+            for folder in (tmp_path / tool / "once", tmp_path / tool / "again")
+        )
+        assert once == again != {}
 
 
 @pytest.mark.slow
@@ -107,3 +113,24 @@ def test_rows_of_several_corpora_name_them_all(sample: Path, tmp_path: Path) -> 
     assert {RELEASES, POSTS, PICTURES} <= set(document["keywords"])
     assert "url" not in document
     assert document["citeAs"].count("@") >= 5
+
+
+PART = Part("toy", "all", "MIT", "https://toy.org/licence", True, False, False, False, "")
+CORPUS = {"corpus_id": "toy", "is_sample": False, "licence": "Ask us", "terms": "", "licence_url": None}
+
+
+def test_a_licence_is_an_address_of_spdx_or_a_work_of_its_own() -> None:
+    parts = [PART, replace(PART, part="other"), replace(PART, part="third", spdx="(MIT OR Apache-2.0) AND CC0-1.0")]
+    spdx = "https://spdx.org/licenses/"
+    assert licences(parts, [CORPUS]) == [f"{spdx}MIT", f"{spdx}Apache-2.0", f"{spdx}CC0-1.0"]
+    part = replace(PART, spdx="CC-BY-4.0 AND LicenseRef-toy-research", is_unknown=True, note="Only for research.")
+    own = {"name": "LicenseRef-toy-research", "description": "Only for research.", "url": "https://toy.org/licence"}
+    assert licences([part], [CORPUS]) == [f"{spdx}CC-BY-4.0", {"@type": "sc:CreativeWork", **own}]
+    (work,) = licences([replace(PART, spdx=None, is_unknown=True, note="Nobody has said it.")], [CORPUS])
+    assert (work["name"], work["description"]) == ("toy: not all terms are known", "Nobody has said it.")
+
+
+def test_a_corpus_without_terms_has_the_licence_that_its_publisher_names() -> None:
+    assert licences([], [CORPUS]) == [{"@type": "sc:CreativeWork", "name": "Ask us"}]
+    (of_a_sample,) = licences([], [{**CORPUS, "is_sample": True}])
+    assert "Invented" in of_a_sample["name"]

@@ -13,8 +13,8 @@ from talkhouse.packages.content import Config, ExportPackage, SplitRows
 from talkhouse.packages.export import provenance, write_descriptions, write_manifest
 from talkhouse.query.selection import Filters, select
 from talkhouse.query.terms import Part
-from talkhouse.warehouse.build_facts import SourceFile
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.readers import SourceFile
 from tests.samples import RELEASES
 
 TASK = f"{RELEASES}.breakdown_detection"

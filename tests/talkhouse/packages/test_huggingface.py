@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.packages.export import export_package, table
-from talkhouse.packages.huggingface import fingerprint, size_category
+from talkhouse.packages.huggingface import fingerprint, hub_licences, size_category
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters
+from talkhouse.query.terms import Part
 from talkhouse.warehouse.opened import Warehouse
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 
@@ -86,16 +87,7 @@ def test_the_card_of_a_published_corpus_has_its_datasheet(writable: duckdb.DuckD
 
 
 @pytest.mark.slow
-def test_equal_warehouses_give_equal_packages_and_others_another_fingerprint(
-    con: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
-    for name in ("a", "b"):
-        card(con, PICTURES, tmp_path / name)
-    contents = [
-        {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
-        for name in ("a", "b")
-    ]
-    assert contents[0] == contents[1]
+def test_other_rows_have_another_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     heads = [
         card(con, TASK, tmp_path / str(least), filters=Filters(where=f"turn_index > {least}"))[0] for least in (1, 2)
     ]
@@ -120,3 +112,25 @@ def test_no_cell_ends_a_table(rows: list[list[str]]) -> None:
         assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3
         assert "\n" not in line
         assert "<" not in line.replace("<br>", "")
+
+
+def part(spdx: str | None) -> Part:
+    return Part("toy", "all", spdx, None, True, False, False, spdx is None, "")
+
+
+@pytest.mark.parametrize(
+    ("licences", "ids"),
+    [
+        (["MIT", "CC-BY-SA-4.0"], ["mit", "cc-by-sa-4.0"]),
+        (["Apache-2.0"], ["apache-2.0"]),
+        (["CC-BY-SA-2.5", "CC-BY-SA-3.0", "CC-BY-SA-4.0"], ["cc-by-sa-3.0", "cc-by-sa-4.0", "other"]),
+        ([f"CC-BY-4.0 AND LicenseRef-{PICTURES}-non-commercial-research"], ["other"]),
+        (["CC-BY-4.0", "CC-BY-4.0", "CC0-1.0 OR (MIT AND CC-BY-4.0)"], ["cc-by-4.0", "cc0-1.0", "mit"]),
+        (["GPL-3.0-or-later", "LGPL-2.1-only", "ODbL-1.0"], ["gpl-3.0", "lgpl-2.1", "odbl"]),
+        (["GPL-2.0-only WITH Classpath-exception-2.0"], ["other"]),
+        ([None], ["other"]),
+        ([], []),
+    ],
+)
+def test_the_hub_has_its_own_ids(licences: list[str | None], ids: list[str]) -> None:
+    assert hub_licences(map(part, licences)) == ids

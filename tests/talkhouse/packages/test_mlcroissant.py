@@ -41,7 +41,7 @@ select * from (values
 
 def _read(folders: Iterable[Path], cwd: Path) -> dict[str, Any]:
     """Return what mlcroissant reads in packages, by the name of their folders."""
-    program = Path(__file__).with_name("read_records.py")
+    program = Path(__file__).with_name("read_with_mlcroissant.py")
     answer = json.loads(outside.run([*_PYTHON, str(program), *map(str, folders)], cwd))
     assert answer["logged"] == []
     return {Path(folder).name: read for folder, read in answer["packages"].items()}
