@@ -332,12 +332,5 @@ def check_end(
 
 
 def left_behind(folder: Path) -> list[str]:
-    return [
-        str(path)
-        for path in [
-            *folder.glob(".*"),
-            *folder.glob("lake/.*"),
-            *folder.glob("kitchen/.*"),
-            *(folder / "tmp").iterdir(),
-        ]
-    ]
+    hidden = (path for pattern in (".*", "lake/.*", "kitchen/.*") for path in folder.glob(pattern))
+    return [str(path) for path in (*hidden, *(folder / "tmp").iterdir())]

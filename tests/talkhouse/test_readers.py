@@ -140,13 +140,14 @@ def test_readers_see_one_build_or_the_next(
 
 
 def stand_still(patch: pytest.MonkeyPatch, where: str, readers: Readers) -> None:
-    """Let the build wait at a function until all readers have read."""
-    module, _, name = where.partition(":")
-    target = f"{module}.{name}"
-    function = resolve_name(target)
+    """Let the writer wait, the first time that it comes to a function, until all readers have read."""
+    target = where.replace(":", ".")
+    function, waited = resolve_name(target), []
 
     def waiting(*arguments: object, **options: object) -> object:
-        readers.all_read_again()
+        if not waited:
+            waited.append(True)
+            readers.all_read_again()
         return function(*arguments, **options)
 
     patch.setattr(target, waiting)

@@ -1,14 +1,11 @@
 """Writing a lake: the rows of the warehouse, whole or not at all, and nothing written twice."""
 
 import json
-import resource
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -25,12 +22,13 @@ from talkhouse.lake.lake_files import attached, make_plan
 from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
 from talkhouse.lake_format import lake_manifest
 from talkhouse.lake_format.inside import Inside
-from talkhouse.lake_format.lake_manifest import LakeManifest, is_whole
+from talkhouse.lake_format.lake_manifest import is_whole
 from talkhouse.schema.errors import LakeDamaged, NotALake, OutputFailed, SchemaMismatch, UsageError, WarehouseDamaged
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system import memory
 from talkhouse.system.atomic_output import private_folder
 from tests.lakes import Quiet
+from tests.limits import largest_file, small_disk
 
 CORPORA = ("delidata", "mpchat")
 FACTS_OF_A_BUILD = {"meta.loads", "meta.checks"}
@@ -482,54 +480,32 @@ def test_less_memory_is_enough(small: Path, small_lake: Path, tmp_path: Path, mo
 def test_a_full_disk_leaves_the_old_lake(changeable: Path, tmp_path: Path, lake: Path) -> None:
     before = everything(lake)
     change(changeable, "update main.texts set text = text || uuid() from range(20)")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
-    try:
-        with pytest.raises(OutputFailed, match=r"no room for the lake[\s\S]*make room"):
-            written(lake, changeable)
-        with pytest.raises(OutputFailed, match=r"no room for the lake"):
-            written(tmp_path / "new", changeable)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    for output in (lake, tmp_path / "new"):
+        with largest_file(20_000), pytest.raises(OutputFailed, match=r"no room for the lake[\s\S]*make room"):
+            written(output, changeable)
     assert everything(lake) == before
     assert not (tmp_path / "new").exists()
     assert written(lake, changeable).outcome == LakeOutcome.WRITTEN
 
 
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    with TemporaryDirectory(dir="/tmp") as name:
-        words = ["mount", "-t", "tmpfs", "-o", "size=4M", "tmpfs", name]
-        mounted = subprocess.run(words, check=False, capture_output=True, text=True)
-        if mounted.returncode != 0:
-            pytest.skip(f"a small disk can't be mounted here: {mounted.stderr.strip()}")
-        yield Path(name)
-        subprocess.run(["umount", "--lazy", name], check=True)
-
-
 @pytest.mark.parametrize(
     "step", [pytest.param(200_000, marks=pytest.mark.slow), pytest.param(50_000, marks=pytest.mark.long)]
 )
-def test_a_disk_that_fills_up_at_any_moment_leaves_the_old_lake(small_disk: Path, changeable: Path, step: int) -> None:
-    lake, ballast = small_disk / "lake", small_disk / "ballast"
-    written(lake, changeable)
-    before = everything(lake)
-    change(changeable, "update main.turns set text = text || '!'")
-    change(changeable, "update main.candidates set source = 'x'")
-    failed, done = 0, None
-    while done is None:
-        ballast.write_bytes(bytes(shutil.disk_usage(small_disk).free - failed * step))
-        with suppress(OutputFailed):
-            done = written(lake, changeable)
-        ballast.unlink()
-        if done is None:
-            failed += 1
-            assert everything(lake) == before
-    assert failed > 3
-    assert current_files_are_whole(lake)
-
-
-def current_files_are_whole(lake: Path) -> LakeManifest:
-    current = lake_manifest.read(lake)
-    assert all(is_whole(file, lake) for table in current.tables for file in table.files)
-    return current
+def test_a_disk_that_fills_up_at_any_moment_leaves_the_old_lake(changeable: Path, step: int) -> None:
+    with small_disk("size=4M") as disk:
+        lake, ballast = disk / "lake", disk / "ballast"
+        written(lake, changeable)
+        before = everything(lake)
+        change(changeable, "update main.turns set text = text || '!'")
+        change(changeable, "update main.candidates set source = 'x'")
+        failed, done = 0, None
+        while done is None:
+            ballast.write_bytes(bytes(shutil.disk_usage(disk).free - failed * step))
+            with suppress(OutputFailed):
+                done = written(lake, changeable)
+            ballast.unlink()
+            if done is None:
+                failed += 1
+                assert everything(lake) == before
+        assert failed > 3
+        assert all(is_whole(file, lake) for table in lake_manifest.read(lake).tables for file in table.files)
