@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.overlap.request import LEAST_THRESHOLD, Request, Unit, share
+from talkhouse.overlap.request import LEAST_THRESHOLD, OverlapRequest, Unit, share
 from talkhouse.settings import database
 from talkhouse.visible import visible_json
 
@@ -77,7 +77,7 @@ def command(
     from talkhouse.system.memory import MemoryLimit
     from talkhouse.warehouse.opened import opened
 
-    request = Request(
+    request = OverlapRequest(
         against,
         share("--threshold", threshold, LEAST_THRESHOLD),
         share("--contains", contains, None),

@@ -18,13 +18,13 @@ from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeManifest
 from talkhouse.schema.errors import LakeDamaged, NotALake, UsageError
 from talkhouse.system import ctrl_c
-from talkhouse.system.atomic_output import Messages, output_errors, private_folder_at
+from talkhouse.system.atomic_output import OutputMessages, output_errors, private_folder_at
 from talkhouse.system.files import sync
 
 _PRIVATE = f".{lake_manifest.NAME}.part"
 """The private folder; with an ending, the file of its lock."""
 
-_MESSAGES = Messages(
+_MESSAGES = OutputMessages(
     "there is no room for the lake; the one that was there is unchanged",
     "make room, or name a folder on another disk",
     "the lake can't be written",

@@ -23,8 +23,8 @@ from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeColumn, LakeFile, LakeManifest, is_whole, sha256
 from talkhouse.progress import Progress
 from talkhouse.queries.catalogue import Catalogue
-from talkhouse.query.expressions import Column as Expression
-from talkhouse.query.row_stream import OnRows, Rows, row_groups
+from talkhouse.query.expressions import QueryColumn as Expression
+from talkhouse.query.row_stream import OnRows, QueryRows, row_groups
 from talkhouse.schema import warehouse
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
@@ -348,7 +348,7 @@ def write(
     order = ", ".join(f"{quoted(column)} asc nulls last" for column in rows.table.info["grain"])
 
     def work() -> list[int]:
-        stream = Rows(con, con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
+        stream = QueryRows(con, con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
         with _query_errors():
             types, batches = stream.batches(Expression.as_stored)
             return _write(row_groups(batches), _declared(types, rows), snapshot.below(rows.folder), bytes_a_file)

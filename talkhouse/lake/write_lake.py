@@ -26,7 +26,7 @@ from talkhouse.schema.guard import Settings
 from talkhouse.settings import version
 from talkhouse.system import interrupt
 from talkhouse.translation.translate import translate
-from talkhouse.translation.translated import LeftOut, TranslatedViews
+from talkhouse.translation.translated import LeftOutView, TranslatedViews
 
 
 class LakeOutcome(StrEnum):
@@ -64,7 +64,7 @@ class LakeResult:
     removed: tuple[str, ...]
     """Corpora that were in the lake before, and are no longer."""
     parts: tuple[PartOfLake, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutView, ...]
     """Views that are not in it, or not all of whose rows are, and why."""
     recovered: bool
     """Whether snapshots were there without a manifest that says which is the current one: all of them stay."""

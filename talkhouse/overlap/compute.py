@@ -23,7 +23,7 @@ from talkhouse.overlap.overlap_file import (
     open_overlap,
     path_for,
 )
-from talkhouse.overlap.request import Request, Unit
+from talkhouse.overlap.request import OverlapRequest, Unit
 from talkhouse.overlap.units import (
     FAMILIES,
     OWNER_OF,
@@ -51,7 +51,7 @@ _OFTEN = 10
 """A text of fewer words that has more matches in a place is a phrase."""
 
 
-def overlap(warehouse: Path, request: Request) -> Path:
+def overlap(warehouse: Path, request: OverlapRequest) -> Path:
     """Write what stands in two places of a warehouse, and return the file.
 
     One that is there already, of the same warehouse, thresholds and units, keeps its matches; ``force`` computes them
@@ -103,7 +103,7 @@ def overlap(warehouse: Path, request: Request) -> Path:
 
 
 @contextmanager
-def _connected(warehouse: Path, output: Path, request: Request) -> Iterator[tuple[Warehouse, Path]]:
+def _connected(warehouse: Path, output: Path, request: OverlapRequest) -> Iterator[tuple[Warehouse, Path]]:
     """Open the warehouse beside a private database on the disk, in the folder that is yielded too."""
     with private_folder(output) as folder:
         settings: dict[str, str | bool | Sequence[str]] = {
@@ -147,7 +147,7 @@ def _check_output(output: Path, warehouse: Path, *, force: bool) -> None:
         open_overlap(output).close()
 
 
-def _fits(path: Path, fingerprint_of_warehouse: str, request: Request) -> bool:
+def _fits(path: Path, fingerprint_of_warehouse: str, request: OverlapRequest) -> bool:
     """Return whether there is a file, of this warehouse and with these thresholds and units."""
     wanted = {
         "warehouse_fingerprint": fingerprint_of_warehouse,
@@ -179,7 +179,7 @@ def _create_against(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> lis
     return sorted(chosen)
 
 
-def _compare(con: duckdb.DuckDBPyConnection, database: str, request: Request) -> None:
+def _compare(con: duckdb.DuckDBPyConnection, database: str, request: OverlapRequest) -> None:
     """Insert units, matches and places into the result."""
     con.execute(ROWS)
     con.execute(PAIRS)
@@ -276,7 +276,7 @@ order by all
 """)
 
 
-def _insert_run(con: duckdb.DuckDBPyConnection, request: Request, against: list[str], fingerprint: str) -> None:
+def _insert_run(con: duckdb.DuckDBPyConnection, request: OverlapRequest, against: list[str], fingerprint: str) -> None:
     sums = sha256()
     for table in TABLES:
         if table != "run":

@@ -33,7 +33,7 @@ LEAST_THRESHOLD = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class Request:
+class OverlapRequest:
     """What is to be compared, and where it is written."""
 
     against: Sequence[str] = ()

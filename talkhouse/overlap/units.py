@@ -79,7 +79,7 @@ def runs(form: str, length: int) -> str:
     return f"list_transform([{hashed}], lambda hashes: {made})[1]"
 
 
-class Family(NamedTuple):
+class UnitFamily(NamedTuple):
     """Units that are compared with each other."""
 
     units: tuple[str, ...]
@@ -88,10 +88,10 @@ class Family(NamedTuple):
 
 
 FAMILIES = (
-    Family(("turn", "candidate"), 2),
-    Family(("context",), 3),
-    Family(("dialogue",), 3),
-    Family(("persona",), 2),
+    UnitFamily(("turn", "candidate"), 2),
+    UnitFamily(("context",), 3),
+    UnitFamily(("dialogue",), 3),
+    UnitFamily(("persona",), 2),
 )
 
 CONTEXT = 3

@@ -17,7 +17,7 @@ from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters
-from talkhouse.query.terms import Part
+from talkhouse.query.terms import LicencePart
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.settings import version
 from talkhouse.warehouse.opened import Warehouse
@@ -133,7 +133,7 @@ def _creators(cited: Iterable[Citation]) -> list[dict[str, Any]]:
 _OPERATORS = {"AND", "OR", "WITH"}
 
 
-def licences(parts: Iterable[Part], corpora: Iterable[Mapping[str, Any]]) -> list[Any]:
+def licences(parts: Iterable[LicencePart], corpora: Iterable[Mapping[str, Any]]) -> list[Any]:
     """Return the licences of the parts, and of corpora that have none: each once, in their order."""
     parts = list(parts)
     of_parts = {part.corpus_id for part in parts}
@@ -142,7 +142,7 @@ def licences(parts: Iterable[Part], corpora: Iterable[Mapping[str, Any]]) -> lis
     return [licence for index, licence in enumerate(named) if licence not in named[:index]]
 
 
-def _of_part(part: Part) -> Iterator[Any]:
+def _of_part(part: LicencePart) -> Iterator[Any]:
     """Return the licences in a part's expression; where some of its terms are unknown, also what is said of that."""
     names = [name for name in re.findall(r"[\w.:+-]+", part.spdx or "") if name not in _OPERATORS]
     for name in names:

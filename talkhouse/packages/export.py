@@ -23,7 +23,7 @@ from talkhouse.query.formats import Tool
 from talkhouse.query.pseudonyms import are_keys_public, pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import NO_FILTERS, Filters
-from talkhouse.query.terms import ASKED, Part, check_terms, with_terms
+from talkhouse.query.terms import ASKED, LicencePart, check_terms, with_terms
 from talkhouse.query.writers import markdown_head, markdown_line
 from talkhouse.schema.errors import RegistryError
 from talkhouse.settings import corpus_folders
@@ -201,7 +201,7 @@ def _together(package: ExportPackage) -> Iterator[str]:
     yield said["remark"] if said else "Texts are as they were published, and so are the names in them."
 
 
-def _asked(parts: Iterable[Part]) -> Iterator[str]:
+def _asked(parts: Iterable[LicencePart]) -> Iterator[str]:
     """Return what parts ask, each once, and of what is share-alike the licences."""
     asking = list(parts)
     for flag, asked in ASKED.items():
@@ -215,7 +215,7 @@ def _asked(parts: Iterable[Part]) -> Iterator[str]:
         yield "- Nothing is asked."
 
 
-def _of_corpus(corpus: Mapping[str, Any], parts: list[Part]) -> Iterator[str]:
+def _of_corpus(corpus: Mapping[str, Any], parts: list[LicencePart]) -> Iterator[str]:
     yield f"## {plain(corpus['title'])} ({plain(corpus['corpus_id'])})"
     yield ""
     if note := not_published(corpus):

@@ -18,9 +18,9 @@ from talkhouse.packages.export import LICENCES, title
 from talkhouse.packages.huggingface_card import card
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
-from talkhouse.query.expressions import Column
+from talkhouse.query.expressions import QueryColumn
 from talkhouse.query.row_stream import OnRows
-from talkhouse.query.terms import Part
+from talkhouse.query.terms import LicencePart
 from talkhouse.schema.sql import literal
 
 _RESERVED = {"all": "train"}
@@ -138,7 +138,7 @@ _OTHER_HUB_LICENCES = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "
 _VERSIONS = re.compile(r"-(only|or-later)$")
 
 
-def hub_licences(parts: Iterable[Part]) -> list[str]:
+def hub_licences(parts: Iterable[LicencePart]) -> list[str]:
     """Return the Hub's ids of the licences of parts, in their order, each once; ``other`` last, for all that it lacks.
 
     An expression of several licences is all of them, or ``other`` if the Hub lacks one. Nothing for no parts.
@@ -166,7 +166,7 @@ _OTHER_NAMES = {"float": "float32", "double": "float64", "halffloat": "float16",
 """Types that ``datasets`` calls otherwise than Arrow."""
 
 
-def value(config: Config, column: Column) -> str:
+def value(config: Config, column: QueryColumn) -> str:
     """Return the SQL expression of a column: its value, and of a class its number."""
     declared = next((each for each in config.classes if each.column == column.title), None)
     if declared is None:

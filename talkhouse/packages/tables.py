@@ -12,9 +12,9 @@ from pyarrow import parquet
 from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
 
 from talkhouse.packages.content import Config, ExportPackage, PackageFile, SplitRows, has_splits
-from talkhouse.query.expressions import Column
+from talkhouse.query.expressions import QueryColumn
 from talkhouse.query.manifest import described
-from talkhouse.query.row_stream import OnRows, Rows, row_groups
+from talkhouse.query.row_stream import OnRows, QueryRows, row_groups
 from talkhouse.query.selection import Selection
 from talkhouse.query.writers import arrow_errors
 
@@ -25,7 +25,7 @@ SHARD_BYTES = 500_000_000
 """Bytes at which a file ends and another begins, as the Hub advises."""
 
 
-def _as_packed(_: Config, column: Column) -> str:
+def _as_packed(_: Config, column: QueryColumn) -> str:
     return column.as_packed()
 
 
@@ -37,7 +37,7 @@ def _no_metadata(_: Config, __: Any) -> dict[str, str]:
 class ParquetForm:
     """How a program wants the rows."""
 
-    value: Callable[[Config, Column], str] = _as_packed
+    value: Callable[[Config, QueryColumn], str] = _as_packed
     """The SQL expression of a column's value."""
     metadata: Callable[[Config, Any], dict[str, str]] = _no_metadata
     """What the files say of themselves, from their Arrow schema."""
@@ -70,7 +70,9 @@ def _write_config(
 ) -> list[PackageFile]:
     selection = _by_splits(config.selection)
     describe = partial(described, selection=selection, sources=package.corpora, parts=package.parts)
-    rows = Rows(package.warehouse.con, package.warehouse.con.sql(selection.sql()), on_rows=on_rows, describe=describe)
+    rows = QueryRows(
+        package.warehouse.con, package.warehouse.con.sql(selection.sql()), on_rows=on_rows, describe=describe
+    )
     own = DATA / config.name
     (folder / own).mkdir(parents=True, exist_ok=True)
     splits, files = {split.published: split for split in config.splits}, dict[str | None, list[PackageFile]]()

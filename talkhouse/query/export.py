@@ -13,9 +13,9 @@ from talkhouse.query.composition import corpora_of
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.manifest import Contents, described
 from talkhouse.query.pseudonyms import pseudonyms, with_pseudonyms
-from talkhouse.query.row_stream import OnRows, Rows
+from talkhouse.query.row_stream import OnRows, QueryRows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
-from talkhouse.query.terms import Part, check_terms, parts_of
+from talkhouse.query.terms import LicencePart, check_terms, parts_of
 from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
@@ -131,7 +131,7 @@ def format_of(output: Path) -> ExportFormat:
     return file_format
 
 
-def _terms(warehouse: Warehouse, selection: Selection, *, is_accepted: bool) -> tuple[Part, ...]:
+def _terms(warehouse: Warehouse, selection: Selection, *, is_accepted: bool) -> tuple[LicencePart, ...]:
     parts = parts_of(warehouse, [selection])
     columns = [column["name"] for column in selection.columns]
     check_terms(parts, is_accepted=is_accepted, selection=selection, columns=columns)
@@ -151,7 +151,7 @@ def _write(
     path: Path,
     on_rows: OnRows,
 ) -> int:
-    rows = Rows(con, con.sql(selection.sql()), on_rows=on_rows, describe=describe)
+    rows = QueryRows(con, con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     with path.open("w", encoding="utf-8", newline="") as stream:
         write_to(rows, stream=stream)
     return rows.count
@@ -175,7 +175,7 @@ def write_rows(
     check_output(con, output, escape_formulas=escape_formulas, force=force)
     file_format = format_of(output)
     with private_folder(output) as folder:
-        rows = Rows(con, con.sql(query))
+        rows = QueryRows(con, con.sql(query))
         with (folder / "rows").open("w", encoding="utf-8", newline="") as stream:
             write(rows, file_format, stream, escape_formulas=escape_formulas)
         move_into_place(folder / "rows", target_of(output))

@@ -12,7 +12,7 @@ from talkhouse.citation.work import Citation
 from talkhouse.query.composition import Composition
 from talkhouse.query.pseudonyms import AboutPseudonyms
 from talkhouse.query.selection import Selection
-from talkhouse.query.terms import Part, with_terms
+from talkhouse.query.terms import LicencePart, with_terms
 from talkhouse.settings import version
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.row_sets import splits
@@ -30,7 +30,7 @@ class Contents:
 
     corpora: list[dict[str, Any]]
     """The corpora that they are of, as ``Warehouse.corpora`` has them."""
-    parts: tuple[Part, ...]
+    parts: tuple[LicencePart, ...]
     """The parts of these that they are of, with what their licences ask; none of samples."""
     composition: Composition
     """Of which releases, splits, subsets and languages they are."""
@@ -110,7 +110,9 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def described(schema: Any, selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[Part]) -> Any:
+def described(
+    schema: Any, selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[LicencePart]
+) -> Any:
     """Return an Arrow schema that also says what ``file_keys`` has, and of each column what it means (description)."""
     meanings = {column["name"]: column["meaning"] for column in selection.columns if column["meaning"]}
     for index, field in enumerate(schema):
@@ -121,7 +123,9 @@ def described(schema: Any, selection: Selection, sources: Sequence[Mapping[str, 
     return schema.with_metadata({**(schema.metadata or {}), **file_keys(selection, sources, parts)})
 
 
-def file_keys(selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[Part]) -> dict[str, str]:
+def file_keys(
+    selection: Selection, sources: Sequence[Mapping[str, Any]], parts: Iterable[LicencePart]
+) -> dict[str, str]:
     """Return the keys of a file, each a text: name, licence, licence_terms (JSON), citation (BibTeX), columns (JSON).
 
     Nothing is of a build: a file of equal rows stays equal to the byte.

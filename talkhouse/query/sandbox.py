@@ -13,7 +13,7 @@ from typing import NamedTuple, TextIO
 import duckdb
 
 from talkhouse.query.formats import TEXTS, QueryFormat
-from talkhouse.query.row_stream import Rows
+from talkhouse.query.row_stream import QueryRows
 from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.closest import closest, listed
 from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode
@@ -222,7 +222,7 @@ def run_query(
         if relation is None or _returns_nothing(statements[-1]):
             print("done; the query returns no rows", file=sys.stderr)
             return
-        rows = Rows(con, relation, limit)
+        rows = QueryRows(con, relation, limit)
         _write(partial(write, rows, file_format, escape_formulas=escape_formulas), output, check_complete)
     except (duckdb.Error, MemoryError, RecursionError) as error:
         raise failure(error, con) from error

@@ -30,7 +30,7 @@ from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.spark.sessions import check_installed, session
 from talkhouse.system.folders import temporary_folder
-from talkhouse.translation.translated import LeftOut, TranslatedViews, spark_type
+from talkhouse.translation.translated import LeftOutView, TranslatedViews, spark_type
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import SplitView, common_splits
 
@@ -64,7 +64,7 @@ class SparkResult:
     spark: str
     """The version of Spark."""
     relations: tuple[Checked, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutView, ...]
     """Views that are not there, or not all of whose rows are, and why."""
     seconds: float
 

@@ -151,7 +151,7 @@ def _move_content(private: Path, target: Path) -> None:
         raise
 
 
-class Messages(NamedTuple):
+class OutputMessages(NamedTuple):
     """The words of the error where an output can't be completed."""
 
     full: str
@@ -159,12 +159,12 @@ class Messages(NamedTuple):
     other: str
 
 
-_FILE = Messages(
+_FILE = OutputMessages(
     "there is no room for the file; what was there before is unchanged",
     "make room, or name a file on another disk",
     "the file can't be written",
 )
-_FOLDER = Messages(
+_FOLDER = OutputMessages(
     "there is no room for the files; nothing was left behind",
     "make room, or name a folder on another disk",
     "the folder can't be written",
@@ -172,7 +172,7 @@ _FOLDER = Messages(
 
 
 @contextmanager
-def output_errors(output: Path, messages: Messages = _FILE) -> Iterator[None]:
+def output_errors(output: Path, messages: OutputMessages = _FILE) -> Iterator[None]:
     """Turn an OSError into why an output can't be written: OutputFailed for a full disk, UsageError otherwise."""
     try:
         yield

@@ -13,7 +13,15 @@ import duckdb
 from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.ingest.registry import rules_of
 from talkhouse.testing.sample import files_are_equal
-from talkhouse.testing.subject import CannotCheck, Reading, Subject, read_folder, require, require_none, stored_findings
+from talkhouse.testing.subject import (
+    CannotCheck,
+    ReadOnce,
+    Subject,
+    read_folder,
+    require,
+    require_none,
+    stored_findings,
+)
 
 Damage: TypeAlias = Callable[[bytes], Iterator[bytes]]
 """Takes a file's bytes, yields the file with one thing wrong in it, in one way after the other; none where it can't."""
@@ -186,7 +194,7 @@ class _Broken:
     file: str
     is_told: bool
     """Under the rule that was broken."""
-    reading: Reading
+    reading: ReadOnce
 
     def is_noticed(self, subject: Subject) -> bool:
         """Whether the reader says anything of the file that it does not say of the sample."""

@@ -75,7 +75,7 @@ class FoundFinding(NamedTuple):
         return self.place.partition("#")[0]
 
 
-class Reading(NamedTuple):
+class ReadOnce(NamedTuple):
     """What a reader made of a folder."""
 
     told: Counter[FoundFinding]
@@ -83,7 +83,7 @@ class Reading(NamedTuple):
     """Records."""
 
 
-def read_folder(corpus: Corpus, folder: Path) -> Reading:
+def read_folder(corpus: Corpus, folder: Path) -> ReadOnce:
     """Read a corpus's folder; returns what its reader finds, and how many records it loads."""
     rules = rules_of(corpus)
     told, loaded = Counter[FoundFinding](), 0
@@ -93,7 +93,7 @@ def read_folder(corpus: Corpus, folder: Path) -> Reading:
             for one in _findings(outcome):
                 severity = one.severity or rules[one.rule].severity
                 told[FoundFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
-    return Reading(told, loaded)
+    return ReadOnce(told, loaded)
 
 
 def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[FoundFinding]:

@@ -66,7 +66,7 @@ class View(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.schema}.{self.name}"
 
 
-class LeftOut(msgspec.Struct, frozen=True, omit_defaults=True):
+class LeftOutView(msgspec.Struct, frozen=True, omit_defaults=True):
     """A view that can't be had in the other engine, or some of whose rows can't, and why."""
 
     schema: str
@@ -88,7 +88,7 @@ class TranslatedViews(msgspec.Struct, frozen=True):
 
     dialect: str
     views: list[View]
-    unportable: list[LeftOut]
+    unportable: list[LeftOutView]
     """The views that are not among them."""
 
     def __post_init__(self) -> None:
@@ -96,10 +96,10 @@ class TranslatedViews(msgspec.Struct, frozen=True):
         check_once(view.full_name for view in self.views)
 
     @property
-    def left_out(self) -> list[LeftOut]:
+    def left_out(self) -> list[LeftOutView]:
         """The views that are not among them, and the rows that are missing in those that are."""
         return self.unportable + [
-            LeftOut(view.schema, view.name, f"{task} is left out", f"the labels of {task}", task)
+            LeftOutView(view.schema, view.name, f"{task} is left out", f"the labels of {task}", task)
             for view in self.views
             for task in view.without
         ]

@@ -77,7 +77,7 @@ from {}meta.source_files where corpus_id = ? order by all
 
 
 @dataclass(frozen=True)
-class SourceFile:
+class StoredFile:
     """A file that was given, on disk or in an archive."""
 
     id: str
@@ -105,15 +105,15 @@ class SourceFile:
         return next(iter([*same, *unknown]), None)
 
 
-def source_files(con: duckdb.DuckDBPyConnection, corpus_id: str, database: str | None = None) -> list[SourceFile]:
+def source_files(con: duckdb.DuckDBPyConnection, corpus_id: str, database: str | None = None) -> list[StoredFile]:
     """List the files of a corpus, those in archives too, by id; ``database``: the warehouse's name in SQL."""
     of_database = f"{quoted(database)}." if database else ""
     return [_file(*row) for row in con.execute(_SOURCE_FILES.format(of_database), [corpus_id]).fetchall()]
 
 
-def _file(file_id: str, path: str, member: str | None, kind: str, size: int, sha256: str) -> SourceFile:
+def _file(file_id: str, path: str, member: str | None, kind: str, size: int, sha256: str) -> StoredFile:
     inside = path if member is None else f"{path}!{member}"
-    return SourceFile(
+    return StoredFile(
         file_id, _within(inside), _within(str(unpacked(path, member))), member is not None, kind, size, sha256
     )
 

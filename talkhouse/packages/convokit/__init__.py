@@ -13,10 +13,10 @@ import duckdb
 from talkhouse.packages.content import Config, ExportPackage, PackageLayout, SplitRows, described_file
 from talkhouse.packages.convokit.conversations import MEMBERS, Conversations, ConvoKitSpeakers, Utterances
 from talkhouse.packages.convokit.corpus_tables import ConvoKitLabels, CorpusTables, LabelLevel, MissingSpeakers, index
-from talkhouse.query.expressions import Column, json_object
+from talkhouse.query.expressions import QueryColumn, json_object
 from talkhouse.query.manifest import of_build
 from talkhouse.query.pseudonyms import Pseudonyms
-from talkhouse.query.row_stream import OnRows, Rows
+from talkhouse.query.row_stream import OnRows, QueryRows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.terms import parts_of, with_terms
 from talkhouse.schema.closest import closest
@@ -202,7 +202,7 @@ class JsonLinesFile:
 
     def write(self, query: str, on_rows: OnRows) -> None:
         """Write the rows of a query; it may be called again and again."""
-        rows = Rows(self._con, self._con.sql(query), on_rows=on_rows)
+        rows = QueryRows(self._con, self._con.sql(query), on_rows=on_rows)
         for lines in rows.lines(json_object):
             self._stream.write(_in_ascii(lines))
         self.rows += rows.count
@@ -216,7 +216,7 @@ class JsonObjectFile:
 
     def write(self, query: str) -> None:
         """Write the rows of a query; it may be called again and again."""
-        rows = Rows(self._con, self._con.sql(query))
+        rows = QueryRows(self._con, self._con.sql(query))
         for lines in rows.lines(_member):
             # Each member begins with a comma, the first one with the brace instead.
             text = _in_ascii(lines)
@@ -233,6 +233,6 @@ def _in_ascii(text: bytes) -> bytes:
     return text if text.isascii() else text.decode().encode("ascii", _ESCAPED)
 
 
-def _member(columns: Sequence[Column]) -> str:
+def _member(columns: Sequence[QueryColumn]) -> str:
     key, *value = columns
     return f"concat(',', {key.as_json()}, ':', {json_object(value)})"

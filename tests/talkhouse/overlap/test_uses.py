@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from talkhouse.overlap.compute import overlap
-from talkhouse.overlap.request import Request
+from talkhouse.overlap.request import OverlapRequest
 from tests.commands import run
 from tests.samples import RELEASES
 
@@ -61,7 +61,7 @@ def test_an_export_leaves_out_what_stands_elsewhere_and_says_so(leaking: Path, t
     assert (about["threshold"], len(about["rows_sha256"])) == (0.7, 64)
     assert "overlap" not in json.loads((tmp_path / "all.jsonl.manifest.json").read_text())
     # By verdicts that are named, from the split's own view, and by the thresholds of the file that is there.
-    overlap(leaking, Request([TRAINING], threshold=Request().threshold + Request().threshold / 7))
+    overlap(leaking, OverlapRequest([TRAINING], threshold=OverlapRequest().threshold + OverlapRequest().threshold / 7))
     view = f"{TASK}_eval"
     asked = ("export", view, "--release", RELEASES, *drop, "--verdicts", "clean,phrase", "--force")
     assert run(*asked, "--output", left, "--db", leaking).returncode == 0

@@ -13,7 +13,7 @@ from talkhouse.packages.export import export_package
 from talkhouse.query.export import settings
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import NO_FILTERS, Filters
-from talkhouse.query.terms import Part
+from talkhouse.query.terms import LicencePart
 from talkhouse.warehouse.opened import opened
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES
 
@@ -115,7 +115,7 @@ def test_rows_of_several_corpora_name_them_all(sample: Path, tmp_path: Path) -> 
     assert document["citeAs"].count("@") >= 5
 
 
-PART = Part("toy", "all", "MIT", "https://toy.org/licence", True, False, False, False, "")
+PART = LicencePart("toy", "all", "MIT", "https://toy.org/licence", True, False, False, False, "")
 CORPUS = {"corpus_id": "toy", "is_sample": False, "licence": "Ask us", "terms": "", "licence_url": None}
 
 

@@ -12,15 +12,17 @@ from talkhouse.ingest.corpus import Source
 from talkhouse.packages.content import Config, ExportPackage, SplitRows
 from talkhouse.packages.export import provenance, write_descriptions, write_manifest
 from talkhouse.query.selection import Filters, select
-from talkhouse.query.terms import Part
+from talkhouse.query.terms import LicencePart
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.readers import SourceFile
+from talkhouse.warehouse.readers import StoredFile
 from tests.samples import RELEASES
 
 TASK = f"{RELEASES}.breakdown_detection"
 TERMS = (
-    Part(RELEASES, "dialogues", "MIT", None, True, False, False, False, ""),
-    Part(RELEASES, "background", "CC-BY-SA-4.0", "https://example.org/sa", True, True, False, False, "From elsewhere."),
+    LicencePart(RELEASES, "dialogues", "MIT", None, True, False, False, False, ""),
+    LicencePart(
+        RELEASES, "background", "CC-BY-SA-4.0", "https://example.org/sa", True, True, False, False, "From elsewhere."
+    ),
 )
 
 
@@ -101,8 +103,8 @@ def test_a_file_is_the_publishers_by_its_checksum_or_by_its_path() -> None:
     unknown = Source("unknown.zip", "https://example.org/unknown.zip")
     sources = (unknown, known)
 
-    def file(path: str, sha256: str) -> SourceFile:
-        return SourceFile(f"tea/{path}", path, path, False, "archive", 1, sha256)
+    def file(path: str, sha256: str) -> StoredFile:
+        return StoredFile(f"tea/{path}", path, path, False, "archive", 1, sha256)
 
     assert file("renamed.zip", "1" * 64).published_as(sources) == known
     assert file("folder/unknown.zip", "2" * 64).published_as(sources) == unknown

@@ -15,7 +15,7 @@ from talkhouse.packages.export import export_package, table
 from talkhouse.packages.huggingface import fingerprint, hub_licences, size_category
 from talkhouse.query.formats import Tool
 from talkhouse.query.selection import Filters
-from talkhouse.query.terms import Part
+from talkhouse.query.terms import LicencePart
 from talkhouse.warehouse.opened import Warehouse
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 
@@ -114,8 +114,8 @@ def test_no_cell_ends_a_table(rows: list[list[str]]) -> None:
         assert "<" not in line.replace("<br>", "")
 
 
-def part(spdx: str | None) -> Part:
-    return Part("toy", "all", spdx, None, True, False, False, spdx is None, "")
+def part(spdx: str | None) -> LicencePart:
+    return LicencePart("toy", "all", spdx, None, True, False, False, spdx is None, "")
 
 
 @pytest.mark.parametrize(

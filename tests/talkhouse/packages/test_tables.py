@@ -20,7 +20,7 @@ from talkhouse.packages.export import export_package
 from talkhouse.packages.huggingface import footer, value
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
-from talkhouse.query.expressions import Column
+from talkhouse.query.expressions import QueryColumn
 from talkhouse.query.formats import Tool
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.warehouse.opened import Warehouse
@@ -44,7 +44,7 @@ def test_a_label_is_no_pattern(con: Connection, is_list: bool) -> None:
     texts = ["{slot}", "{{slot}}", "{0}", "%s", "{"]
     config = plan(Warehouse(con), TASK).configs[0]
     config = replace(config, classes=(Classes("label", is_list, tuple(map(ClassLabel, texts))),))
-    column = Column("label", duckdb.sqltypes.VARCHAR, "label", "label")
+    column = QueryColumn("label", duckdb.sqltypes.VARCHAR, "label", "label")
     rows = "(select list(label) as label from unnest(?) as texts(label))" if is_list else "unnest(?) as texts(label)"
     numbers = con.execute(f"select {value(config, column)} from {rows}", [texts]).fetchall()
     assert numbers == ([([0, 1, 2, 3, 4],)] if is_list else [(0,), (1,), (2,), (3,), (4,)])

@@ -14,7 +14,7 @@ from pyarrow.ipc import open_file
 
 from talkhouse.dashboard import tables
 from talkhouse.query.formats import TEXTS
-from talkhouse.query.row_stream import Rows
+from talkhouse.query.row_stream import QueryRows
 from talkhouse.query.writers import write
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.visible import visible
@@ -93,7 +93,7 @@ def relation(con: duckdb.DuckDBPyConnection, *, whole: bool) -> duckdb.DuckDBPyR
 def written(con: duckdb.DuckDBPyConnection, found: duckdb.DuckDBPyRelation, file_format: str) -> bytes:
     file = BytesIO()
     stream = TextIOWrapper(file, encoding="utf-8", newline="")
-    write(Rows(con, found), file_format, stream)
+    write(QueryRows(con, found), file_format, stream)
     stream.flush()
     return file.getvalue()
 

@@ -17,7 +17,7 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.spark.check import check
 from talkhouse.translation import outcome_cache, spark_query
 from talkhouse.translation.translate import left_out_lines
-from talkhouse.translation.translated import LeftOut
+from talkhouse.translation.translated import LeftOutView
 from tests.corpora.test_sixth_corpus import laid_out
 from tests.lakes import Quiet
 
@@ -204,9 +204,9 @@ def test_what_is_kept_and_damaged_is_made_again(tmp_path: Path, monkeypatch: pyt
 
 def test_what_reads_a_view_that_is_left_out_is_told_with_it() -> None:
     views = [
-        LeftOut("toy", "a", "can't be translated: x"),
-        LeftOut("toy", "b", "it reads toy.a, which is left out", because="toy.a"),
-        LeftOut("bi", "all", "toy.a is left out", "the labels of toy.a", "toy.a"),
+        LeftOutView("toy", "a", "can't be translated: x"),
+        LeftOutView("toy", "b", "it reads toy.a, which is left out", because="toy.a"),
+        LeftOutView("bi", "all", "toy.a is left out", "the labels of toy.a", "toy.a"),
     ]
     assert left_out_lines(views) == [
         "toy.a: can't be translated: x; and with it what reads it: toy.b",
