@@ -22,7 +22,7 @@ _processes = multiprocessing.get_context("forkserver")
 _OURS = [
     *("talkhouse.cli.commands", "talkhouse.cli.terminal.summary"),
     *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.explore.show", "talkhouse.explore.inventory"),
-    *("talkhouse.query.cited", "talkhouse.query.export", "talkhouse.query.sandbox", "talkhouse.restore.verify"),
+    *("talkhouse.query.manifest", "talkhouse.query.export", "talkhouse.query.sandbox", "talkhouse.restore.verify"),
     *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write_lake", "talkhouse.guess.inspection"),
     *(f"talkhouse.ingest.corpora.{corpus_id}" for corpus_id in corpora()),
 ]

@@ -194,7 +194,6 @@ def _before(state: LakeState) -> int:
 
 
 def _remove_older(workspace: LakeWorkspace, number: int) -> None:
-    """Remove the lake's own snapshots with lower numbers than this."""
     for own in workspace.state.snapshots.own:
         if own < number and remove_snapshot(Inside(workspace.lake, _name_of(own))):
             workspace.left.add(_name_of(own))
@@ -238,12 +237,10 @@ def find_snapshots(lake: Path, current: LakeManifest | None) -> Snapshots:
 
 
 def _name_of(number: int) -> str:
-    """Return the name of a snapshot."""
     return f"{_LIKE}{number}"
 
 
 def _number_of(current: LakeManifest) -> int:
-    """Return the number of the snapshot that a manifest is about."""
     return int(current.snapshot.removeprefix(_LIKE))
 
 
@@ -314,6 +311,5 @@ def _names(snapshot: Inside) -> list[str]:
 
 
 def _above(path: str) -> list[str]:
-    """Return the folders in which a path lies."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[: end + 1]) for end in range(len(parts))]

@@ -119,7 +119,6 @@ def _check_shared(warehouses: Warehouses) -> None:
 
 
 def _wanted(found: Sequence[Warehouse], only: Sequence[str]) -> tuple[str, ...]:
-    """Return the corpora that go into the lake."""
     counts = Counter(corpus for one in found for corpus in one.corpus_ids)
     if twice := sorted(corpus for corpus, count in counts.items() if count > 1):
         raise UsageError(
@@ -331,7 +330,6 @@ def folder_of(table: Table) -> str:
 def _content(
     con: duckdb.DuckDBPyConnection, table: Table, columns: tuple[LakeColumn, ...], corpus: str, query: str
 ) -> CorpusRows:
-    """Count and hash rows, whatever order they come in."""
     same = row_set(con, query)
     state = f"{_LAYOUT} {_schema(table, columns)} {corpus} {same}"
     return CorpusRows(table, columns, corpus, query, same.rows, hashlib.sha256(state.encode()).hexdigest()[:32])

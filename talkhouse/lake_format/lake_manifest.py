@@ -44,7 +44,6 @@ class LakeColumn(msgspec.Struct, frozen=True):
     comment: str
 
     def __post_init__(self) -> None:
-        """Refuse a type that no table has."""
         check_type(self.type)
 
 

@@ -180,7 +180,6 @@ def _create_against(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> lis
 
 
 def _compare(con: duckdb.DuckDBPyConnection, database: str, request: OverlapRequest) -> None:
-    """Insert units, matches and places into the result."""
     con.execute(ROWS)
     con.execute(PAIRS)
     con.execute(

@@ -42,7 +42,6 @@ _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M
 
 
 def _head(package: ExportPackage, folder: Path, files: Sequence[PackageFile]) -> str:
-    """Return the YAML of a package whose files are in a folder."""
     of_config = {config.name: [file for file in files if file.config == config.name] for config in package.configs}
     content = {
         **_described(package),
@@ -148,7 +147,6 @@ def hub_licences(parts: Iterable[LicencePart]) -> list[str]:
 
 
 def _ids(spdx: str | None) -> list[str]:
-    """Return the Hub's ids of an expression of SPDX identifiers."""
     names = [name for name in re.split(r"[\s()]+", spdx or "") if name not in ("", "AND", "OR")]
     ids = [_id(name.lower()) for name in names]
     return ids if ids and "other" not in ids else ["other"]
@@ -182,7 +180,6 @@ def value(config: Config, column: QueryColumn) -> str:
 
 
 def _features(config: Config, schema: Any) -> dict[str, _Feature]:
-    """Return the feature of each column of an Arrow schema."""
     declared = {each.column: each for each in config.classes}
     return {field.name: _feature(field.type, declared.get(field.name)) for field in schema}
 

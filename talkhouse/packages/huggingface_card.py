@@ -99,7 +99,6 @@ def _answers(package: ExportPackage) -> Iterator[str]:
 
 
 def _section(config: Config, files: Sequence[PackageFile]) -> Iterator[str]:
-    """Yield the lines about a configuration, which has these files."""
     yield from (f"### {config.name}", "", plain(config.comment), "")
     yield from (f"{counted(config.rows, 'row')} of {code(config.selection.full_name)}{_order(config)}.", "")
     yield from _filters(config)

@@ -83,17 +83,13 @@ def _relations(warehouse: Warehouse, name: str) -> list[str]:
         return [name]
     tasks = sorted({each.full_name for each in warehouse.catalogue.examples if each.schema == name})
     if not tasks:
+        own = [f"{each['schema']}.{each['name']}" for each in relations(warehouse.con) if each["schema"] == name]
         raise UsageError(
             f"the corpus {name} has no tasks",
             expected="a corpus with task views, or a view",
-            next_step=f"name one of its views or tables, such as {_any_view(warehouse, name)}",
+            next_step=f"name one of its views or tables, such as {[*own, 'main.turns'][0]}",
         )
     return tasks
-
-
-def _any_view(warehouse: Warehouse, corpus_id: str) -> str:
-    own = [f"{each['schema']}.{each['name']}" for each in relations(warehouse.con) if each["schema"] == corpus_id]
-    return next(iter(own), "main.turns")
 
 
 def _configs(
@@ -263,7 +259,6 @@ def _classes(
 
 
 def _labels(warehouse: Warehouse, selection: Selection, column: ClassColumn) -> tuple[ClassLabel, ...]:
-    """Return the labels in the declared order, then others by name."""
     if column.scheme:
         query = "select label, meaning from main.labels where scheme = ? order by label_index nulls last, label"
         rows = warehouse.con.execute(query, [column.scheme]).fetchall()

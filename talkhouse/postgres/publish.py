@@ -14,7 +14,6 @@ from psycopg import Connection
 
 from talkhouse.postgres.column_types import SETUP, Proof
 from talkhouse.postgres.load import check_nul, load, proof_here
-from talkhouse.postgres.own import TABLE, VIEW, marked, own_relations, owners, relations
 from talkhouse.postgres.plan import Options, PublicationPlan, RelationKind, make_plan
 from talkhouse.postgres.record import (
     FORMAT,
@@ -34,7 +33,18 @@ from talkhouse.postgres.replace import (
     replace_former,
     replaceable,
 )
-from talkhouse.postgres.server import connected, locked, run, where
+from talkhouse.postgres.server import (
+    TABLE,
+    VIEW,
+    connected,
+    locked,
+    marked,
+    own_relations,
+    owners,
+    relations,
+    run,
+    where,
+)
 from talkhouse.progress import Progress
 from talkhouse.query.sandbox import failure
 from talkhouse.schema.errors import ServerFailed, UsageError
@@ -201,7 +211,6 @@ def _check_rights(server: Connection[Any], grant_select: str | None) -> None:
 
 
 def _grant(server: Connection[Any], schemas: Sequence[str], role: str | None) -> None:
-    """Let a role read everything that is published."""
     names = own_relations(server, schemas) if role else []
     if names:
         to = quoted(role or "")

@@ -15,10 +15,9 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from talkhouse.postgres.own import TABLE, VIEW, marked, own_relations, owners, strange
 from talkhouse.postgres.plan import SUFFIX
 from talkhouse.postgres.record import Published, read_record
-from talkhouse.postgres.server import impatient, run, where
+from talkhouse.postgres.server import TABLE, VIEW, impatient, marked, own_relations, owners, run, strange, where
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
@@ -217,7 +216,6 @@ def published_mark(prefix: str) -> str:
 
 
 def _replaced_mark(prefix: str) -> str:
-    """Return the comment of a schema that was replaced."""
     return f"Replaced by a newer publication (prefix '{prefix}'); the next one drops it, unless somebody reads it."
 
 

@@ -232,7 +232,6 @@ def _parsed(expression: str) -> dict[str, Any]:
 
 
 def _written(con: duckdb.DuckDBPyConnection, tree: dict[str, Any]) -> str:
-    """Write the condition of a tree as SQL."""
     query = "select system.main.json_deserialize_sql(?::json)"
     ((text,),) = con.execute(query, [json.dumps(tree)]).fetchall()
     return str(text).removeprefix(_GENERATED)

@@ -97,7 +97,6 @@ def _what(statement: duckdb.Statement) -> str:
 
 
 def _without_comments(query: str) -> str:
-    """Return a statement with a blank in place of each comment."""
     text = query.encode()
     tokens = duckdb.tokenize(query)
     ends = [begin for begin, _ in tokens[1:]] + [len(text)]
@@ -168,9 +167,8 @@ class Suggestion(NamedTuple):
 def suggest(con: duckdb.DuckDBPyConnection, message: str) -> Suggestion:
     """Read DuckDB's message about a query and return what exists instead."""
     if table := _TABLE.search(message):
-        return Suggestion(
-            f"one of: {listed(_closest_relations(con, table[1]))}", "list the views with: talkhouse views"
-        )
+        names = (relation for (relation,) in con.execute(_RELATIONS).fetchall())
+        return Suggestion(f"one of: {listed(closest(table[1], names))}", "list the views with: talkhouse views")
     if column := _COLUMN.search(message):
         return _for_column(con, column[1] or column[2])
     if "syntax error" in message:
@@ -188,10 +186,6 @@ def _for_column(con: duckdb.DuckDBPyConnection, name: str) -> Suggestion:
     known = [column for (column,) in con.execute(_COLUMNS).fetchall()]
     near = closest(name, known)
     return Suggestion(f"a column such as: {', '.join(near)}" if len(near) < len(known) else None, step)
-
-
-def _closest_relations(con: duckdb.DuckDBPyConnection, name: str) -> list[str]:
-    return closest(name, (relation for (relation,) in con.execute(_RELATIONS).fetchall()))
 
 
 def run_query(

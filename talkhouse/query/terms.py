@@ -257,7 +257,6 @@ def _exclude(one: LicencePart, other: LicencePart) -> bool:
 
 
 def _described(parts: Sequence[LicencePart]) -> str:
-    """Return what is asked of each part, and why."""
     lines = list[str]()
     for note, alike in groupby(parts, attrgetter("note")):
         lines += [", ".join(filter(None, (f"{part.corpus_id}, {part.summary}", part.licence_url))) for part in alike]
@@ -266,7 +265,6 @@ def _described(parts: Sequence[LicencePart]) -> str:
 
 
 def _asked(parts: Sequence[LicencePart]) -> list[str]:
-    """Return what their flags mean."""
     flags = [flag for flag in ASKED if any(flag in part.flags for part in parts)]
     return [f"{flag.replace('_', '-')}: {ASKED[flag]}" for flag in flags]
 
@@ -276,7 +274,6 @@ def _joined(names: Iterable[str]) -> str:
 
 
 def _apart(parts: Sequence[LicencePart], selection: Selection | None) -> str:
-    """Return how the corpora are exported one by one."""
     key = "corpus_id" if selection is None else key_of(selection.known)
     if key is None:
         return "from the views of each corpus"

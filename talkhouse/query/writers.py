@@ -101,13 +101,7 @@ def _write_csv(rows: QueryRows, stream: BinaryIO, delimiter: str, *, escape_form
     stream.writelines(lines)
 
 
-def _write_jsonl(rows: QueryRows, stream: BinaryIO) -> None:
-    """Write one JSON object a line; a column that is JSON keeps the spelling of its numbers."""
-    stream.writelines(rows.lines(json_object))
-
-
 def _write_json(rows: QueryRows, stream: BinaryIO) -> None:
-    """Write one JSON array of the same objects."""
     separator = "["
     for line in rows.values(json_object):
         stream.write(f"{separator}\n{line}".encode())
@@ -121,7 +115,10 @@ _ARROW_WRITERS: dict[str, Callable[[QueryRows, BinaryIO], None]] = {
     TEXTS: _write_texts,
 }
 
-_LINE_WRITERS: dict[str, Callable[[QueryRows, BinaryIO], None]] = {"jsonl": _write_jsonl, "json": _write_json}
+_LINE_WRITERS: dict[str, Callable[[QueryRows, BinaryIO], None]] = {
+    "jsonl": lambda rows, stream: stream.writelines(rows.lines(json_object)),
+    "json": _write_json,
+}
 
 _CAST = "cast the column, for instance to varchar, or choose another --format"
 _TOO_LARGE = re.compile(r"Could not cast value (\S+) to DECIMAL\(38,0\) when casting from source column column_")

@@ -125,7 +125,6 @@ def _at_threshold(
 
 
 def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Find two runs by their names, with their thresholds."""
     if names[0] == names[1]:
         raise UsageError("a run can't be compared with itself", found=f"'{names[0]}' twice", next_step="name two runs")
     known = {run["run"]: run for run in runs}

@@ -189,7 +189,6 @@ def create_examples(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chose
 
 
 def _condition(split: Split, columns: Iterable[str]) -> str:
-    """Return the SQL that is true of a split, in these columns."""
     values = {"release": split.release, "split": split.split}
     parts = (
         f"{column} is not distinct from {'null' if values[column] is None else literal(str(values[column]))}"

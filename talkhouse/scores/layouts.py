@@ -74,7 +74,6 @@ def lay_out(
 
 
 def _lines(file: PredictionFile) -> str:
-    """Return the reader of the lines of a text."""
     return (
         f"read_csv({literal(str(file.only))}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}}, "
         f"delim = e'\\x01', quote = '', escape = '', max_line_size = {_LONGEST_LINE}, "
@@ -84,7 +83,6 @@ def _lines(file: PredictionFile) -> str:
 
 
 def _batches(documents: Iterator[tuple[str, str]]) -> Iterator[pa.RecordBatch]:
-    """Put documents together to batches of some size."""
     held: list[tuple[str, str]] = []
     size = 0
     for name, text in documents:

@@ -117,7 +117,6 @@ def _at(error: SourceError, files: Sequence[PredictionFile], paths: str | None) 
 
 
 def _folder(path: Path, folder: Path, limits: Limits) -> PredictionFile:
-    """Copy the label files of a folder."""
     folder.mkdir()
     copies, hashes, total = [], [], 0
     files = disk_files(path, path.name, limits) if any(os.scandir(path)) else []

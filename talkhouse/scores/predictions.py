@@ -63,11 +63,12 @@ def read_predictions(workspace: ScoringWorkspace, task: ScoredTask, request: Sco
 
     Raises UsageError where the files can't be read or the names can't be, BadPredictions where rows can't be scored.
     """
-    files, given, examples = (
-        _of_baseline(workspace, task, request, request.baseline)
-        if request.baseline
-        else _files(workspace, task, request)
-    )
+    if request.baseline:
+        examples = _examples(workspace, task, request)
+        files: Sequence[PredictionFile] = []
+        given = raw(workspace, create_baseline(workspace, task, examples, request.baseline))
+    else:
+        files, given, examples = _files(workspace, task, request)
     check_columns(task, given.types)
     with readable(files):
         typed = with_types(workspace, task, given)
@@ -86,13 +87,6 @@ def read_predictions(workspace: ScoringWorkspace, task: ScoredTask, request: Sco
     workspace.drop([given.table, typed])  # they may be large
     named = [{"path": str(file.path), "sha256": file.sha256} for file in files]
     return Predictions(examples, predicted, missing, named, warnings)
-
-
-def _of_baseline(
-    workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, kind: Baseline
-) -> _ReadPredictions:
-    examples = _examples(workspace, task, request)
-    return _ReadPredictions([], raw(workspace, create_baseline(workspace, task, examples, kind)), examples)
 
 
 def _files(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest) -> _ReadPredictions:
@@ -225,7 +219,6 @@ def match(
 
 
 def _condition(names: Collection[str], *, by_index: bool) -> str:
-    """Return the SQL that joins ``predictions`` with ``keys``."""
     key = "example_index" if by_index else "record_id"
     others = [*(["turn_index", "item_index"] if not by_index else []), "release", "split"]
     return " and ".join(
@@ -402,7 +395,8 @@ def _predicted(column: PredictionColumn, kind: Baseline, labels: list[str]) -> s
         return "0.0" if kind is not Baseline.RANDOM else "own.seed::double"
     if kind is Baseline.MAJORITY:
         if column.name.startswith("prob_"):
-            return f"(usual.label = {literal(_label_of(column, labels))})::integer::double"
+            label = next(label for label in labels if f"prob_{label.lower()}" == column.name)
+            return f"(usual.label = {literal(label)})::integer::double"
         return f"usual.{name}"
     if kind is Baseline.UNIFORM and labels:
         names = f"[{', '.join(map(literal, labels))}]"
@@ -410,10 +404,6 @@ def _predicted(column: PredictionColumn, kind: Baseline, labels: list[str]) -> s
             return f"1.0::double / {len(labels)}"
         return names if column.name == "labels" else f"{names}[(own.seed % {len(labels)})::bigint + 1]"
     return f"other.{name}"
-
-
-def _label_of(column: PredictionColumn, labels: list[str]) -> str:
-    return next(label for label in labels if f"prob_{label.lower()}" == column.name)
 
 
 def template(task: ScoredTask, examples: Examples) -> str:

@@ -71,16 +71,15 @@ def drawable(
     summaries = [
         summary
         for summary in task.summaries
-        if not _is_additive(metrics(workspace.con, replace(task, summaries=(summary,)), every, scored))
+        if not all(
+            metric.is_mean or metric.is_count
+            for metric in metrics(workspace.con, replace(task, summaries=(summary,)), every, scored)
+        )
     ]
     others = replace(task, summaries=tuple(summaries))
     step = max(1, at_once // max(1, count))
     yield Drawable(len(runs), parts // len(runs), resamples, step, scored, rows, kinds, sums, others)
     workspace.drop([rows, kinds, sums])
-
-
-def _is_additive(numbers: list[ScoreMetric]) -> bool:
-    return all(metric.is_mean or metric.is_count for metric in numbers)
 
 
 def _create_sums(

@@ -128,7 +128,6 @@ def with_types(workspace: ScoringWorkspace, task: ScoredTask, predictions: RawPr
 
 
 def _join_positions(workspace: ScoringWorkspace, predictions: RawPredictions) -> RawPredictions:
-    """Make lists of rows of position and score."""
     names = ", ".join(quoted(name) for name in _KEY_TYPES if name in predictions.types)
     joined = workspace.create(
         "joined",

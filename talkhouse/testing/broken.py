@@ -212,7 +212,9 @@ def a_common_rule_is_told_and_kept(subject: Subject, rule: str) -> None:
     Where a file so broken is not told at all, nothing may be lost: it comes back as it is.
     """
     if rule == UNRECOGNISED:
-        is_told_and_kept(subject, rule, subject.laid_out(subject.sample_files, _add_strange))
+        strange = "Nobody knows what this is.\n"
+        folder = subject.laid_out(subject.sample_files, lambda path: (path / _STRANGE).write_text(strange, "utf-8"))
+        is_told_and_kept(subject, rule, folder)
         return
     broken = list(_broken_files(subject, rule))
     if not broken:
@@ -238,10 +240,6 @@ def _nothing_is_lost(subject: Subject, unnoticed: list[_Broken]) -> None:
         for name, one in chosen.items():
             shutil.copyfile(one.data / subject.corpus.id / name, data / subject.corpus.id / name)
         files_are_equal(subject, subject.built(data), data / subject.corpus.id)
-
-
-def _add_strange(folder: Path) -> None:
-    (folder / _STRANGE).write_text("Nobody knows what this is.\n", encoding="utf-8")
 
 
 def _broken_files(subject: Subject, rule: str) -> Iterator[_Broken]:

@@ -43,7 +43,6 @@ class Run:
     case: str | None
 
     def __str__(self) -> str:
-        """Write its name as pytest does."""
         return self.check.name if self.case is None else f"{self.check.name}[{self.case}]"
 
     def run(self, subject: Subject) -> None:

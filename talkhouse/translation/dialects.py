@@ -85,13 +85,11 @@ class NotPortable(Exception):
     """A construct has no equal in Spark, or none that anybody has made sure of."""
 
     def __init__(self, construct: exp.Expr, reason: str) -> None:
-        """Keep the construct, and why it can't be translated."""
         super().__init__(construct, reason)
         self.construct = construct
         self.reason = reason
 
     def __str__(self) -> str:
-        """Return why, with the construct as the view writes it."""
         text = self.construct.key
         with suppress(ValueError):  # it has parts that are translated already
             text = " ".join(self.construct.sql(dialect=Views, comments=False).split())

@@ -106,7 +106,6 @@ def _translated(query: ViewQuery, called: Sequence[MacroQuery], columns: _Column
 
 
 def _key(query: ViewQuery, called: Sequence[MacroQuery], columns: _Columns) -> str:
-    """Hash what a view's outcome depends on."""
     types = [text for column in columns[query.full_name] for text in (column.name, column.type)]
     return key_of(query.sql, *(f"{macro.full_name}{macro.sql}" for macro in called), "columns", *types)
 
@@ -123,7 +122,6 @@ def _macros_of(query: ViewQuery, catalogue: Catalogue) -> list[MacroQuery]:
 
 
 def _columns(con: duckdb.DuckDBPyConnection) -> _Columns:
-    """Describe the columns of every view."""
     rows = groupby(dicts(con.execute(_COLUMNS)), key=lambda row: str(row["view"]))
     return {view: [TypedColumn(row["name"], row["type"], row["comment"]) for row in columns] for view, columns in rows}
 

@@ -92,7 +92,6 @@ class TranslatedViews(msgspec.Struct, frozen=True):
     """The views that are not among them."""
 
     def __post_init__(self) -> None:
-        """Refuse a view that is there twice."""
         check_once(view.full_name for view in self.views)
 
     @property
@@ -177,7 +176,6 @@ def check_query(sql: str) -> None:
 
 
 def _tokens(sql: str) -> list[str]:
-    """Cut a query, words in capitals, without blanks and comments."""
     tokens, place = [], 0
     while place < len(sql):
         found = _TOKEN.match(sql, place)

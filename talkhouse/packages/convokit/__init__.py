@@ -145,7 +145,6 @@ def _overall(package: CorpusPackage, counts: dict[str, int], silent_speakers: in
 
 
 def _left_out(tables: CorpusTables) -> dict[str, int]:
-    """Count the rows that no conversation, speaker or utterance has."""
     speakers = f"select speaker_id from {tables.rows('turns')} where speaker_id is not null"
     used = f"select persona_id from {tables.rows('persona_uses', 'dialogue_id is not null')}"
     turns = f"select dialogue_id from {tables.rows('turns')}"
@@ -172,7 +171,6 @@ _RECORDS = "main.records"
 
 
 def _splits(warehouse: Warehouse, records: Selection) -> tuple[SplitRows, ...]:
-    """Count the records of each split, which are all in one file."""
     query = f"""
     select split, coalesce(split, 'all'), any_value(standard_split), count(*)
     from ({records.rows(["split", "standard_split"])})
@@ -229,7 +227,6 @@ class JsonObjectFile:
 
 
 def _in_ascii(text: bytes) -> bytes:
-    """Return JSON in UTF-8 as the same JSON in ASCII."""
     return text if text.isascii() else text.decode().encode("ascii", _ESCAPED)
 
 

@@ -253,7 +253,6 @@ class LabelMetadata:
         return struct(members)
 
     def _about(self) -> str:
-        """Return what the one label has beside it."""
         value = [("value", "value")] if self.has_labels else []
         members = [("record_id", "record_id"), ("annotator", "annotator_id"), *value, ("persona_id", "persona_id")]
         return struct([*members, ("span", _span()), ("extra", "extra")])
