@@ -162,7 +162,7 @@ def start(workspace: LakeWorkspace) -> None:
 
 
 def publish(workspace: LakeWorkspace, new: LakeManifest, check_complete: Callable[[], None]) -> None:
-    """Put the new snapshot in its place and rename the manifest, which readers see at once and whole.
+    """Move the new snapshot into place and rename the manifest, which readers see at once and whole.
 
     The snapshot that was current stays for those who still read it; older ones go.
     """

@@ -399,7 +399,7 @@ def _declared(types: Any, rows: CorpusRows) -> Any:
 
 
 def keep(files: Iterable[LakeFile], lake: Path, snapshot: Inside) -> list[LakeFile]:
-    """Put files of the current snapshot into a new one, by a second name; return them with their new paths."""
+    """Link files of the current snapshot into a new one, and return them with their new paths."""
     return [_keep(file, lake, snapshot) for file in files]
 
 

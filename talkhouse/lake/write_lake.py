@@ -190,7 +190,7 @@ def _part(part: PlannedCorpus, written: list[LakeFile]) -> PartOfLake:
 
 
 def _settings(lake: Path) -> Settings:
-    """Let DuckDB sort in the private folder of the lake, and draw no bar of its own."""
+    """Return settings with which DuckDB sorts in the private folder of the lake, and draws no bar of its own."""
     return {"enable_progress_bar": False, "temp_directory": str(folder.private_path(lake) / "sorting")}
 
 

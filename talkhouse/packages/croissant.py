@@ -120,7 +120,7 @@ def _wanted(filters: Filters) -> Iterator[str]:
 
 
 def _creators(cited: Iterable[Citation]) -> list[dict[str, Any]]:
-    """Return the authors of all corpora, each once, in the order of their papers."""
+    """Return the authors of all corpora, each once, in the order of their publications."""
     authors = dict.fromkeys(author for citation in cited for author in citation.authors)
     return [
         {"@type": "sc:Person", "name": f"{given} {family}", "givenName": given, "familyName": family}

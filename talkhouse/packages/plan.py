@@ -156,7 +156,7 @@ def _counted(con: duckdb.DuckDBPyConnection, selection: Selection, values: Seque
 def _splits(
     selection: Selection, counted: Iterable[Mapping[str, Any]], reserved: Mapping[str, str]
 ) -> tuple[SplitRows, ...]:
-    """Name and order the splits; UsageError where two would have one name."""
+    """Return the splits, named and in order; UsageError where two would have one name."""
     splits = []
     for row in counted:
         published = row["split"]

@@ -165,14 +165,14 @@ def _unchanged(
 
 
 def _left(server: Connection[Any], published: Published | None, replaced: Iterable[str]) -> list[str]:
-    """Name schemas that are recorded and were not replaced: without marks, they may be anything."""
+    """Return a note on schemas that are recorded and were not replaced: without marks, they may be anything."""
     left = owners(server, {*published.schemas} - {*replaced}) if published else []
     return [f"left alone, for nothing marks it as a part of the former copy: schema {schema}" for schema in left]
 
 
 @contextmanager
 def configured(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Let a connection to DuckDB write rows as text; QueryFailed where it fails."""
+    """Configure a connection to DuckDB to write rows as text; QueryFailed where it fails."""
     with _explained(con):
         configure(con, {"enable_progress_bar": False, "arrow_large_buffer_size": True})
         for statement in SETUP:
@@ -309,7 +309,7 @@ def _others(server: Connection[Any], plan: PublicationPlan, schemas: Mapping[str
 
 
 def _in_catalog(kind: str) -> str:
-    """Name a type as the catalog does, without its precision."""
+    """Return a type as the catalog writes it, without its precision."""
     plain = re.sub(r"\(.*\)", "", kind)
     return re.sub(r"^timestamp\b", "timestamp without time zone", plain)
 

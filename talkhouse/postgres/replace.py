@@ -126,7 +126,7 @@ def _drop(server: Connection[Any], schemas: Sequence[str]) -> None:
 
 
 def _hold_readers(server: Connection[Any], schemas: Sequence[str], views: Sequence[str]) -> str | None:
-    """Let statements that come now wait until the transaction ends, as soon as those that run have ended.
+    """Make new statements wait until the transaction ends, as soon as those that run have ended.
 
     The views of users come first: who has looked one up will wait for its tables, and would be waited for. Returns a
     note where a statement ran too long to wait for.
@@ -227,7 +227,7 @@ def is_marked(server: Connection[Any], prefix: str) -> bool:
 def replaceable(
     server: Connection[Any], prefix: str, schemas: Collection[str], published: Published | None
 ) -> list[str]:
-    """Name the schemas of the former copy; ``schemas`` are those (their names in PostgreSQL) that the new one needs.
+    """Return the schemas of the former copy; ``schemas`` are those (their names in PostgreSQL) that the new one needs.
 
     Raises UsageError where one that is needed is somebody else's, or one of the copy holds what was not published. Of
     a copy without marks, those are replaced that are recorded, needed again, and the role's own.

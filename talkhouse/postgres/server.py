@@ -160,7 +160,7 @@ where locktype = 'advisory' and database = (select oid from pg_catalog.pg_databa
 
 
 def where(con: Connection[Any]) -> str:
-    """Name the database that a connection leads to, without the password."""
+    """Return the database of a connection as messages name it, without the password."""
     return f"database {con.info.dbname} on {con.info.host or 'this machine'}"
 
 
@@ -282,7 +282,7 @@ where case
         and not (used.relkind = 'r' and used.relnamespace = self.relnamespace and used.relowner = self.relowner)
 end
 """
-"""What hangs on a table or view and is not made by a publication, or uses what is not built in."""
+"""What depends on a table or view and is not made by a publication, or uses what is not built in."""
 
 _RELATIONS = f"""
 with parts as materialized ({_PARTS})
@@ -393,12 +393,12 @@ def strange(server: Connection[Any], schemas: Collection[str], listed: Mapping[t
 
 
 def marked(server: Connection[Any], mark: str) -> list[str]:
-    """Name the role's own schemas that have a mark as their comment, which only their owner can write."""
+    """Return the role's own schemas that have a mark as their comment, which only their owner can write."""
     return [name for (name,) in run(server, _MARKED, [mark])]
 
 
 def owners(server: Connection[Any], schemas: Iterable[str]) -> dict[str, str | None]:
-    """Name the owners of those schemas that exist; None for one of this role's own."""
+    """Return the owners of those schemas that exist; None for one of this role's own."""
     return {name: None if is_own else owner for name, is_own, owner in run(server, _OWNERS, [sorted(schemas)])}
 
 

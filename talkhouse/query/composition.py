@@ -120,7 +120,7 @@ def composition(warehouse: Warehouse, selection: Selection) -> Composition:
 
 
 def notes(of: Composition) -> list[str]:
-    """Say of which releases, splits, subsets and languages the rows are, wherever they are of several."""
+    """Return the releases, splits, subsets and languages of the rows, wherever there are several."""
     said = []
     for column in _COLUMNS:
         rows = Counter[str]()

@@ -1,4 +1,4 @@
-"""The manifest of an export: what a file says of itself, also in Parquet and Arrow; what to cite, by it or a name."""
+"""The manifest of an export: what a file is and has, also inside Parquet and Arrow; what to cite, by it or a name."""
 
 import hashlib
 import json

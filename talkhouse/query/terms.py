@@ -234,7 +234,7 @@ def _is_licensed(warehouse: Warehouse, selection: Selection) -> bool:
 
 
 def _parts_in(warehouse: Warehouse, selection: Selection, declared: Iterable[LicencePart]) -> Iterator[LicencePart]:
-    """Name the parts of corpora that a selection has."""
+    """Return the parts of corpora that a selection has."""
     corpora = {corpus["corpus_id"] for corpus in corpora_of(warehouse, selection)}
     for corpus_id, group in groupby(declared, attrgetter("corpus_id")):
         if corpus_id not in corpora:

@@ -127,7 +127,7 @@ _TOO_LARGE = re.compile(r"Could not cast value (\S+) to DECIMAL\(38,0\) when cas
 
 @contextmanager
 def arrow_errors(file_format: str) -> Iterator[None]:
-    """Tell apart what Arrow raises: no such type in the format, no memory, a query that failed halfway, a full disk.
+    """Sort what Arrow raises by its cause: no such type in the format, no memory, a failing query, a full disk.
 
     Raises QueryFailed for the first, duckdb.Error for the third; the others stay as they are.
     """

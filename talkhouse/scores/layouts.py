@@ -29,24 +29,24 @@ _TOGETHER = 16_000_000
 """Bytes of documents that are handed over at once."""
 
 
-def pour_layout(reader: Reader, file: PredictionFile, layout: LayoutQuery, most: int) -> ScoringTable:
+def load_layout(reader: Reader, file: PredictionFile, layout: LayoutQuery, most: int) -> ScoringTable:
     """Create the table that a publisher's layout reads; UsageError where its file can't be read."""
     form = layout.reads
     with readable([file]):
         if form == "documents":
             columns = "path, content::json as content"
             batches = _batches(_documents(file, reader.limits))
-            documents = reader.pour_batches(_DOCUMENTS, batches, columns, form, most)
+            documents = reader.load_batches(_DOCUMENTS, batches, columns, form, most)
             if not reader.into.count(documents):
                 raise ValueError(f"it has no file whose name ends in {LABEL_FILES}")
             return documents
         if form == "score_rows":
-            rows = reader.pour_batches(*_array_rows(file.only), "scores::double[] as scores", "array_rows", most)
+            rows = reader.load_batches(*_array_rows(file.only), "scores::double[] as scores", "array_rows", most)
             return reader.into.create(form, f"select row_number() over () - 1 as row_index, scores from {rows}")
-        return reader.pour(f"select row_number() over () - 1 as line_index, line from {_lines(file)}", form, most)
+        return reader.load(f"select row_number() over () - 1 as line_index, line from {_lines(file)}", form, most)
 
 
-def lay_out(
+def apply_layout(
     workspace: ScoringWorkspace,
     file: PredictionFile,
     layout: LayoutQuery,

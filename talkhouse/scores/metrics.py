@@ -66,7 +66,7 @@ _RESULT = frozenset(field.name for field in fields(ScoreMetric)[:9]) - {"slice"}
 
 
 def set_threshold(con: duckdb.DuckDBPyConnection, threshold: float | None) -> None:
-    """Let the SQL of a task see this threshold of its gold label."""
+    """Set the threshold of the gold label for the SQL of a task."""
     if threshold is not None:
         con.execute(f"set variable threshold = {threshold!r}::double")
 

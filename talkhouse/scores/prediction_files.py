@@ -65,7 +65,7 @@ class PredictionFile:
         return self.only.stat().st_size
 
 
-def take(paths: Sequence[Path], folder: Path, limits: Limits) -> list[PredictionFile]:
+def copy_files(paths: Sequence[Path], folder: Path, limits: Limits) -> list[PredictionFile]:
     """Copy files to a private folder, and hash them on the way.
 
     Raises UsageError for what is missing or neither a file nor a folder, SourceError for what is beyond the limits.
@@ -185,12 +185,12 @@ class Reader:
     def __init__(self, con: duckdb.DuckDBPyConnection, into: ScoringWorkspace, limits: Limits) -> None:
         self.con, self.into, self.limits = con, into, limits
 
-    def pour(self, select: str, name: str, most: int) -> ScoringTable:
+    def load(self, select: str, name: str, most: int) -> ScoringTable:
         """Create a table of the rows of a query."""
         rows = self.con.sql(select).to_arrow_reader(_BATCH_ROWS)
-        return self.pour_batches(rows.schema, row_groups(rows), "*", name, most)
+        return self.load_batches(rows.schema, row_groups(rows), "*", name, most)
 
-    def pour_batches(
+    def load_batches(
         self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], columns: str, name: str, most: int
     ) -> ScoringTable:
         """Create a table of Arrow batches; ``columns`` is what is selected from them.

@@ -56,7 +56,7 @@ def names_of(tables: Sequence[FileTable]) -> list[str]:
     return list(dict.fromkeys(name for table in tables for name in table.names))
 
 
-def pour_tables(reader: Reader, tables: Sequence[FileTable], wanted: Iterable[str], most: int) -> ScoringTable:
+def load_tables(reader: Reader, tables: Sequence[FileTable], wanted: Iterable[str], most: int) -> ScoringTable:
     """Create a table of the rows of all files, of their columns those that are wanted."""
     selects = []
     with readable([table.file for table in tables]):
@@ -66,7 +66,7 @@ def pour_tables(reader: Reader, tables: Sequence[FileTable], wanted: Iterable[st
                 _check_parquet(reader, file, most)
                 _check_texts(reader, file, view, names)
             selects.append(f"select {', '.join(map(quoted, names)) or 'null::varchar as warning'} from {view}")
-        return reader.pour(" union all by name ".join(selects), "raw", most)
+        return reader.load(" union all by name ".join(selects), "raw", most)
 
 
 def _open_table(reader: Reader, name: str, file: PredictionFile, wanted: Sequence[str]) -> FileTable:

@@ -10,10 +10,10 @@ from talkhouse.queries.heads import Form, LayoutQuery
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.examples import Examples, choose, create_examples, most_rows
-from talkhouse.scores.layouts import lay_out, pour_layout
+from talkhouse.scores.layouts import apply_layout, load_layout
 from talkhouse.scores.options import AUTO, TABLE, Baseline
-from talkhouse.scores.prediction_files import PredictionFile, Reader, readable, reading, take
-from talkhouse.scores.prediction_tables import TABLES, is_world_log, names_of, open_tables, pour_tables
+from talkhouse.scores.prediction_files import PredictionFile, Reader, copy_files, readable, reading
+from talkhouse.scores.prediction_tables import TABLES, is_world_log, load_tables, names_of, open_tables
 from talkhouse.scores.task import PredictionColumn, ScoredTask, ScoreRequest
 from talkhouse.scores.typed import (
     RawPredictions,
@@ -92,28 +92,28 @@ def read_predictions(workspace: ScoringWorkspace, task: ScoredTask, request: Sco
 def _files(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest) -> _ReadPredictions:
     """Read the files that a user names, as a table or in the layout that they are in."""
     with temporary_folder() as folder:
-        files = take(request.paths, folder, request.limits)
+        files = copy_files(request.paths, folder, request.limits)
         layout = _layout(task, request, files)
         with reading(workspace, folder, request.limits) as reader:
             if layout is None:
-                given = raw(workspace, _pour(reader, task, files))
+                given = raw(workspace, _load(reader, task, files))
             else:
-                source = pour_layout(reader, files[0], layout, most_rows(workspace.con, task))
+                source = load_layout(reader, files[0], layout, most_rows(workspace.con, task))
     if layout is None:
         return _ReadPredictions(files, given, _examples(workspace, task, request, named_splits(workspace, given)))
     examples = _examples(workspace, task, request)
-    laid_out = lay_out(workspace, files[0], layout, source, examples, most_rows(workspace.con, task))
+    laid_out = apply_layout(workspace, files[0], layout, source, examples, most_rows(workspace.con, task))
     workspace.drop([source])
     return _ReadPredictions(files, raw(workspace, laid_out), examples)
 
 
-def _pour(reader: Reader, task: ScoredTask, files: Sequence[PredictionFile]) -> ScoringTable:
+def _load(reader: Reader, task: ScoredTask, files: Sequence[PredictionFile]) -> ScoringTable:
     """Create a table of the rows of files; BadPredictions where these can't be predictions of the task."""
     wanted = wanted_columns(task)
     tables = open_tables(reader, files, wanted)
     names = names_of(tables)
     check_columns(task, names)
-    return pour_tables(reader, tables, wanted, most_rows(reader.into.con, task, by_position="position" in names))
+    return load_tables(reader, tables, wanted, most_rows(reader.into.con, task, by_position="position" in names))
 
 
 def _examples(

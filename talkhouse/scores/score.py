@@ -16,7 +16,7 @@ from talkhouse.scores.metrics import ScoreMetric, metrics, score_examples, set_t
 from talkhouse.scores.predictions import Predictions, read_predictions
 from talkhouse.scores.resampling import DIALOGUE, described, with_intervals
 from talkhouse.scores.task import ScoredTask, ScoreRequest
-from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace, of_files
+from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace, naming_files
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import columns_of
 
@@ -89,7 +89,7 @@ def score(
     _check_variant(task, request)
     con.execute(f"set variable as_published = {request.as_published}")
     limits = _thresholds(task, thresholds, request)
-    with of_files(request.paths):
+    with naming_files(request.paths):
         set_threshold(con, limits[0])
         first = read_predictions(workspace, task, request)
         turns = [_at(workspace, task, request, limits[0], first)]

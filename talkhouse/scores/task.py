@@ -133,7 +133,7 @@ class ScoreRequest:
     """``wrong``: a label that nobody declared counts as wrong."""
     by: Sequence[str] = ()
     as_printed: bool = False
-    """Take what the publisher's script takes, and score at its threshold."""
+    """Accept what the publisher's script accepts, and score at its threshold."""
     as_published: bool = False
     """Leave the labels as the files have them, where the publisher's program changes them."""
     baseline: Baseline | None = None

@@ -171,8 +171,8 @@ class BadPredictions(UsageError):
 
 
 @contextmanager
-def of_files(paths: Sequence[Path]) -> Iterator[None]:
-    """Let errors about predictions name the files that these come from."""
+def naming_files(paths: Sequence[Path]) -> Iterator[None]:
+    """Add the names of the files to errors about predictions."""
     try:
         yield
     except BadPredictions as error:

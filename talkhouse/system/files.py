@@ -37,7 +37,7 @@ def read_small(path: Path) -> bytes:
 
 
 def link_or_copy(path: Path, second: Path) -> None:
-    """Give a file a second name; copy it where it can't have one. Raises OSError."""
+    """Link a file under a second name, or copy it where that can't be. Raises OSError."""
     try:
         os.link(path, second)
     except OSError as error:

@@ -40,7 +40,7 @@ def malformed(raw: bytes) -> Iterator[bytes]:
 
 
 def not_utf8(raw: bytes) -> Iterator[bytes]:
-    """Put a byte of Latin-1 into a text; write half of a surrogate pair in JSON."""
+    """Insert a byte of Latin-1 into a text; write half of a surrogate pair in JSON."""
     is_json = False
     for text, members in _with_members(raw):
         is_json = True
@@ -65,7 +65,7 @@ def key_twice(raw: bytes) -> Iterator[bytes]:
 
 
 def no_number(raw: bytes) -> Iterator[bytes]:
-    """Put NaN, or Infinity, in the place of the first value that is no list and no object, and of the last."""
+    """Write NaN, or Infinity, in place of the first value that is no list and no object, and of the last."""
     for text, members in _with_members(raw):
         plain = [value for value in map(_value_of(text), members) if text[value[0]] not in "[{"]
         for start, end in dict.fromkeys((*plain[:1], *plain[-1:])):

@@ -134,7 +134,7 @@ def the_reader_imports_no_database(subject: Subject) -> None:
 
 
 def _imported(path: Path) -> set[str]:
-    """Name the packages that a file imports, wherever in it."""
+    """Return the packages that a file imports, wherever in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

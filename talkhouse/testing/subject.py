@@ -61,7 +61,7 @@ _SHOWN_ROWS = 3
 """Rows that a message shows."""
 
 
-class FoundFinding(NamedTuple):
+class PlacedFinding(NamedTuple):
     """A finding: its rule, how severe it is, where (``FILE#POINTER`` inside the corpus's folder), and its detail."""
 
     rule: str
@@ -78,7 +78,7 @@ class FoundFinding(NamedTuple):
 class ReadOnce(NamedTuple):
     """What a reader made of a folder."""
 
-    told: Counter[FoundFinding]
+    told: Counter[PlacedFinding]
     loaded: int
     """Records."""
 
@@ -86,21 +86,21 @@ class ReadOnce(NamedTuple):
 def read_folder(corpus: Corpus, folder: Path) -> ReadOnce:
     """Read a corpus's folder; returns what its reader finds, and how many records it loads."""
     rules = rules_of(corpus)
-    told, loaded = Counter[FoundFinding](), 0
+    told, loaded = Counter[PlacedFinding](), 0
     with opened(disk_files(folder, corpus.id)) as (files, _):
         for outcome in corpus.read(files):
             loaded += outcome.records if isinstance(outcome, LoadedBatch) else isinstance(outcome, Loaded)
             for one in _findings(outcome):
                 severity = one.severity or rules[one.rule].severity
-                told[FoundFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
+                told[PlacedFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
     return ReadOnce(told, loaded)
 
 
-def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[FoundFinding]:
+def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[PlacedFinding]:
     """Return what a warehouse has of what its reader and the checks found in files."""
     query = "select rule, severity, source_file_id, pointer, detail from meta.findings where source_file_id is not null"
     return Counter(
-        FoundFinding(rule, severity, f"{file.removeprefix(f'{corpus.id}/')}#{pointer or ''}", detail)
+        PlacedFinding(rule, severity, f"{file.removeprefix(f'{corpus.id}/')}#{pointer or ''}", detail)
         for rule, severity, file, pointer, detail in con.execute(query).fetchall()
     )
 
@@ -165,12 +165,12 @@ class Subject:
         return {f"{clause.rule}.{number}": clause for number, clause in enumerate(clauses_in(self.cases))}
 
     @cached_property
-    def read_findings(self) -> Counter[FoundFinding]:
+    def read_findings(self) -> Counter[PlacedFinding]:
         """What the reader finds in the sample."""
         return read_folder(self.corpus, self.sample_files).told
 
     @cached_property
-    def built_findings(self) -> Counter[FoundFinding]:
+    def built_findings(self) -> Counter[PlacedFinding]:
         """What a build finds in the sample."""
         return stored_findings(self.corpus, self.built(self.laid_out(self.sample_files)))
 
@@ -231,7 +231,7 @@ class Subject:
         return path
 
     def case_names(self, kind: str) -> list[str]:
-        """Name the cases of a kind."""
+        """Return the names of the cases of a kind."""
         root = self.cases / kind if self.cases else None
         return sorted(path.name for path in root.iterdir() if path.is_dir()) if root and root.is_dir() else []
 
@@ -246,7 +246,7 @@ class Subject:
 
 
 def subject_of(corpus_id: str, cases: Path | None, scratch: Path, folders: Iterable[Path] = ()) -> Subject:
-    """Take a known corpus; one whose folder has the cases is known by that.
+    """Return a known corpus; one whose folder has the cases is known by that.
 
     Raises RegistryError where there is none of this id, or where it is broken.
     """

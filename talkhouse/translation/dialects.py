@@ -126,7 +126,7 @@ def check_parts(node: exp.Expr) -> None:
 
 
 def called(node: exp.Expr) -> str:
-    """Name a construct, and a function as SQL does."""
+    """Return the name of a construct, or of a function as SQL writes it."""
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
     return node.sql_name().lower() if isinstance(node, exp.Func) else node.key

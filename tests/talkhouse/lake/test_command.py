@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import on_a_terminal, run
-from tests.talkhouse.lake.test_write import everything
+from tests.talkhouse.lake.test_write_lake import everything
 
 
 def test_it_says_what_was_written_kept_and_left_out(small: Path, tmp_path: Path) -> None:

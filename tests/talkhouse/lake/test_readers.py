@@ -8,7 +8,7 @@ import pytest
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from tests.phases import PHASES
-from tests.talkhouse.lake.test_write import written
+from tests.talkhouse.lake.test_write_lake import written
 from tests.talkhouse.test_readers import Readers, add_file, lines, stand_still
 
 KINDS = ("with_duckdb", "with_polars", "with_pyarrow")
