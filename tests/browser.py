@@ -78,7 +78,6 @@ def chromium() -> str | None:
 
 @contextmanager
 def launched() -> Iterator[Browser]:
-    """Start the browser, without a window; skip the test where there is none."""
     if not (path := chromium()):
         pytest.skip("Chromium is not installed: it would open the pages (Debian: apt-get install chromium)")
     with sync_playwright() as playwright:
@@ -131,7 +130,6 @@ def free_port() -> int:
 
 
 def address(port: int) -> str:
-    """Return the address of the pages that are served at a port."""
     return f"http://127.0.0.1:{port}"
 
 

@@ -53,7 +53,6 @@ def run_bytes(
     text: str = "",
     before: Callable[[], object] = nothing,
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a command without a terminal, for output that may be any bytes."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         given.write(text.encode())
         given.seek(0)

@@ -240,7 +240,6 @@ def real_warehouse(real_data: Path, shared_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A browser that the tests of this process share; each opens a context of its own."""
     with launched() as started:
         yield started
 
@@ -255,7 +254,6 @@ def postgres_programs(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_postgres_server(postgres_programs: Path) -> Iterator[Server]:
-    """A PostgreSQL server that the tests of this process share."""
     with postgres_server.served(postgres_programs) as server:
         yield server
 

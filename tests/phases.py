@@ -185,7 +185,6 @@ class Both:
 
 
 def hit(trace: Path) -> str | None:
-    """Tell in which phase the signal was sent; None where the process ended before."""
     lines = trace.read_text().splitlines()
     if _SENT not in lines:
         return None

@@ -79,13 +79,11 @@ def test_its_views_need_no_use_from_1_4_4_on(
 
 
 def sections() -> dict[str, str]:
-    """Return the parts of the page that have commands, by their titles."""
     parts = (part.partition("\n") for part in CLIENTS.split("\n## ")[1:])
     return {title: text for title, _, text in parts if blocks(text, "sh")}
 
 
 def programs(text: str) -> dict[str, str]:
-    """Return the programs of a part, by the names of their files."""
     return dict(re.findall(r"`(\w+\.\w+)`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
 

@@ -51,7 +51,6 @@ class Case:
 def started(
     folder: Path, arguments: list[object], before: Callable[[], object] = nothing
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command in a folder, with the temporary folder there."""
     return run(*arguments, cwd=folder, env={"TMPDIR": str(folder / "tmp")}, before=before)
 
 

@@ -140,7 +140,6 @@ def test_what_needs_the_package_names_it(built: Lab, words: tuple[str, ...]) -> 
 
 
 def described(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Return all that a warehouse has of the corpus, and of what was found in it."""
     tables = ("corpora", "records", "turns", "annotations", "labels", "examples")
     of_meta = ("source_files", "findings", "quarantine", "exceptions")
     queries = {name: f"from main.{name} where {{}} order by all" for name in tables}

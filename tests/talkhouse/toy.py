@@ -75,7 +75,6 @@ def toy(root: Path) -> Corpus:
 
 
 def invent(root: Path) -> Path:
-    """Make a data folder of toy files: plain, in archives, with what is not data."""
     folder = root / "data" / "toy"
     folder.mkdir(parents=True)
     for name, text in LINES.items():

@@ -38,7 +38,6 @@ def names(lake: Path) -> list[str]:
 
 
 def of_others(lake: Path) -> dict[str, object]:
-    """Put into a lake what somebody else may keep there; return all of it."""
     for name in ("snapshot-2", "snapshot-7", "snapshot-2024", "snapshot-03", "snapshots"):
         (lake / name / "main").mkdir(parents=True)
         (lake / name / "main" / "1.jpg").write_text("a photo")

@@ -60,7 +60,6 @@ def described(path: Path) -> object:
 
 
 def stamps(folder: Path) -> dict[str, object]:
-    """Tell which files are in a folder, and when each was written."""
     found = ((path, path.lstat()) for path in sorted(folder.rglob("*")))
     return {str(path.relative_to(folder)): (one.st_ino, one.st_mtime_ns, one.st_size) for path, one in found}
 
@@ -82,7 +81,6 @@ def kinds(found: Any) -> list[Place]:
 
 
 def replaced(found: Any, place: Place, value: Any) -> Any:
-    """Return a copy of a document with another value in one place."""
     changed = json.loads(json.dumps(found))
     inner = changed
     for key in place[:-1]:

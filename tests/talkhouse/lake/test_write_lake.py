@@ -48,7 +48,6 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 def hashes(lake: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file of the tables, by its path in the snapshot."""
     current = lake_manifest.read(lake)
     return {file.path.partition("/")[2]: file.sha256 for table in current.tables for file in table.files}
 

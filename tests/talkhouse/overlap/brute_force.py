@@ -73,7 +73,6 @@ def _order(unit: Unit) -> tuple[bytes, int]:
 
 
 def places_of(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[str]]:
-    """Return the places of each owner, which is named with what it is."""
     records = {}
     for record_id, dialogue_id, corpus_id, release, split, subset in con.execute(
         "select record_id, dialogue_id, corpus_id, release, split, subset from main.records"
@@ -190,7 +189,6 @@ def _best(
 def verdicts(
     con: duckdb.DuckDBPyConnection, found: list[dict[str, Any]], against: set[str]
 ) -> dict[tuple[Any, ...], str]:
-    """Return the verdict of each example that is not in ``against``."""
     of_records = {
         record_id: ("/".join(part for part in (corpus_id, release, split or subset) if part is not None), split)
         for record_id, corpus_id, release, split, subset in con.execute(

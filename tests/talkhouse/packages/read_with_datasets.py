@@ -18,7 +18,6 @@ datasets.disable_progress_bars()
 
 
 def decoded(value: Any, feature: Any) -> Any:
-    """Return a value with the names of classes in place of their numbers."""
     if value is None:
         return None
     if isinstance(feature, datasets.ClassLabel):

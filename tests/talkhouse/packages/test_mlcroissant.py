@@ -40,7 +40,6 @@ select * from (values
 
 
 def _read(folders: Iterable[Path], cwd: Path) -> dict[str, Any]:
-    """Return what mlcroissant reads in packages, by the name of their folders."""
     program = Path(__file__).with_name("read_with_mlcroissant.py")
     answer = json.loads(outside.run([*_PYTHON, str(program), *map(str, folders)], cwd))
     assert answer["logged"] == []
@@ -78,7 +77,6 @@ def _check_splits(read: dict[str, Any]) -> None:
 
 
 def _check_rows(con: duckdb.DuckDBPyConnection, schema: str, read: dict[str, Any]) -> None:
-    """Compare every record set of rows with its view, all together and split by split."""
     _check_splits(read)
     for view, by_split in read["by_split"].items():
         rows = [_plain(row) for row in dicts(con.execute(f"select * from {schema}.{view}"))]

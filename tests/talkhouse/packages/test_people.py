@@ -14,7 +14,6 @@ from tests.talkhouse.leading_to_people import found_in, leading_to_people
 
 
 def texts_of(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Return all files as text, the values of Parquet files as JSON."""
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if path.suffix == ".parquet":
             rows = duckdb.execute(f"select to_json(rows)::varchar from '{path}' as rows").fetchall()

@@ -74,7 +74,6 @@ def test_without_a_scheme_the_labels_are_those_of_the_score(con: duckdb.DuckDBPy
 
 
 def relabel(con: duckdb.DuckDBPyConnection, label: str) -> None:
-    """Have a label in the view that its scheme does not declare."""
     con.execute(f"create table main.stored as from {TASK}")
     con.execute("update main.stored set label = ? where example_index = 0 and split = 'dev'", [label])
     con.execute(f"create or replace view {TASK} as from main.stored")

@@ -60,7 +60,6 @@ def rows_of(folder: Path, files: Sequence[PackageFile]) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def many(writable: Connection) -> Connection:
-    """A view of 400,000 rows, stored in no order, of two splits and some without."""
     writable.execute(
         "create table main.many as select if(i % 3 = 0, 'b', if(i % 3 = 1, 'a', null)) as split, i::integer as number, "
         "md5(i::varchar) as text from range(400_000) t(i) order by hash(i)"

@@ -85,7 +85,6 @@ where relkind in ('r', 'v') and nspname !~ '^(pg_|information_schema$)' order by
 
 
 def contents(database: Database) -> Contents:
-    """Count and hash the rows of everything that is in a database."""
     found: Contents = {}
     query = sql.SQL("select count(*), sum(hashtextextended(one::text, 0)::numeric) from {} as one")
     with database.connect() as con:

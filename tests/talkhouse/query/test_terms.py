@@ -128,15 +128,8 @@ def test_a_view_of_somebody_is_taken_by_the_names_of_its_columns(asking: Warehou
 
 
 def test_facts_have_no_terms_and_texts_have(asking: Warehouse) -> None:
-    for name in (
-        "corpora",
-        "corpus_terms",
-        "schemes",
-        "labels",
-        "meta.findings",
-        "bi.splits",
-        f"bi.{POSTS}_answer_votes",
-    ):
+    facts = ("corpora", "corpus_terms", "schemes", "labels", "meta.findings", "bi.splits", f"bi.{POSTS}_answer_votes")
+    for name in facts:
         assert selected(asking, name) == [], name
     for name in ("texts", "records", "annotations", "bi.label_counts", "bi.provenance"):
         assert selected(asking, name), name

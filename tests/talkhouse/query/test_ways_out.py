@@ -37,7 +37,6 @@ order by all
 
 
 def attempt(con: duckdb.DuckDBPyConnection, folder: Path, query: str) -> None:
-    """Run a query as the command does, among variables of Python that it might reach for."""
     frame = duckdb.sql("select 'secret' as of_python")
     run_query(con, query.format(dir=folder, db=folder / "w.duckdb"), QueryFormat.CSV, None)
     del frame

@@ -38,7 +38,6 @@ def count(con: duckdb.DuckDBPyConnection, condition: str) -> int:
 
 
 def tried(con: duckdb.DuckDBPyConnection, expression: str) -> tuple[str | None, str]:
-    """Return the condition of an expression, or None and the message."""
     try:
         return condition_of(relation(con), expression), ""
     except UsageError as error:

@@ -56,7 +56,6 @@ def awkward(copied: Path) -> Path:
 
 
 def by_sql(path: Path, query: str, query_format: QueryFormat, output: Path | None, limit: int | None = None) -> None:
-    """Write a query's rows as ``talkhouse sql`` does, in the sandbox."""
     with talkhouse.open(path, settings=sandbox.settings()) as con:
         run_query(con, query, query_format, output, limit=limit)
 
@@ -85,7 +84,6 @@ def test_sql_and_export_write_the_same(awkward: Path, tmp_path: Path, query_form
 
 
 def row_groups(path: Path) -> list[int]:
-    """Return how many rows each row group of a Parquet file has."""
     metadata = pq.read_metadata(path)
     return [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
 

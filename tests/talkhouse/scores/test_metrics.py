@@ -101,7 +101,6 @@ def test_ranks_under_ties_are_the_mean_over_all_orders(scored: Score, lists: lis
 
 
 def arrays(lists: list[tuple[int, list[int]]]) -> tuple[Any, Any]:
-    """What is right, and the scores, as scikit-learn takes them."""
     right = np.array([[int(place == one) for place in range(len(scores))] for one, scores in lists])
     return right, np.array([scores for _, scores in lists], dtype=float)
 
@@ -132,7 +131,6 @@ def by_ir_measures(orders: list[list[int]], measures: dict[str, Any]) -> dict[st
 
 
 def blocks(scored: Score, invented: Invented, lists: list[list[int]]) -> Scored:
-    """Score blocks of MANtIS, whose first line is the true response."""
     invented.replace_blocks("response_ranking_10", len(lists), len(lists[0]))
     return scored("mantis.response_ranking_10", None, [{"score": score} for scores in lists for score in scores])
 

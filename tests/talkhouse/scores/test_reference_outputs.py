@@ -29,7 +29,6 @@ pytestmark = [
 
 
 def expected(corpus: str, name: str = "") -> list[dict[str, Any]]:
-    """Return the results of a corpus and task, in the order of the file."""
     if not (FOLDER / "expected.jsonl").is_file():
         return []
     rows = [json.loads(line) for line in (FOLDER / "expected.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -96,7 +96,6 @@ def distribution(draw: random.Random) -> dict[str, float]:
 
 
 def invent(name: str, sizes: list[int], seed: int) -> Rows:
-    """Invent gold and predictions for dialogues of so many examples."""
     draw = random.Random(seed)  # noqa: S311
     texts = ["tea", "the milk", "jam pot", "jam and tea", ""]
     codes = ["OQ", "FD", "FQ", "IR"]

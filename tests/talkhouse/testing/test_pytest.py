@@ -17,7 +17,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def tried(folder: Path, *arguments: str) -> str:
-    """Run pytest in a folder, as in a project of its own, and return its output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     command = [sys.executable, "-m", "pytest", "-q", "-rfs", "-p", "no:cacheprovider", "--rootdir", ".", *arguments]
     (folder / "pytest.ini").write_text("[pytest]\n")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def translation(small: Path) -> TranslatedViews:
-    """The views of a warehouse, which has those of all corpora."""
     with talkhouse.open(small) as con:
         return translate(con, catalogue(), Warehouse(con).split_views)
 
