@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from shutil import copyfile
@@ -30,41 +31,14 @@ FORMAT = 2
 _ADDED = {"metrics_sha256", "low", "high", "where_expression", "where_fingerprint"}
 """Columns that older files do not have."""
 
-_TEXTS = "VARCHAR[]"
-_COLUMNS = {
-    "runs": {
-        "run": "VARCHAR",
-        "task": "VARCHAR",
-        "splits": _TEXTS,
-        "releases": _TEXTS,
-        "subsets": _TEXTS,
-        "view_fingerprint": "VARCHAR",
-        "predictions_sha256": _TEXTS,
-        "examples": "BIGINT",
-        "missing": "BIGINT",
-        "tied": "BIGINT",
-        "talkhouse_version": "VARCHAR",
-        "saved_at": "TIMESTAMP",
-        "metrics_sha256": "VARCHAR",
-        "where_expression": "VARCHAR",
-        "where_fingerprint": "VARCHAR",
-    },
-    "metrics": {
-        "run": "VARCHAR",
-        "position": "INTEGER",
-        "threshold": "DOUBLE",
-        "slice": "VARCHAR",
-        "metric": "VARCHAR",
-        "value": "DOUBLE",
-        "official": "BOOLEAN",
-        "best": "DOUBLE",
-        "worst": "DOUBLE",
-        "numerator": "BIGINT",
-        "denominator": "BIGINT",
-        "low": "DOUBLE",
-        "high": "DOUBLE",
-    },
-}
+
+@cache
+def _columns() -> dict[str, dict[str, str]]:
+    """Return the columns of the tables that Talkhouse makes, with their types."""
+    with duckdb.connect() as con:
+        guard(con)
+        con.execute(_SCHEMA)
+        return columns_of_tables(con)
 
 
 def path_for(warehouse: Path) -> Path:
@@ -101,9 +75,9 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     tables = columns_of_tables(con)
     if "format" in tables:
         _check_format(con, path, tables["format"])
-    for table, columns in _COLUMNS.items():
+    for table in ("runs", "metrics"):
         there = tables.get(table, {})
-        if there != {name: kind for name, kind in columns.items() if name not in _ADDED - there.keys()}:
+        if there != {name: kind for name, kind in _columns()[table].items() if name not in _ADDED - there.keys()}:
             raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
     if "comparison" in tables:
         raise _not_ours(path, "a table comparison, which is a view in ours")
