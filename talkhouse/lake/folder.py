@@ -157,8 +157,9 @@ def acquire(lake: Path) -> Iterator[LakeWorkspace]:
 
 
 def start(workspace: LakeWorkspace) -> None:
-    """Begin the new snapshot, with its marker."""
-    mark_snapshot(workspace.snapshot, workspace.state.snapshots.lake_id)
+    """Begin the new snapshot by writing its marker, before anything else."""
+    marker = _Marker(1, workspace.state.snapshots.lake_id, workspace.snapshot.name)
+    documents.write({_MARKER: msgspec.json.encode(marker) + b"\n"}, workspace.snapshot)
 
 
 def publish(workspace: LakeWorkspace, new: LakeManifest, check_complete: Callable[[], None]) -> None:
@@ -242,11 +243,6 @@ def _name_of(number: int) -> str:
 
 def _number_of(current: LakeManifest) -> int:
     return int(current.snapshot.removeprefix(_LIKE))
-
-
-def mark_snapshot(snapshot: Inside, lake_id: str) -> None:
-    """Write the marker of a new snapshot, before anything else."""
-    documents.write({_MARKER: msgspec.json.encode(_Marker(1, lake_id, snapshot.name)) + b"\n"}, snapshot)
 
 
 def _marker(snapshot: Inside) -> _Marker | bool:

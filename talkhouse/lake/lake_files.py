@@ -15,7 +15,6 @@ from duckdb_engine import Dialect
 from pyarrow import parquet
 from pyarrow.lib import RecordBatch, field, schema
 from sqlalchemy import Table
-from sqlalchemy import Table as Declared
 
 from talkhouse import migrations
 from talkhouse.lake_format.documents import Columns, check_columns, columns_of_all, mismatch
@@ -23,8 +22,9 @@ from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeColumn, LakeFile, LakeManifest, is_whole, sha256
 from talkhouse.progress import Progress
 from talkhouse.queries.catalogue import Catalogue
-from talkhouse.query.expressions import QueryColumn as Expression
+from talkhouse.query.expressions import QueryColumn
 from talkhouse.query.row_stream import OnRows, QueryRows, row_groups
+from talkhouse.query.writers import arrow_errors
 from talkhouse.schema import warehouse
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
@@ -81,27 +81,19 @@ def attached(paths: Sequence[Path], only: Sequence[str], settings: Settings = NO
     with duckdb.connect() as con:
         databases = {f"warehouse_{index}": path for index, path in enumerate(paths)}
         for database, path in databases.items():
-            _attach(con, path, database)
+            warehouse.open_warehouse(path, migrations.head()).close()  # says what is wrong with it
+            con.execute(f"attach {literal(str(path))} as {database} (read_only)")
         guard(con, settings)
-        # In whatever order they were named.
-        opened = [_described(con, path, database) for database, path in databases.items()]
+        for database, path in databases.items():
+            check_tables(con, database, path)
+        # In whatever order they were named; their corpora have names, which become those of folders.
+        opened = [Warehouse(con, database) for database in databases]
         found = tuple(sorted(opened, key=lambda one: one.corpus_ids))
         con.execute(f"use {found[0].database}")
         warehouses = Warehouses(con, found, _wanted(found, only))
         if len(found) > 1:
             _check_shared(warehouses)
         yield warehouses
-
-
-def _attach(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> None:
-    warehouse.open_warehouse(path, migrations.head()).close()  # says what is wrong with it
-    con.execute(f"attach {literal(str(path))} as {database} (read_only)")
-
-
-def _described(con: duckdb.DuckDBPyConnection, path: Path, database: str) -> Warehouse:
-    """Describe a warehouse; SchemaMismatch or NotAWarehouse where tables, builds or names are not Talkhouse's."""
-    check_tables(con, database, path)
-    return Warehouse(con, database)  # its corpora have names: they become those of folders
 
 
 def _check_shared(warehouses: Warehouses) -> None:
@@ -252,7 +244,7 @@ class PlannedCorpus:
 class PlannedTable:
     """A table with the parts that have rows, or else one without."""
 
-    table: Declared
+    table: Table
     columns: tuple[LakeColumn, ...]
     parts: tuple[PlannedCorpus, ...]
 
@@ -272,7 +264,7 @@ def make_plan(warehouses: Warehouses, lake: Path, current: LakeManifest | None, 
 
 
 def _plan(
-    warehouses: Warehouses, table: Declared, lake: Path, current: LakeManifest | None, progress: Progress
+    warehouses: Warehouses, table: Table, lake: Path, current: LakeManifest | None, progress: Progress
 ) -> PlannedTable:
     columns = _columns(warehouses, table)
     contents = []
@@ -285,7 +277,7 @@ def _plan(
     return PlannedTable(table, columns, tuple(_compare(rows, lake, current) for rows in with_rows))
 
 
-def _columns(warehouses: Warehouses, table: Declared) -> tuple[LakeColumn, ...]:
+def _columns(warehouses: Warehouses, table: Table) -> tuple[LakeColumn, ...]:
     """Describe the columns of a table as it is declared, with DuckDB's types."""
     columns = columns_of(warehouses.con, table.schema or "main", table.name)
     types = {column["name"]: column["type"] for column in columns}
@@ -331,12 +323,9 @@ def _content(
     con: duckdb.DuckDBPyConnection, table: Table, columns: tuple[LakeColumn, ...], corpus: str, query: str
 ) -> CorpusRows:
     same = row_set(con, query)
-    state = f"{_LAYOUT} {_schema(table, columns)} {corpus} {same}"
+    described = f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
+    state = f"{_LAYOUT} {described} {corpus} {same}"
     return CorpusRows(table, columns, corpus, query, same.rows, hashlib.sha256(state.encode()).hexdigest()[:32])
-
-
-def _schema(table: Table, columns: tuple[LakeColumn, ...]) -> str:
-    return f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
 
 
 def write(
@@ -347,25 +336,14 @@ def write(
 
     def work() -> list[int]:
         stream = QueryRows(con, con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
-        with _query_errors():
-            types, batches = stream.batches(Expression.as_stored)
+        with arrow_errors("Parquet"):
+            types, batches = stream.batches(QueryColumn.as_stored)
             return _write(row_groups(batches), _declared(types, rows), snapshot.below(rows.folder), bytes_a_file)
 
     counts = in_little_memory(con, _MEMORY, work)
     return [
         _describe(f"{rows.folder}/{_name(index)}", rows.corpus, count, snapshot) for index, count in enumerate(counts)
     ]
-
-
-@contextmanager
-def _query_errors() -> Iterator[None]:
-    """Where a query fails halfway, Arrow raises DuckDB's message as an OSError without a number."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None:
-            raise duckdb.Error(str(error)) from error
-        raise
 
 
 def _write(groups: Iterator[Any], declared: Any, folder: Inside, bytes_a_file: int) -> list[int]:
@@ -400,13 +378,12 @@ def _declared(types: Any, rows: CorpusRows) -> Any:
 
 def keep(files: Iterable[LakeFile], lake: Path, snapshot: Inside) -> list[LakeFile]:
     """Link files of the current snapshot into a new one, and return them with their new paths."""
-    return [_keep(file, lake, snapshot) for file in files]
-
-
-def _keep(file: LakeFile, lake: Path, snapshot: Inside) -> LakeFile:
-    inside = file.path.partition("/")[2]
-    Inside(lake).link(file.path, snapshot, inside)
-    return LakeFile(f"{snapshot.name}/{inside}", file.corpus, file.rows, file.bytes, file.sha256)
+    kept = []
+    for file in files:
+        inside = file.path.partition("/")[2]
+        Inside(lake).link(file.path, snapshot, inside)
+        kept.append(LakeFile(f"{snapshot.name}/{inside}", file.corpus, file.rows, file.bytes, file.sha256))
+    return kept
 
 
 def _describe(inside: str, corpus: str, rows: int, snapshot: Inside) -> LakeFile:

@@ -173,16 +173,10 @@ def _left(server: Connection[Any], published: Published | None, replaced: Iterab
 @contextmanager
 def configured(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Configure a connection to DuckDB to write rows as text; QueryFailed where it fails."""
-    with _explained(con):
+    try:
         configure(con, {"enable_progress_bar": False, "arrow_large_buffer_size": True})
         for statement in SETUP:
             con.execute(statement)
-        yield
-
-
-@contextmanager
-def _explained(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    try:
         yield
     except duckdb.Error as error:
         raise failure(error, con) from error

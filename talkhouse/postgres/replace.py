@@ -83,7 +83,9 @@ def replace_former(
     grants = [grant for (grant,) in run(server, _GRANTS, ours)]
     lost = [held] if held else []
     lost += [f"alter default privileges again, for the schema {schema}" for (schema,) in run(server, _DEFAULTS, ours)]
-    _set_aside(server, prefix, published)
+    made = named_freely(server, published, "~old", lambda now, new: _rename(server, now, new)) if published else {}
+    for old in made.values():
+        run(server, f"comment on schema {quoted(old)} is {literal(_replaced_mark(prefix))}")
     views = list(_views(server, prefix))
     for now, name in staged.items():
         _rename(server, now, name)
@@ -134,12 +136,6 @@ def _hold_readers(server: Connection[Any], schemas: Sequence[str], views: Sequen
     names = [*views, *(name for kind in (TABLE, VIEW) for name in own_relations(server, schemas, [kind]))]
     why = names and _tried(server, f"lock table {', '.join(names)} in access exclusive mode", _ATTEMPTS)
     return f"queries of this very moment may have read some of the old copy and some of the new: {why}" if why else None
-
-
-def _set_aside(server: Connection[Any], prefix: str, schemas: Sequence[str]) -> None:
-    made = named_freely(server, schemas, "~old", lambda now, new: _rename(server, now, new)) if schemas else {}
-    for old in made.values():
-        run(server, f"comment on schema {quoted(old)} is {literal(_replaced_mark(prefix))}")
 
 
 def _rename(server: Connection[Any], now: str, name: str) -> None:
