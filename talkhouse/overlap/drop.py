@@ -46,7 +46,7 @@ def left_out(
     task = view.task if view else selection.full_name
     if task not in {example.full_name for example in warehouse.catalogue.examples}:
         raise UsageError(
-            f"{selection.full_name} is no task, and only examples of tasks have verdicts",
+            f"{selection.full_name} is not a task, and only examples of tasks have verdicts",
             next_step="name a task's view, or one of its splits; see: talkhouse views",
         )
     corpus_id, _, task_name = task.partition(".")

@@ -248,7 +248,7 @@ def _classes(
         names = {label.label for label in labels}
         if unnamed := sorted(values[column.column] - names):
             raise UsageError(
-                f"'{column.column}' has values that are none of its labels",
+                f"'{column.column}' has values that are not among its labels",
                 where=selection.full_name,
                 expected=f"one of: {', '.join(label.label for label in labels)}",
                 found=", ".join(f"'{value}'" for value in unnamed[:_SHOWN]),

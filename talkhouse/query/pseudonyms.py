@@ -174,7 +174,7 @@ def read_key(file: Path, output: Path) -> PseudonymKey:
     if not _LEAST <= len(raw) <= _MOST:
         found_bytes = f"{len(raw):,} bytes" if len(raw) <= _MOST else f"more than {_MOST:,} bytes"
         expected = f"{_LEAST} random bytes or more, {_MOST:,} at most"
-        raise _unfit("this is no key of pseudonyms", file, expected=expected, found=found_bytes, next_step=_MAKE_ONE)
+        raise _unfit("this is not a key of pseudonyms", file, expected=expected, found=found_bytes, next_step=_MAKE_ONE)
     return PseudonymKey(raw)
 
 

@@ -137,11 +137,11 @@ def _of_file(summary: Query, task: ScoredTask, part: str | None, results: object
     """Yield the metrics that a file gives of a slice; CatalogueError where it gives something else."""
     if not isinstance(results, list) or not all(isinstance(one, dict) and one.keys() == _RESULT for one in results):
         raise CatalogueError(
-            "the SQL file gives what is no metric",
+            "the SQL file returns what is not a metric",
             where=summary.path,
             expected="a column 'results': a list of metrics.mean, share, over_ties, value and count_of",
             found=f"{results}"[:200],
-            next_step="mend the file",
+            next_step="correct the file",
         )
     official = task.query.official
     has_official = any(result["official"] for result in results)

@@ -380,7 +380,7 @@ def _create_oracle(workspace: ScoringWorkspace, task: ScoredTask, examples: Exam
                 where=task.query.path,
                 expected=f"the columns {', '.join(column.name for column in task.columns)}",
                 found=f"the columns {', '.join(there)}",
-                next_step="mend the line",
+                next_step="correct the line",
             )
     return oracle
 

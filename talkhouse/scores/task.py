@@ -85,7 +85,7 @@ class ScoredTask:
                 f"no labels of the scheme '{scheme}' are declared",
                 where=self.query.path,
                 expected=f"one of: {', '.join(closest(scheme, _schemes(con)))}",
-                next_step="mend the line '-- scheme:', or declare the scheme in the corpus",
+                next_step="correct the line '-- scheme:', or declare the scheme in the corpus",
             )
         return [label for (label,) in rows]
 

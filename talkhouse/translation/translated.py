@@ -162,7 +162,7 @@ def check_query(sql: str) -> None:
     """Raise ValueError for SQL that is more than a query, calls a function that is not listed, or names a file."""
     tokens = _tokens(sql)
     if tokens[:1] not in (["SELECT"], ["WITH"]):
-        raise ValueError("this is no query")
+        raise ValueError("this is not a query")
     depth = 0
     for (before, here), (_, after) in pairwise(pairwise(["", *tokens, ""])):
         depth += {"(": 1, ")": -1}.get(here, 0)

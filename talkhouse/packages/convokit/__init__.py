@@ -94,7 +94,7 @@ def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudon
     """
     if name not in warehouse.corpus_ids:
         raise UsageError(
-            f"--for convokit exports corpora, and '{name}' is none",
+            f"--for convokit exports corpora, and '{name}' is not one",
             expected=f"one of: {', '.join(closest(name, warehouse.corpus_ids))}",
             next_step="name a corpus; views and tables are for --for huggingface",
         )

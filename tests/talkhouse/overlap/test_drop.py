@@ -93,10 +93,10 @@ def test_what_has_no_verdicts_is_refused(leaking: Path, tmp_path: Path) -> None:
     output = ("--output", tmp_path / "x.csv", "--db", leaking)
     drop = ("--drop-overlap", "--against", TRAINING)
     for arguments, message in {
-        ("turns", *drop): "is no task",
+        ("turns", *drop): "is not a task",
         (TASK, "--drop-overlap"): "against some places",
         (TASK, "--against", TRAINING): "goes with --drop-overlap",
-        (TASK, *drop, "--verdicts", "dirty"): "no verdict",
+        (TASK, *drop, "--verdicts", "dirty"): "not a verdict",
         (TASK, "--drop-overlap", "--against", "nowhere"): "no place 'nowhere'",
         (TASK, *drop, "--for", "huggingface"): "out of a file",
     }.items():

@@ -255,9 +255,9 @@ def test_no_id_and_no_path_of_a_declared_corpus_is_in_an_export_or_a_package(tmp
 @pytest.mark.parametrize(
     ("raw", "mode", "problem"),
     [
-        (KEY[:-1], 0o600, "this is no key"),
-        (b"", 0o600, "this is no key"),
-        (bytes(5000), 0o600, "this is no key"),
+        (KEY[:-1], 0o600, "this is not a key"),
+        (b"", 0o600, "this is not a key"),
+        (bytes(5000), 0o600, "this is not a key"),
         (KEY, 0o640, "others than its owner"),
         (KEY, 0o602, "others than its owner"),
         (None, 0, "there is no such key"),

@@ -158,7 +158,7 @@ def test_nobody_at_the_other_end_is_told_at_once(tmp_path: Path) -> None:
         with pytest.raises(SparkFailed, match="refused"):
             open_session(url, tmp_path)
     for url in ("sc://", "spark://[", "sc:/x", "spark://a:b"):
-        with pytest.raises(UsageError, match="no address"):
+        with pytest.raises(UsageError, match="not an address"):
             open_session(url, tmp_path)
 
 

@@ -299,7 +299,7 @@ def test_pseudonyms_are_the_same_in_all_files(sample: Path, tmp_path: Path, key:
 @pytest.mark.parametrize(
     ("name", "filters", "said"),
     [
-        ("bi.turns", Filters(), "--for convokit exports corpora, and 'bi.turns' is none"),
+        ("bi.turns", Filters(), "--for convokit exports corpora, and 'bi.turns' is not one"),
         ("dbdc", Filters(), RELEASES),
         (RELEASES, Filters(split="train"), f"no turn of {RELEASES} is wanted"),
         (RELEASES, Filters(where="dialogue_id is null"), f"main.records|no turn of {RELEASES} is wanted"),
