@@ -15,27 +15,19 @@ MADE = statements(MANIFEST, TranslatedViews("spark", [VIEW], []), "s3://bucket/i
 
 
 def test_databases_come_first_then_tables_then_views() -> None:
-    assert [(one.kind, one.name) for one in MADE] == [
-        ("database", "bi"),
-        ("database", "main"),
-        *[("table", "main.turns")] * 3,
-        ("view", "bi.moods_day 1"),
-    ]
+    kinds = [("database", "bi"), ("database", "main"), *[("table", "main.turns")] * 3, ("view", "bi.moods_day 1")]
+    assert [(one.kind, one.name) for one in MADE] == kinds
 
 
-def test_a_table_has_its_schema_its_comments_and_its_folder() -> None:
+def test_tables_and_views_have_columns_comments_and_their_folder() -> None:
     sql = MADE[3].sql
     assert sql.startswith("CREATE TABLE `main`.`turns` (\n    `x` int COMMENT 'It\\'s;\\na \\\\ ;',\n")
     assert "    `list` array<array<string>>,\n" in sql
     assert "PARTITIONED BY (corpus)\nLOCATION 's3://bucket/it\\'s/snapshot-1/main/turns' COMMENT 'It" in sql
-
-
-def test_a_view_has_the_comments_of_its_columns() -> None:
     assert MADE[-1].sql.startswith("CREATE OR REPLACE VIEW `bi`.`moods_day 1` (\n    `x` COMMENT 'A.'\n) COMMENT 'It")
 
 
 def test_the_file_can_be_cut_at_the_semicolons_that_end_lines() -> None:
     assert script(MADE).split(";\n\n")[:-1] == [one.sql for one in MADE]
-    assert [line for line in script(MADE).split("\n") if line.endswith(";")] == [
-        (one.sql + ";").split("\n")[-1] for one in MADE
-    ]
+    ends = [(one.sql + ";").split("\n")[-1] for one in MADE]
+    assert [line for line in script(MADE).split("\n") if line.endswith(";")] == ends
