@@ -13,7 +13,6 @@ import duckdb
 
 
 def answer(con: duckdb.DuckDBPyConnection, statement: str) -> str:
-    """Hash the names of the columns, and the rows in any order."""
     try:
         con.execute(statement)
     except duckdb.Error as error:

@@ -73,13 +73,11 @@ _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
 
 
 def chromium() -> str | None:
-    """Return the path of the browser, where there is one."""
     return shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @contextmanager
 def launched() -> Iterator[Browser]:
-    """Start the browser, without a window; skip the test where there is none."""
     if not (path := chromium()):
         pytest.skip("Chromium is not installed: it would open the pages (Debian: apt-get install chromium)")
     with sync_playwright() as playwright:
@@ -126,14 +124,12 @@ def served(
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def address(port: int) -> str:
-    """Return the address of the pages that are served at a port."""
     return f"http://127.0.0.1:{port}"
 
 

@@ -27,7 +27,7 @@ _OURS = [
         "talkhouse.explore.dialogue",
         "talkhouse.explore.inventory",
     ),
-    *("talkhouse.query.cited", "talkhouse.query.export", "talkhouse.query.run_query", "talkhouse.restore.verify"),
+    *("talkhouse.query.manifest", "talkhouse.query.export", "talkhouse.query.sandbox", "talkhouse.restore.verify"),
     *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write_lake", "talkhouse.guess.inspection"),
     *(f"talkhouse.ingest.corpora.{corpus_id}" for corpus_id in corpora()),
 ]
@@ -58,7 +58,6 @@ def run_bytes(
     text: str = "",
     before: Callable[[], object] = nothing,
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a command without a terminal, for output that may be any bytes."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         given.write(text.encode())
         given.seek(0)

@@ -86,7 +86,6 @@ def how_many(examples: int, shares: dict[str, float] = LANES) -> int:
 
 
 def invented_examples(number: int, shares: dict[str, float] = LANES) -> settings:
-    """Have a property test take a number of examples."""
     return settings(max_examples=how_many(number, shares))
 
 
@@ -117,7 +116,6 @@ def shared_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(shared_folder: Path) -> Path:
-    """A folder for caches of the tests' own."""
     path = shared_folder / "cache"
     # uv's stays where it is: what is in it need not be fetched again.
     of_all = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -134,7 +132,6 @@ def regen(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(scope="session")
 def sample(shared_folder: Path) -> Path:
-    """A warehouse of the bundled samples, built once."""
     path = shared_folder / "sample" / "talkhouse.duckdb"
     with FileLock(shared_folder / "sample.lock"):
         path.parent.mkdir(exist_ok=True)
@@ -243,7 +240,6 @@ def real_warehouse(real_data: Path, shared_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A browser that the tests of this process share; each opens a context of its own."""
     with launched() as started:
         yield started
 
@@ -258,7 +254,6 @@ def postgres_programs(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_postgres_server(postgres_programs: Path) -> Iterator[Server]:
-    """A PostgreSQL server that the tests of this process share."""
     with postgres_server.served(postgres_programs) as server:
         yield server
 

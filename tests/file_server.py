@@ -13,7 +13,6 @@ Reply = tuple[int, Mapping[str, str], bytes]
 
 
 def invented(size: int, seed: str = "") -> bytes:
-    """Return bytes of a file, of which no two parts are equal."""
     count = -(-size // 32)
     return b"".join(sha256(f"{seed}{number}".encode()).digest() for number in range(count))[:size]
 
@@ -136,7 +135,6 @@ class FileServer(ThreadingHTTPServer):
 
 @contextmanager
 def file_server() -> Iterator[FileServer]:
-    """Serve until the end."""
     with FileServer() as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

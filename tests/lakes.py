@@ -25,7 +25,6 @@ ODD = (
 
 
 def lake_of(warehouse: Path, folder: Path) -> Path:
-    """Write a lake."""
     write_lake(folder, [warehouse], Silent())
     return folder
 
@@ -49,5 +48,4 @@ def with_odd_texts(sample: Path, path: Path) -> Path:
 
 
 def differences(found: tuple[Checked, ...]) -> list[str]:
-    """List what differs."""
     return [one.difference for one in found if one.difference]

@@ -90,9 +90,9 @@ PHASES = {
     "save": {
         "open": "talkhouse.schema.warehouse:connect",
         "score": "talkhouse.scores.score:score_examples",
-        "save": "talkhouse.scores.saved.runs:private_folder",
-        "examples": "talkhouse.scores.saved.runs:_save_examples",
-        "move": "talkhouse.scores.saved.runs:move_into_place",
+        "save": "talkhouse.scores.saved_runs:private_folder",
+        "examples": "talkhouse.scores.saved_runs:_save_examples",
+        "move": "talkhouse.scores.saved_runs:move_into_place",
         "clear": "shutil:rmtree",
     },
     "superset": {
@@ -185,7 +185,6 @@ class Both:
 
 
 def hit(trace: Path) -> str | None:
-    """Tell in which phase the signal was sent; None where the process ended before."""
     lines = trace.read_text().splitlines()
     if _SENT not in lines:
         return None

@@ -26,12 +26,7 @@ NOBODY = 65534
 """The user who runs the server where root runs the tests: it refuses to be run by root."""
 
 # Committed rows outlast a crash of the server, though not of the machine.
-_SETTINGS = {
-    "listen_addresses": "",
-    "fsync": "off",
-    "shared_buffers": "64MB",
-    "max_connections": "50",
-}
+_SETTINGS = {"listen_addresses": "", "fsync": "off", "shared_buffers": "64MB", "max_connections": "50"}
 
 
 def programs() -> list[Path]:
@@ -141,7 +136,6 @@ if os.geteuid() == 0:
 
 @contextmanager
 def served(bin_folder: Path) -> Iterator[Server]:
-    """Run a server, and remove all that it has made."""
     # Not a folder of pytest's: only root may look into those, and the path of a socket has 107 bytes at most.
     with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp") as name:
         if os.geteuid() == 0:

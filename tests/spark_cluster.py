@@ -18,7 +18,6 @@ _WAIT = 120
 
 
 def java() -> str:
-    """Return the program that runs Spark; skip the test where there is none."""
     found = shutil.which("java")
     if not found:
         pytest.skip("install Java (on Debian: apt-get install openjdk-17-jre-headless)")
@@ -26,7 +25,6 @@ def java() -> str:
 
 
 def _home() -> Path:
-    """Return the folder of PySpark, which has Spark's jars."""
     import pyspark
 
     return Path(pyspark.__file__).parent
@@ -109,7 +107,6 @@ class Cluster:
 
 @contextmanager
 def running(folder: Path, workers: int = 2) -> Iterator[Cluster]:
-    """Run a cluster; its logs and temporary files are in a folder."""
     cluster = Cluster(folder)
     try:
         cluster.add_workers(workers)

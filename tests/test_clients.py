@@ -32,7 +32,6 @@ def in_duckdb(version: str) -> list[str]:
 
 
 def attach(path: Path) -> str:
-    """Return the statement that attaches a file as ``w``."""
     return f"attach '{path}' as w (read_only)"
 
 
@@ -45,20 +44,17 @@ def answers(program: Sequence[str], statements: Sequence[str], *file: Path) -> l
 
 @pytest.fixture(scope="module")
 def views(opened: duckdb.DuckDBPyConnection) -> list[str]:
-    """Every view as SQL writes it."""
     rows = opened.execute("select format('{}.\"{}\"', schema_name, view_name) from duckdb_views() where not internal")
     return [name for (name,) in rows.fetchall()]
 
 
 @pytest.fixture(scope="module")
 def queries(views: list[str]) -> list[str]:
-    """A query for every view, and all recipes."""
     return [f"from {view}" for view in views] + blocks(RECIPES, "sql")
 
 
 @pytest.fixture(scope="module")
 def expected(queries: list[str], filled: Path) -> dict[str, str]:
-    """What our DuckDB answers to each of the queries."""
     return dict(zip(queries, answers([sys.executable], queries, filled), strict=True))
 
 
@@ -83,13 +79,11 @@ def test_its_views_need_no_use_from_1_4_4_on(
 
 
 def sections() -> dict[str, str]:
-    """Return the parts of the page that have commands, by their titles."""
     parts = (part.partition("\n") for part in CLIENTS.split("\n## ")[1:])
     return {title: text for title, _, text in parts if blocks(text, "sh")}
 
 
 def programs(text: str) -> dict[str, str]:
-    """Return the programs of a part, by the names of their files."""
     return dict(re.findall(r"`(\w+\.\w+)`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
 

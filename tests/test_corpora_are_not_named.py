@@ -34,7 +34,6 @@ MOST_LINES = 664
 
 
 def named(folder: str) -> dict[Path, list[str]]:
-    """Return by file the lines that name a corpus, outside of the folders of corpora."""
     found = {}
     for path in sorted((ROOT / folder).rglob("*")):
         if not path.is_file() or path.suffix in (".pyc", ".png", ".parquet") or FOLDERS & {*path.parents}:

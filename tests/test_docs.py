@@ -39,7 +39,6 @@ OTHERS = ("uv run pytest", "uv run ruff", "uv run mypy", "uv tool install", "uv 
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """Return the code blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
@@ -121,7 +120,6 @@ def test_the_readme_shows_what_its_commands_print(folder: Path, regen: bool) -> 
 
 
 def listing() -> str:
-    """Write the table of corpora."""
     lines = ["| corpus | what | task views |", "|---|---|---|"]
     tasks = catalogue().examples
     for corpus in corpora().values():

@@ -7,8 +7,6 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 TOP = ("schema", "migrations", "queries", "ingest")
 """Rooms whose folders lie at the top of the repository; in ``talkhouse/`` are links to them."""
@@ -67,7 +65,6 @@ def paths() -> Iterator[Path]:
 
 
 def name_of(path: Path) -> str:
-    """Return the name that a module is imported by."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts if parts[0] == "talkhouse" else ("talkhouse", *parts)).removesuffix(".__init__")
 
@@ -80,7 +77,6 @@ def room(module: str) -> str:
 
 @cache
 def imported(path: Path) -> frozenset[str]:
-    """Name the modules that a file imports, wherever in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -143,19 +139,3 @@ def test_modules_import_each_other_in_no_circle() -> None:
         for name, path in MODULES.items()
     }
     assert list(TopologicalSorter(graph).static_order())
-
-
-ORDERS = {"talkhouse.scores": ("tasks", "predictions", "", "saved")}
-"""The folders of a room, each of which may import those before it; empty for the modules beside them."""
-
-
-@pytest.mark.parametrize("above", ORDERS)
-def test_folders_of_a_room_import_only_those_before_them(above: str) -> None:
-    def place(module: str) -> int:
-        first, _, rest = module.removeprefix(f"{above}.").partition(".")
-        return ORDERS[above].index(first if rest or first in ORDERS[above] else "")
-
-    for module, path in MODULES.items():
-        if module.startswith(f"{above}."):
-            names = {name for name in imported(path) if name in MODULES and name.startswith(f"{above}.")}
-            assert {name for name in names if place(name) > place(module)} == set(), module

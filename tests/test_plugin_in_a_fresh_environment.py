@@ -30,7 +30,6 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel of Talkhouse, and nothing of this repository."""
     folder = tmp_path_factory.mktemp("fresh")
     outside.run(["uv", "build", "--quiet", "--out-dir", str(folder / "dist"), str(ROOT)], folder)
     (wheel,) = (folder / "dist").glob("*.whl")

@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from tests.postgres_server import SUPERUSER, WITH_PASSWORD, Database, Server
+from tests.postgres_server import SUPERUSER, WITH_PASSWORD, Database
 
 
 def test_a_database_is_empty_and_belongs_to_a_role_without_rights(postgres: Database) -> None:
@@ -24,16 +24,3 @@ def test_a_role_may_need_its_password(postgres: Database) -> None:
             psycopg.connect(postgres.url("guarded", "a b/c")).close()
         finally:
             con.execute("drop role guarded")
-
-
-@pytest.mark.slow
-def test_a_server_of_its_own_can_crash_and_come_back(own_postgres_server: Server) -> None:
-    with own_postgres_server.database() as database:
-        with database.connect() as con:
-            con.execute("create table kept (x integer)")
-            own_postgres_server.stop("immediate")
-            with pytest.raises(psycopg.OperationalError):
-                con.execute("select 1")
-        own_postgres_server.start()
-        with database.connect() as con:
-            assert con.execute("select count(*) from kept").fetchall() == [(0,)]

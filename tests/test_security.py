@@ -8,24 +8,17 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 ATTACKERS = (
-    "another user of the machine",
-    "a website in the browser",
-    "another role in the database",
-    "whoever made a file",
-    "whoever can write the folder",
-    "a server",
-    "whoever writes SQL",
-)
+    "another user of the machine", "a website in the browser", "another role in the database", "whoever made a file",
+    "whoever can write the folder", "a server", "whoever writes SQL",
+)  # fmt: skip
 
 
 def rows() -> list[list[str]]:
-    """Return the cells of the table's rows."""
     lines = [line for line in PAGE.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
 def functions_of(path: Path) -> set[str]:
-    """Return the names of the test functions of a file."""
     return {one.name for one in ast.walk(ast.parse(path.read_bytes())) if isinstance(one, ast.FunctionDef)}
 
 

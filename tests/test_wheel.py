@@ -30,7 +30,6 @@ def test_what_is_shipped_is_made_by_the_locked_versions() -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel as a release is: by way of the source distribution."""
     folder = tmp_path_factory.mktemp("dist")
     outside.run(["uv", "build", "--quiet", "--out-dir", str(folder)], ROOT)
     (path,) = folder.glob("*.whl")

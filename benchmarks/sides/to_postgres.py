@@ -18,11 +18,11 @@ import psycopg
 
 import talkhouse
 from benchmarks.sides.clock import Times, timed
+from talkhouse.ingest.progress import Silent
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import publish
 from talkhouse.warehouse.opened import Warehouse
 from tests import postgres_server
-from tests.talkhouse.postgres.conftest import Quiet
 
 _PREFIX = "benchmark_"
 _CHUNK = 1_000_000
@@ -49,7 +49,7 @@ def publish_tables(path: Path, url: str) -> Times:
     """Publish the tables as the command does."""
     with talkhouse.open(path) as con:
         options = Options(prefix=_PREFIX, without_views=True)
-        return timed(publish, Warehouse(con), url, options, Quiet())
+        return timed(publish, Warehouse(con), url, options, Silent())
 
 
 def dump(path: Path, folder: Path, url: str) -> None:

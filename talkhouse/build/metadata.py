@@ -20,7 +20,7 @@ from talkhouse.schema.errors import RegistryError, closest
 from talkhouse.schema.sql import insert, literal
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.settings import version
-from talkhouse.warehouse.source_files import SourceFile, source_files
+from talkhouse.warehouse.readers import StoredFile, source_files
 
 _MADE_ANEW = {"main.examples", "meta.loads", "meta.rules", "meta.checks", "meta.exceptions", "meta.query_files"}
 
@@ -197,7 +197,7 @@ class _Compared:
 
     declared: int
     missing: list[Source]
-    others: list[tuple[SourceFile, Source]]
+    others: list[tuple[StoredFile, Source]]
 
 
 def record_sources(con: duckdb.DuckDBPyConnection, corpora: Iterable[Corpus]) -> list[str]:
@@ -216,7 +216,7 @@ def record_sources(con: duckdb.DuckDBPyConnection, corpora: Iterable[Corpus]) ->
     return notes
 
 
-def _compare(sources: tuple[Source, ...], files: list[SourceFile]) -> _Compared:
+def _compare(sources: tuple[Source, ...], files: list[StoredFile]) -> _Compared:
     hashes = {file.sha256 for file in files}
     missing, others = [], []
     for source in sources:
@@ -230,7 +230,7 @@ def _compare(sources: tuple[Source, ...], files: list[SourceFile]) -> _Compared:
     return _Compared(len(sources), missing, others)
 
 
-def _is_unpacked(source: Source, files: list[SourceFile]) -> bool:
+def _is_unpacked(source: Source, files: list[StoredFile]) -> bool:
     return bool(source.holds) and all(any(file.is_at(path) for file in files) for path in source.holds)
 
 

@@ -20,7 +20,7 @@ from talkhouse.schema.errors import RegistryError, UsageError
 from talkhouse.warehouse import query_files
 from talkhouse.warehouse.query_files import brought_files
 from talkhouse.warehouse.readers import no_reader
-from talkhouse.warehouse.split_views import common_splits, split_views
+from talkhouse.warehouse.relations import common_splits, split_views
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import UsageError, WarehouseLocked
 from talkhouse.system import ctrl_c
 from talkhouse.system.atomic_output import output_errors
-from talkhouse.system.files import link_or_copy, sync
+from talkhouse.system.files import FOR_EVER, link_or_copy, locked, sync
 from talkhouse.system.folders import new_folder, target_of
-from talkhouse.system.locks import FOR_EVER, locked
 
 _THIS = os.O_NOFOLLOW | os.O_NONBLOCK
 """Not what a link leads to, and without waiting where there is a named pipe: in a folder that others share."""

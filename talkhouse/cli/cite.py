@@ -14,7 +14,7 @@ from talkhouse.settings import database
 from talkhouse.visible import escaped_json, visible
 
 if TYPE_CHECKING:
-    from talkhouse.query.cited import Cited
+    from talkhouse.query.manifest import Cited
 
 
 @options.command
@@ -56,7 +56,7 @@ def command(name: str, citation_format: CitationFormat, with_talkhouse: bool, db
 
 
 def _cited(name: str, path: Path) -> "Cited":
-    from talkhouse.query.cited import manifest_of, of_export, of_name
+    from talkhouse.query.manifest import manifest_of, of_export, of_name
     from talkhouse.warehouse.opened import opened
 
     described = manifest_of(name)

@@ -14,7 +14,7 @@ from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
-    from talkhouse.testing.contract import Result
+    from talkhouse.testing.contract import CheckResult
 
 _COLOURS = {"holds": "green", "can't tell": "dim", "fails": "bold red"}
 _WIDTH = 12
@@ -69,7 +69,7 @@ def command(corpus_id: str, folders: tuple[Path, ...], tests: Path | None, regen
         raise click.exceptions.Exit(1)
 
 
-def _print(check: str, runs: "list[Result]") -> None:
+def _print(check: str, runs: "list[CheckResult]") -> None:
     """Print one line for a check, and what is to be said of each case that does not hold."""
     outcomes = {run.outcome for run in runs}
     worst = next(outcome for outcome in reversed(_COLOURS) if outcome in outcomes)
@@ -82,7 +82,7 @@ def _print(check: str, runs: "list[Result]") -> None:
                 print_hanging(styled(" " * _WIDTH), styled(visible(line), "dim" if run.outcome == "can't tell" else ""))
 
 
-def _print_summary(corpus_id: str, done: "list[Result]") -> None:
+def _print_summary(corpus_id: str, done: "list[CheckResult]") -> None:
     counts = Counter(str(result.outcome) for result in done)
     words = {"holds": "hold", "fails": "fail", "can't tell": "can't be told"}
     parts = [f"{counts[outcome]:,} {word}" for outcome, word in words.items() if counts[outcome]]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from talkhouse.query.export import Exported
     from talkhouse.query.pseudonyms import AboutPseudonyms
     from talkhouse.query.selection import Filters
-    from talkhouse.query.terms import Part
+    from talkhouse.query.terms import LicencePart
     from talkhouse.schema.guard import Settings
 
 
@@ -394,7 +394,7 @@ def _show_pseudonyms(said: "AboutPseudonyms") -> None:
     output.print(f"  pseudonyms by the key {said['key']}: {escape(visible(said['remark']))}", soft_wrap=True)
 
 
-def _show_licences(corpora: Sequence[dict[str, Any]], parts: "Sequence[Part]") -> None:
+def _show_licences(corpora: Sequence[dict[str, Any]], parts: "Sequence[LicencePart]") -> None:
     for corpus in corpora:
         note = not_published(corpus)
         tag = f", {note}" if note else ""

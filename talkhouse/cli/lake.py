@@ -18,7 +18,7 @@ from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.lake.write_lake import LakeResult
-    from talkhouse.translation.translated import LeftOut
+    from talkhouse.translation.translated import LeftOutView
 
 
 @options.command
@@ -150,7 +150,7 @@ def _print_sql(lake: Path, view: str | None, location: str | None) -> None:
     print(visible(text, lines=True) if sys.stdout.isatty() else text, end="")
 
 
-def _left_out_lines(views: "Sequence[LeftOut]") -> list[str]:
+def _left_out_lines(views: "Sequence[LeftOutView]") -> list[str]:
     from talkhouse.translation.translate import left_out_lines
 
     return [f"left out: {line}" for line in left_out_lines(views)]

@@ -9,7 +9,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import escape, output, print_table
-from talkhouse.overlap.request import LEAST_THRESHOLD, VERDICTS, Request, Unit, share
+from talkhouse.overlap.request import LEAST_THRESHOLD, VERDICTS, OverlapRequest, Unit, share
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
@@ -84,7 +84,7 @@ def command(
     from talkhouse.system.memory import MemoryLimit
     from talkhouse.warehouse.opened import opened
 
-    request = Request(
+    request = OverlapRequest(
         against,
         share("--threshold", threshold, LEAST_THRESHOLD),
         share("--contains", contains, None),

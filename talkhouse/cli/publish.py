@@ -22,8 +22,7 @@ from talkhouse.visible import visible, visible_json
 if TYPE_CHECKING:
     from talkhouse.postgres.column_types import Proof
     from talkhouse.postgres.plan import PublicationPlan
-    from talkhouse.postgres.publish import PublicationResult
-    from talkhouse.postgres.verify import Verified
+    from talkhouse.postgres.publish import PublicationResult, Verified
     from talkhouse.warehouse.opened import Warehouse
 
 
@@ -117,7 +116,7 @@ def command(
     try:
         from talkhouse.postgres.plan import Options
         from talkhouse.postgres.publish import publish
-        from talkhouse.postgres.verify import verify as compare
+        from talkhouse.postgres.publish import verify as compare
     except ImportError as error:
         raise UsageError("this needs a driver for PostgreSQL; type: pip install 'talkhouse[postgres]'") from error
 

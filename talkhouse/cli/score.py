@@ -14,14 +14,14 @@ from talkhouse.cli.terminal.console import escape, output, warn
 from talkhouse.ingest.files.limits import parse
 from talkhouse.overlap.request import DROPPED
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.tasks.options import AUTO, TABLE, Baseline, Otherwise, layout_names
+from talkhouse.scores.options import AUTO, TABLE, Baseline, Otherwise, layout_names
 from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.scores.score import Scored
-    from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
-    from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
+    from talkhouse.scores.task import ScoredTask, ScoreRequest
+    from talkhouse.scores.workspace import ScoringWorkspace
 
 
 @options.command
@@ -122,11 +122,11 @@ def command(
         talkhouse score mpchat.next_response_prediction scores.npy --split test --json
         talkhouse score delidata.probing_target --template empty.csv
     """
-    from talkhouse.scores.predictions.prediction_files import MEMORY
-    from talkhouse.scores.saved.runs import check_run
+    from talkhouse.scores.prediction_files import MEMORY
+    from talkhouse.scores.saved_runs import check_run
     from talkhouse.scores.score import printed, score
-    from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
-    from talkhouse.scores.tasks.task import ScoreRequest, task
+    from talkhouse.scores.task import ScoreRequest, task
+    from talkhouse.scores.workspace import ScoringWorkspace
     from talkhouse.system.memory import in_little_memory
     from talkhouse.warehouse.opened import opened
 
@@ -173,7 +173,7 @@ def command(
             _write_template(workspace, wanted, request, template, how)
             return
         if examples is not None:
-            from talkhouse.query.rows_file import check_output
+            from talkhouse.query.export import check_output
 
             check_output(con, examples, force=force)
         scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold))
@@ -196,9 +196,9 @@ def command(
 def _write_template(
     workspace: "ScoringWorkspace", wanted: "ScoredTask", request: "ScoreRequest", path: Path, how: Mapping[str, bool]
 ) -> None:
-    from talkhouse.query.rows_file import write_rows
-    from talkhouse.scores.predictions.baselines import template
-    from talkhouse.scores.tasks.examples import choose_all, create_examples
+    from talkhouse.query.export import write_rows
+    from talkhouse.scores.examples import choose_all, create_examples
+    from talkhouse.scores.predictions import template
 
     con = workspace.con
     asked = {"split": request.split, "release": request.release, "where": request.where}
@@ -208,8 +208,8 @@ def _write_template(
 
 
 def _write_examples(workspace: "ScoringWorkspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
-    from talkhouse.query.rows_file import write_rows
-    from talkhouse.scores.each_example import examples_query
+    from talkhouse.query.export import write_rows
+    from talkhouse.scores.metrics import examples_query
 
     query = examples_query(workspace, scored.task, scored.turns[0].scored)
     rows = write_rows(workspace.con, query, path, **how)
@@ -217,6 +217,6 @@ def _write_examples(workspace: "ScoringWorkspace", scored: "Scored", path: Path,
 
 
 def _save(workspace: "ScoringWorkspace", scored: "Scored", run: str, warehouse: Path) -> None:
-    from talkhouse.scores.saved.runs import save
+    from talkhouse.scores.saved_runs import save
 
     click.echo(f"saved in {visible(str(save(workspace, scored, run, warehouse)))}", err=True)

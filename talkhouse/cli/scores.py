@@ -14,8 +14,8 @@ from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
+    from talkhouse.scores.comparison import Comparison
     from talkhouse.scores.metrics import ScoreMetric
-    from talkhouse.scores.saved.comparison import Comparison
     from talkhouse.scores.score import Scored
 
 
@@ -42,7 +42,7 @@ def command(name: str | None, compare: tuple[str, str] | None, db: Path | None, 
             raise UsageError("two runs are of one task", found=f"the task {name} too", next_step="leave the task out")
         _compare(compare, db=db, as_json=as_json)
         return
-    from talkhouse.scores.saved.runs import comparable, saved
+    from talkhouse.scores.saved_runs import comparable, saved
 
     runs = saved(database(db), name)
     if as_json:
@@ -55,7 +55,7 @@ def command(name: str | None, compare: tuple[str, str] | None, db: Path | None, 
 
 
 def _compare(names: tuple[str, str], *, db: Path | None, as_json: bool) -> None:
-    from talkhouse.scores.saved.comparison import compare
+    from talkhouse.scores.comparison import compare
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db)) as warehouse:

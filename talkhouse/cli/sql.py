@@ -78,8 +78,8 @@ def command(
         talkhouse sql "from main.turns" --limit 20 --timeout 10
         talkhouse sql "from main.turns join 'mine.csv' using (dialogue_id)" --unsafe
     """
+    from talkhouse.system.interrupt import run_apart
     from talkhouse.system.memory import MemoryLimit
-    from talkhouse.system.own_process import run_apart
 
     if timeout is not None and isnan(timeout):
         raise UsageError("--timeout is not a number of seconds", found="nan")
@@ -115,7 +115,7 @@ def _run(
     """Run the query and write its rows."""
     from talkhouse.overlap.overlap_file import attachable, detach_unless_fitting
     from talkhouse.query import sandbox
-    from talkhouse.query.run_query import run_query
+    from talkhouse.query.sandbox import run_query
     from talkhouse.schema.sql import identifier
     from talkhouse.system.memory import capped
     from talkhouse.warehouse.opened import opened

@@ -15,9 +15,17 @@ from talkhouse.dashboard.tables import OPEN, counted, table_html
 from talkhouse.dashboard.text import html, linked, marked, plain, tag
 from talkhouse.dashboard.warehouse import Version, Warehouse
 from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, open_overlap, path_for
-from talkhouse.overlap.read import OverlapSummary, read_from, sentences
+from talkhouse.overlap.read import (
+    OverlapSummary,
+    Spans,
+    TextPair,
+    read_from,
+    sentences,
+    shingle_of,
+    with_both_texts,
+    worst_matches,
+)
 from talkhouse.overlap.request import VERDICTS, Unit
-from talkhouse.overlap.worst import Pair, Spans, shingle_of, with_texts, worst_matches
 from talkhouse.schema import warehouse as files
 from talkhouse.schema.sql import dicts, literal
 from talkhouse.visible import visible
@@ -180,7 +188,7 @@ def _draw(opened: Warehouse, file: _File, places: Sequence[Mapping[str, Any]], v
     kinds = {f"{kind}, {row[kind]:,}": kind for kind in KINDS[1:] if row[kind]}
     with columns[1]:
         kind = st.selectbox("Kind", list(kinds), index=None, key="overlap_kind", bind="query-params", placeholder="All")
-    _draw_matches(opened, Pair(unit, row["place"], other_unit, row["other_place"]), kinds.get(kind or ""))
+    _draw_matches(opened, TextPair(unit, row["place"], other_unit, row["other_place"]), kinds.get(kind or ""))
 
 
 def _how_bad(row: Mapping[str, Any], against: Sequence[str]) -> tuple[Any, ...]:
@@ -257,13 +265,13 @@ def _tile(row: Mapping[str, Any] | None) -> str:
     )
 
 
-def _draw_matches(opened: Warehouse, pair: Pair, kind: str | None) -> None:
+def _draw_matches(opened: Warehouse, pair: TextPair, kind: str | None) -> None:
     """Draw the worst matches of two places, both texts of each beside the other."""
     path = path_for(opened.version.path)
     with warehouse.beside(path, open_overlap) as con:
         matches = worst_matches(con, pair, _MATCHES, kind)
     with opened.connection() as con:
-        shown = [_match_html(con, pair, match) for match in with_texts(con, pair, matches)]
+        shown = [_match_html(con, pair, match) for match in with_both_texts(con, pair, matches)]
     st.html(f'{_STYLE}<div class="pairs">{"".join(shown)}</div>')
     where = "\n    and ".join(f"{name} = {literal(value)}" for name, value in pair._asdict().items())
     order = "order by kind, similarity desc, words desc"
@@ -271,7 +279,7 @@ def _draw_matches(opened: Warehouse, pair: Pair, kind: str | None) -> None:
     st.link_button("All of them in SQL", links.sql(query), icon=":material/database:")
 
 
-def _match_html(con: duckdb.DuckDBPyConnection, pair: Pair, match: Mapping[str, Any]) -> str:
+def _match_html(con: duckdb.DuckDBPyConnection, pair: TextPair, match: Mapping[str, Any]) -> str:
     share = f", {match['shared']:,} of {match['total']:,}" if match["kind"] in _COUNTED else ""
     of = _COUNTED.get(match["kind"], "").format(shingle_of(pair.unit))
     sides = "".join(

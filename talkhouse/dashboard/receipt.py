@@ -15,7 +15,7 @@ from talkhouse.dashboard import errors, links
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import Warehouse
-from talkhouse.query.sources import key_of, owner, rows_behind
+from talkhouse.query.composition import key_of, owner, rows_behind
 from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.schema.sql import literal
 from talkhouse.visible import visible

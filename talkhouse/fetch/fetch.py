@@ -14,11 +14,10 @@ from talkhouse.fetch.places import Fetched, Places, is_open_to_changes, read_rec
 from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.ingest.progress import Progress
 from talkhouse.schema.errors import FetchFailed, UsageError
-from talkhouse.system.atomic_output import Messages, atomic_file, output_errors
-from talkhouse.system.files import sync
-from talkhouse.system.locks import Taken, locked
+from talkhouse.system.atomic_output import OutputMessages, atomic_file, output_errors
+from talkhouse.system.files import Taken, locked, sync
 
-_MESSAGES = Messages(
+_MESSAGES = OutputMessages(
     "there is no room for the file; the part already fetched is kept",
     "make room, or name a folder on another disk with --data, and run the same command again",
     "the file can't be read or written",

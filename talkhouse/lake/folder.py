@@ -18,13 +18,13 @@ from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeManifest
 from talkhouse.schema.errors import LakeDamaged, NotALake, UsageError
 from talkhouse.system import ctrl_c
-from talkhouse.system.atomic_output import Messages, output_errors, private_folder_at
+from talkhouse.system.atomic_output import OutputMessages, output_errors, private_folder_at
 from talkhouse.system.files import sync
 
 _PRIVATE = f".{lake_manifest.NAME}.part"
 """The private folder; with an ending, the file of its lock."""
 
-_MESSAGES = Messages(
+_MESSAGES = OutputMessages(
     "there is no room for the lake; the one that was there is unchanged",
     "make room, or name a folder on another disk",
     "the lake can't be written",
@@ -157,12 +157,13 @@ def acquire(lake: Path) -> Iterator[LakeWorkspace]:
 
 
 def start(workspace: LakeWorkspace) -> None:
-    """Begin the new snapshot, with its marker."""
-    mark_snapshot(workspace.snapshot, workspace.state.snapshots.lake_id)
+    """Begin the new snapshot by writing its marker, before anything else."""
+    marker = _Marker(1, workspace.state.snapshots.lake_id, workspace.snapshot.name)
+    documents.write({_MARKER: msgspec.json.encode(marker) + b"\n"}, workspace.snapshot)
 
 
 def publish(workspace: LakeWorkspace, new: LakeManifest, check_complete: Callable[[], None]) -> None:
-    """Put the new snapshot in its place and rename the manifest, which readers see at once and whole.
+    """Move the new snapshot into place and rename the manifest, which readers see at once and whole.
 
     The snapshot that was current stays for those who still read it; older ones go.
     """
@@ -194,7 +195,6 @@ def _before(state: LakeState) -> int:
 
 
 def _remove_older(workspace: LakeWorkspace, number: int) -> None:
-    """Remove the lake's own snapshots with lower numbers than this."""
     for own in workspace.state.snapshots.own:
         if own < number and remove_snapshot(Inside(workspace.lake, _name_of(own))):
             workspace.left.add(_name_of(own))
@@ -238,18 +238,11 @@ def find_snapshots(lake: Path, current: LakeManifest | None) -> Snapshots:
 
 
 def _name_of(number: int) -> str:
-    """Return the name of a snapshot."""
     return f"{_LIKE}{number}"
 
 
 def _number_of(current: LakeManifest) -> int:
-    """Return the number of the snapshot that a manifest is about."""
     return int(current.snapshot.removeprefix(_LIKE))
-
-
-def mark_snapshot(snapshot: Inside, lake_id: str) -> None:
-    """Write the marker of a new snapshot, before anything else."""
-    documents.write({_MARKER: msgspec.json.encode(_Marker(1, lake_id, snapshot.name)) + b"\n"}, snapshot)
 
 
 def _marker(snapshot: Inside) -> _Marker | bool:
@@ -314,6 +307,5 @@ def _names(snapshot: Inside) -> list[str]:
 
 
 def _above(path: str) -> list[str]:
-    """Return the folders in which a path lies."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[: end + 1]) for end in range(len(parts))]

@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version as installed
@@ -10,23 +11,199 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
+from duckdb_engine import Dialect
 from pyarrow import parquet
 from pyarrow.lib import RecordBatch, field, schema
 from sqlalchemy import Table
-from sqlalchemy import Table as Declared
 
+from talkhouse import migrations
 from talkhouse.ingest.progress import Progress
-from talkhouse.lake.warehouses import SHARED, Warehouses
+from talkhouse.lake_format.documents import Columns, check_columns, columns_of_all, mismatch
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeColumn, LakeFile, LakeManifest, is_whole, sha256
-from talkhouse.query.expressions import Column as Expression
-from talkhouse.query.row_stream import OnRows, Rows, row_groups
+from talkhouse.queries.catalogue import Catalogue
+from talkhouse.query.expressions import QueryColumn
+from talkhouse.query.row_stream import OnRows, QueryRows, row_groups
+from talkhouse.query.writers import arrow_errors
 from talkhouse.schema import warehouse
-from talkhouse.schema.sql import quoted
-from talkhouse.schema.tables import metadata, qualified
+from talkhouse.schema.errors import UsageError, closest
+from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
+from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.system.memory import in_little_memory
-from talkhouse.warehouse.relations import columns_of
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import SplitView, columns_of
 from talkhouse.warehouse.row_sets import row_set
+
+SHARED = "shared"
+"""What stands in place of a corpus for rows that belong to none."""
+
+
+@dataclass(frozen=True)
+class Warehouses:
+    """All of them, by one connection."""
+
+    con: duckdb.DuckDBPyConnection
+    all: tuple[Warehouse, ...]
+    corpora: tuple[str, ...]
+    """The corpora that go into the lake."""
+
+    @property
+    def catalogue(self) -> str:
+        """SHA-256 over the SQL of the views, which all of them have alike."""
+        return str(self.all[0].build["catalogue_hash"])
+
+    @property
+    def split_views(self) -> Mapping[str, SplitView]:
+        """The views of one split that any of them has, by their full names."""
+        return {name: view for one in self.all for name, view in one.split_views.items()}
+
+    def rows(self, table: Table, corpus: str) -> str:
+        """Return the query of the rows of a corpus in a table, or of those of none, in no order."""
+        if corpus != SHARED:
+            (owner,) = (one for one in self.all if corpus in one.corpus_ids)
+            return f"{_select(owner, table)} where {_belongs(table, corpus)}"
+        selects = [f"{_select(one, table)} where {_belongs_to_none(table, one)}" for one in self.all]
+        return selects[0] if len(selects) == 1 else _joined(table, selects)
+
+    def path(self, corpus: str) -> Path:
+        """Return the warehouse of a corpus, or the first."""
+        return next((one.path for one in self.all if corpus in one.corpus_ids), self.all[0].path)
+
+
+@contextmanager
+def attached(paths: Sequence[Path], only: Sequence[str], settings: Settings = NO_SETTINGS) -> Iterator[Warehouses]:
+    """Open warehouses side by side, for their corpora or ``only`` for some; ``settings`` are made before all others.
+
+    Raises what ``open_warehouse`` raises; UsageError for a corpus that none of them has, or several.
+    """
+    with duckdb.connect() as con:
+        databases = {f"warehouse_{index}": path for index, path in enumerate(paths)}
+        for database, path in databases.items():
+            warehouse.open_warehouse(path, migrations.head()).close()  # says what is wrong with it
+            con.execute(f"attach {literal(str(path))} as {database} (read_only)")
+        guard(con, settings)
+        for database, path in databases.items():
+            check_tables(con, database, path)
+        # In whatever order they were named; their corpora have names, which become those of folders.
+        opened = [Warehouse(con, database) for database in databases]
+        found = tuple(sorted(opened, key=lambda one: one.corpus_ids))
+        con.execute(f"use {found[0].database}")
+        warehouses = Warehouses(con, found, _wanted(found, only))
+        if len(found) > 1:
+            _check_shared(warehouses)
+        yield warehouses
+
+
+def _check_shared(warehouses: Warehouses) -> None:
+    """Raise UsageError where warehouses have different rows of no corpus under one key."""
+    for table in metadata.tables.values():
+        grain = ", ".join(quoted(column) for column in table.info["grain"])
+        rows = warehouses.rows(table, SHARED)
+        twice = dicts(warehouses.con.execute(f"select {grain} from ({rows}) group by all having count(*) > 1 limit 1"))
+        if twice:
+            raise UsageError(
+                f"the warehouses disagree on a row of {qualified(table)}",
+                found=", ".join(f"{column} = {value}" for column, value in twice[0].items()),
+                next_step="build them with one version of Talkhouse: talkhouse build",
+            )
+
+
+def _wanted(found: Sequence[Warehouse], only: Sequence[str]) -> tuple[str, ...]:
+    counts = Counter(corpus for one in found for corpus in one.corpus_ids)
+    if twice := sorted(corpus for corpus, count in counts.items() if count > 1):
+        raise UsageError(
+            f"the corpus {twice[0]} is in two of the warehouses",
+            found=", ".join(str(one.path) for one in found if twice[0] in one.corpus_ids),
+            next_step="name warehouses of different corpora",
+        )
+    for corpus in only:
+        if corpus not in counts:
+            raise UsageError(
+                f"no corpus '{corpus}' to write",
+                expected=f"one of: {', '.join(closest(corpus, counts))}",
+                next_step="see what is in the warehouse with: talkhouse status",
+            )
+    return tuple(sorted(set(only) or counts))
+
+
+def _select(one: Warehouse, table: Table) -> str:
+    columns = ", ".join(quoted(column.name) for column in table.columns)
+    return f"select {columns} from {one.database}.{qualified(table)}"
+
+
+def _belongs(table: Table, corpus: str) -> str:
+    """Write the condition of the rows of a corpus, also where they belong to the build and name it."""
+    if table.info["owner"]:
+        return owned_by(table, corpus)
+    return f"corpus_id = {literal(corpus)}" if "corpus_id" in table.columns else "false"
+
+
+def _belongs_to_none(table: Table, one: Warehouse) -> str:
+    return " and ".join(f"({_belongs(table, corpus)}) is not true" for corpus in one.corpus_ids) or "true"
+
+
+_NUMBERED = {"meta.loads": ("load_id", 1), "meta.findings": ("finding_index", 0)}
+"""Tables whose rows each build numbers for itself: the column, and its first number."""
+
+
+def _joined(table: Table, selects: Sequence[str]) -> str:
+    """Return the query of the rows of no corpus in several warehouses: each of them once.
+
+    Builds are numbered anew, in the order in which they began, and what a check has found and cost is added up.
+    """
+    union, name = " union ".join(f"({select})" for select in selects), qualified(table)
+    if name == "meta.checks":
+        # Sorted, since DuckDB adds numbers up in any order and the sum differs in a digit.
+        return (
+            "select check_name, severity, condition, sum(offending)::bigint as offending, "
+            f"list_sum(list(milliseconds order by milliseconds)) as milliseconds from ({union}) group by all"
+        )
+    if name not in _NUMBERED:
+        return union
+    column, first = _NUMBERED[name]
+    others = ", ".join(quoted(one.name) for one in table.columns if one.name != column)
+    return (
+        f"select * replace ((row_number() over (order by {others}) + {first - 1})::integer as {column}) "
+        f"from (select distinct on ({others}) * from ({union}) order by {column})"
+    )
+
+
+_VIEWS = "select schema_name || '.' || view_name from duckdb_views() where database_name = ? and not internal"
+
+
+def check_tables(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> None:
+    """Raise SchemaMismatch for a warehouse with a table less than are declared, or one with other columns.
+
+    Tables that somebody has added are none of the lake's.
+    """
+    check_columns(declared_columns(con), columns_of_all(con, database), path)
+
+
+def declared_columns(con: duckdb.DuckDBPyConnection) -> Columns:
+    """Describe the tables as they are declared, with the types as DuckDB calls them."""
+    dialect = Dialect()
+    columns = [(qualified(table), column) for table in metadata.tables.values() for column in table.columns]
+    # A text is declared with its compression, which is no part of the type.
+    types = [str(column.type.compile(dialect)).partition(" USING ")[0] for _, column in columns]
+    distinct = sorted({*types})
+    query = f"select {', '.join(f'typeof(null::{type_})' for type_ in distinct)}"
+    (names,) = con.execute(query).fetchall()
+    called = dict(zip(distinct, names, strict=True))
+    declared: dict[str, dict[str, str]] = {name: {} for name, _ in columns}
+    for (name, column), type_ in zip(columns, types, strict=True):
+        declared[name][column.name] = called[type_]
+    return declared
+
+
+def check_views(warehouse: Warehouse, catalogue: Catalogue) -> None:
+    """Raise SchemaMismatch for a warehouse with a view more or less than the catalogue, with those of single splits."""
+    there = {name for (name,) in warehouse.con.execute(_VIEWS, [warehouse.database]).fetchall()}
+    written = {view.full_name for view in catalogue.views}
+    if missing := sorted(written - there):
+        raise mismatch("a view is missing", warehouse.path, missing[0], "")
+    if others := sorted(there - written - warehouse.split_views.keys()):
+        raise mismatch("there is a view that the catalogue does not have", warehouse.path, "", others[0])
 
 
 class CorpusRows(NamedTuple):
@@ -66,7 +243,7 @@ class PlannedCorpus:
 class PlannedTable:
     """A table with the parts that have rows, or else one without."""
 
-    table: Declared
+    table: Table
     columns: tuple[LakeColumn, ...]
     parts: tuple[PlannedCorpus, ...]
 
@@ -86,7 +263,7 @@ def make_plan(warehouses: Warehouses, lake: Path, current: LakeManifest | None, 
 
 
 def _plan(
-    warehouses: Warehouses, table: Declared, lake: Path, current: LakeManifest | None, progress: Progress
+    warehouses: Warehouses, table: Table, lake: Path, current: LakeManifest | None, progress: Progress
 ) -> PlannedTable:
     columns = _columns(warehouses, table)
     contents = []
@@ -99,7 +276,7 @@ def _plan(
     return PlannedTable(table, columns, tuple(_compare(rows, lake, current) for rows in with_rows))
 
 
-def _columns(warehouses: Warehouses, table: Declared) -> tuple[LakeColumn, ...]:
+def _columns(warehouses: Warehouses, table: Table) -> tuple[LakeColumn, ...]:
     """Describe the columns of a table as it is declared, with DuckDB's types."""
     columns = columns_of(warehouses.con, table.schema or "main", table.name)
     types = {column["name"]: column["type"] for column in columns}
@@ -144,14 +321,10 @@ def folder_of(table: Table) -> str:
 def _content(
     con: duckdb.DuckDBPyConnection, table: Table, columns: tuple[LakeColumn, ...], corpus: str, query: str
 ) -> CorpusRows:
-    """Count and hash rows, whatever order they come in."""
     same = row_set(con, query)
-    state = f"{_LAYOUT} {_schema(table, columns)} {corpus} {same}"
+    described = f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
+    state = f"{_LAYOUT} {described} {corpus} {same}"
     return CorpusRows(table, columns, corpus, query, same.rows, hashlib.sha256(state.encode()).hexdigest()[:32])
-
-
-def _schema(table: Table, columns: tuple[LakeColumn, ...]) -> str:
-    return f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
 
 
 def write(
@@ -161,26 +334,15 @@ def write(
     order = ", ".join(f"{quoted(column)} asc nulls last" for column in rows.table.info["grain"])
 
     def work() -> list[int]:
-        stream = Rows(con, con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
-        with _query_errors():
-            types, batches = stream.batches(Expression.as_stored)
+        stream = QueryRows(con, con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
+        with arrow_errors("Parquet"):
+            types, batches = stream.batches(QueryColumn.as_stored)
             return _write(row_groups(batches), _declared(types, rows), snapshot.below(rows.folder), bytes_a_file)
 
     counts = in_little_memory(con, _MEMORY, work)
     return [
         _describe(f"{rows.folder}/{_name(index)}", rows.corpus, count, snapshot) for index, count in enumerate(counts)
     ]
-
-
-@contextmanager
-def _query_errors() -> Iterator[None]:
-    """Where a query fails halfway, Arrow raises DuckDB's message as an OSError without a number."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None:
-            raise duckdb.Error(str(error)) from error
-        raise
 
 
 def _write(groups: Iterator[Any], declared: Any, folder: Inside, bytes_a_file: int) -> list[int]:
@@ -214,14 +376,13 @@ def _declared(types: Any, rows: CorpusRows) -> Any:
 
 
 def keep(files: Iterable[LakeFile], lake: Path, snapshot: Inside) -> list[LakeFile]:
-    """Put files of the current snapshot into a new one, by a second name; return them with their new paths."""
-    return [_keep(file, lake, snapshot) for file in files]
-
-
-def _keep(file: LakeFile, lake: Path, snapshot: Inside) -> LakeFile:
-    inside = file.path.partition("/")[2]
-    Inside(lake).link(file.path, snapshot, inside)
-    return LakeFile(f"{snapshot.name}/{inside}", file.corpus, file.rows, file.bytes, file.sha256)
+    """Link files of the current snapshot into a new one, and return them with their new paths."""
+    kept = []
+    for file in files:
+        inside = file.path.partition("/")[2]
+        Inside(lake).link(file.path, snapshot, inside)
+        kept.append(LakeFile(f"{snapshot.name}/{inside}", file.corpus, file.rows, file.bytes, file.sha256))
+    return kept
 
 
 def _describe(inside: str, corpus: str, rows: int, snapshot: Inside) -> LakeFile:

@@ -15,8 +15,7 @@ from talkhouse import migrations
 from talkhouse.ingest.progress import Progress
 from talkhouse.lake import folder, lake_files
 from talkhouse.lake.folder import LakeState, LakeWorkspace
-from talkhouse.lake.lake_files import Plan, PlannedCorpus, PlannedTable, make_plan
-from talkhouse.lake.warehouses import Warehouses, attached, check_views
+from talkhouse.lake.lake_files import Plan, PlannedCorpus, PlannedTable, Warehouses, attached, check_views, make_plan
 from talkhouse.lake_format.documents import are_there, documents
 from talkhouse.lake_format.documents import write as write_documents
 from talkhouse.lake_format.inside import Inside
@@ -27,7 +26,7 @@ from talkhouse.schema.guard import Settings
 from talkhouse.settings import version
 from talkhouse.system import interrupt
 from talkhouse.translation.translate import translate
-from talkhouse.translation.translated import LeftOut, TranslatedViews
+from talkhouse.translation.translated import LeftOutView, TranslatedViews
 
 
 class LakeOutcome(StrEnum):
@@ -65,7 +64,7 @@ class LakeResult:
     removed: tuple[str, ...]
     """Corpora that were in the lake before, and are no longer."""
     parts: tuple[PartOfLake, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutView, ...]
     """Views that are not in it, or not all of whose rows are, and why."""
     recovered: bool
     """Whether snapshots were there without a manifest that says which is the current one: all of them stay."""
@@ -75,12 +74,7 @@ class LakeResult:
 
 
 def write_lake(
-    lake: Path,
-    paths: Sequence[Path],
-    progress: Progress,
-    *,
-    only: Sequence[str] = (),
-    dry_run: bool = False,
+    lake: Path, paths: Sequence[Path], progress: Progress, *, only: Sequence[str] = (), dry_run: bool = False
 ) -> LakeResult:
     """Write the tables of one or several warehouses to a lake, whole or not at all.
 
@@ -196,11 +190,8 @@ def _part(part: PlannedCorpus, written: list[LakeFile]) -> PartOfLake:
 
 
 def _settings(lake: Path) -> Settings:
-    """Let DuckDB sort in the private folder of the lake, and draw no bar of its own."""
-    return {
-        "enable_progress_bar": False,
-        "temp_directory": str(folder.private_path(lake) / "sorting"),
-    }
+    """Return settings with which DuckDB sorts in the private folder of the lake, and draws no bar of its own."""
+    return {"enable_progress_bar": False, "temp_directory": str(folder.private_path(lake) / "sorting")}
 
 
 def _write(warehouses: Warehouses, plan: Plan, workspace: LakeWorkspace, progress: Progress) -> list[LakeTable]:

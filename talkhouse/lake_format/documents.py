@@ -1,12 +1,15 @@
 """The SQL in a snapshot beside the tables: the translated views, and the SQL that makes tables and views there."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import duckdb
+
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable, document, read
-from talkhouse.schema.errors import LakeDamaged, UsageError, closest
+from talkhouse.schema.errors import LakeDamaged, SchemaMismatch, UsageError, closest
 from talkhouse.translation.translated import TranslatedViews, View, decode, encode, spark_name, spark_type
 
 TRANSLATION = "translation.json"
@@ -148,3 +151,46 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"})
 def _literal(text: str) -> str:
     escaped = text.translate(_ESCAPES).replace("${", "$\\u007b")
     return f"'{escaped}'"  # Spark puts settings in place of ${name}, in texts too
+
+
+_COLUMNS_OF_ALL = """
+select schema_name || '.' || table_name, column_name, data_type
+from duckdb_columns()
+where database_name = coalesce(?, current_database()) and not internal
+order by all
+"""
+
+Columns = Mapping[str, Mapping[str, str]]
+"""Table or view -> column -> type in DuckDB's words."""
+
+
+def columns_of_all(con: duckdb.DuckDBPyConnection, database: str | None = None) -> Columns:
+    """Describe all tables and views of a database, or of the current one."""
+    relations: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, column, type_ in con.execute(_COLUMNS_OF_ALL, [database]).fetchall():
+        relations[name][column] = type_
+    return dict(relations)
+
+
+def check_columns(expected: Columns, actual: Columns, where: Path) -> None:
+    """Raise SchemaMismatch for the first relation that is missing, or has other columns."""
+    for name, columns in expected.items():
+        there = actual.get(name, {})
+        if there != columns:
+            raise mismatch(
+                f"{name} is not as this Talkhouse makes it" if there else f"{name} is missing",
+                where,
+                ", ".join(f"{column} {type_}" for column, type_ in columns.items() if there.get(column) != type_),
+                ", ".join(f"{column} {type_}" for column, type_ in there.items() if columns.get(column) != type_),
+            )
+
+
+def mismatch(problem: str, where: Path, expected: str, found: str) -> SchemaMismatch:
+    """Return the error of tables or views that are not as this Talkhouse makes them."""
+    return SchemaMismatch(
+        problem,
+        where=where,
+        expected=expected,
+        found=found,
+        next_step="build it again with: talkhouse build   and keep views of your own in another file",
+    )

@@ -153,7 +153,7 @@ def _check_name(name: str) -> None:
 
 def _check_regular(facts: os.stat_result) -> None:
     if not stat.S_ISREG(facts.st_mode):
-        raise OSError(errno.EINVAL, "this is no regular file")
+        raise OSError(errno.EINVAL, "this is not a regular file")
 
 
 def _is_link(name: str, folder: int) -> bool:

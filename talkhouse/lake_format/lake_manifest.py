@@ -17,7 +17,7 @@ from msgspec import Meta
 from talkhouse import migrations
 from talkhouse.lake_format.inside import Inside
 from talkhouse.schema.errors import LakeDamaged, NotALake, SchemaMismatch, error_text
-from talkhouse.translation.translated import Identifier, LeftOut, check_once, check_type
+from talkhouse.translation.translated import Identifier, LeftOutView, check_once, check_type
 
 NAME = "manifest.json"
 FORMAT = 1
@@ -43,7 +43,6 @@ class LakeColumn(msgspec.Struct, frozen=True):
     comment: str
 
     def __post_init__(self) -> None:
-        """Refuse a type that no table has."""
         check_type(self.type)
 
 
@@ -110,7 +109,7 @@ class LakeManifest(msgspec.Struct, frozen=True):
     corpora: list[_Facts]
     """The corpora with their titles, licences and terms."""
     tables: list[LakeTable]
-    left_out: list[LeftOut] = []
+    left_out: list[LeftOutView] = []
     """The views that are not in it, or not all of whose rows are, and why."""
 
     def __post_init__(self) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import duckdb
 
 from talkhouse.overlap.matches import TABLES as ROWS
-from talkhouse.overlap.matches import create_matches
-from talkhouse.overlap.near import create_near
+from talkhouse.overlap.matches import create_matches, insert_examples
+from talkhouse.overlap.near import PAIRED, PAIRS, add_pairs, create_near, write_pairs
 from talkhouse.overlap.overlap_file import (
     FILE,
     FORMAT,
@@ -23,10 +23,7 @@ from talkhouse.overlap.overlap_file import (
     open_overlap,
     path_for,
 )
-from talkhouse.overlap.pairs import TABLE as PAIRS
-from talkhouse.overlap.pairs import UNITS as PAIRED
-from talkhouse.overlap.pairs import add_pairs, write_pairs
-from talkhouse.overlap.request import Request, Unit
+from talkhouse.overlap.request import OverlapRequest, Unit
 from talkhouse.overlap.units import (
     FAMILIES,
     OWNER_OF,
@@ -36,8 +33,7 @@ from talkhouse.overlap.units import (
     create_turn_texts,
     create_units,
 )
-from talkhouse.overlap.verdicts import insert_examples
-from talkhouse.query.rows_file import check_output
+from talkhouse.query.export import check_output
 from talkhouse.schema.errors import OutputFailed, UsageError, closest, listed
 from talkhouse.schema.sql import identifier, insert, literal, quoted
 from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
@@ -54,7 +50,7 @@ _OFTEN = 10
 """A text of fewer words that has more matches in a place is a phrase."""
 
 
-def overlap(warehouse: Path, request: Request) -> Path:
+def overlap(warehouse: Path, request: OverlapRequest) -> Path:
     """Write what stands in two places of a warehouse, and return the file.
 
     One that is there already, of the same warehouse, thresholds and units, keeps its matches; ``force`` computes them
@@ -106,7 +102,7 @@ def overlap(warehouse: Path, request: Request) -> Path:
 
 
 @contextmanager
-def _connected(warehouse: Path, output: Path, request: Request) -> Iterator[tuple[Warehouse, Path]]:
+def _connected(warehouse: Path, output: Path, request: OverlapRequest) -> Iterator[tuple[Warehouse, Path]]:
     """Open the warehouse beside a private database on the disk, in the folder that is yielded too."""
     with private_folder(output) as folder:
         settings: dict[str, str | bool | Sequence[str]] = {
@@ -150,7 +146,7 @@ def _check_output(output: Path, warehouse: Path, *, force: bool) -> None:
         open_overlap(output).close()
 
 
-def _fits(path: Path, fingerprint_of_warehouse: str, request: Request) -> bool:
+def _fits(path: Path, fingerprint_of_warehouse: str, request: OverlapRequest) -> bool:
     """Return whether there is a file, of this warehouse and with these thresholds and units."""
     wanted = {
         "warehouse_fingerprint": fingerprint_of_warehouse,
@@ -182,8 +178,7 @@ def _create_against(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> lis
     return sorted(chosen)
 
 
-def _compare(con: duckdb.DuckDBPyConnection, database: str, request: Request) -> None:
-    """Insert units, matches and places into the result."""
+def _compare(con: duckdb.DuckDBPyConnection, database: str, request: OverlapRequest) -> None:
     con.execute(ROWS)
     con.execute(PAIRS)
     con.execute(
@@ -279,7 +274,7 @@ order by all
 """)
 
 
-def _insert_run(con: duckdb.DuckDBPyConnection, request: Request, against: list[str], fingerprint: str) -> None:
+def _insert_run(con: duckdb.DuckDBPyConnection, request: OverlapRequest, against: list[str], fingerprint: str) -> None:
     sums = sha256()
     for table in TABLES:
         if table != "run":

@@ -7,7 +7,7 @@ from typing import Any
 
 from talkhouse.overlap.compute import overlap
 from talkhouse.overlap.overlap_file import kept_run, path_for
-from talkhouse.overlap.request import DROPPED, Request, Unit
+from talkhouse.overlap.request import DROPPED, OverlapRequest, Unit
 from talkhouse.query.selection import Filters, LeftOut, select
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
@@ -22,9 +22,9 @@ def with_verdicts(warehouse: Path, against: Sequence[str], memory_limit: str | N
 
     What is there already is used, with its thresholds. Raises what ``overlap`` raises.
     """
-    request = Request(against, memory_limit=memory_limit)
+    request = OverlapRequest(against, memory_limit=memory_limit)
     if run := kept_run(path_for(warehouse)):
-        request = Request(
+        request = OverlapRequest(
             against,
             Fraction(repr(run["threshold"])),
             Fraction(repr(run["contains"])),
@@ -46,7 +46,7 @@ def left_out(
     task = view.task if view else selection.full_name
     if task not in {example.full_name for example in warehouse.catalogue.examples}:
         raise UsageError(
-            f"{selection.full_name} is no task, and only examples of tasks have verdicts",
+            f"{selection.full_name} is not a task, and only examples of tasks have verdicts",
             next_step="name a task's view, or one of its splits; see: talkhouse views",
         )
     corpus_id, _, task_name = task.partition(".")

@@ -33,7 +33,7 @@ LEAST_THRESHOLD = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class Request:
+class OverlapRequest:
     """What is to be compared, and where it is written."""
 
     against: Sequence[str] = ()
@@ -57,7 +57,7 @@ def share(option: str, text: str, least: Fraction | None) -> Fraction:
     number = Fraction(text) if _NUMBER.fullmatch(text) else None
     if number is None or number > 1 or (number <= 0 if least is None else number < least):
         raise UsageError(
-            f"{option} is no share that two texts can be compared by",
+            f"{option} is not a share by which two texts can be compared",
             expected=f"a number from {'above 0' if least is None else format(float(least), 'g')} to 1, such as 0.7, "
             "with at most 9 decimals",
             found=f"'{text}'",
@@ -71,7 +71,7 @@ def checked_verdicts(text: str) -> tuple[str, ...]:
     for name in named:
         if name not in VERDICTS:
             raise UsageError(
-                "--verdicts has what is no verdict",
+                "--verdicts names what is not a verdict",
                 expected=f"some of: {', '.join(VERDICTS)}; separated by commas",
                 found=f"'{name}'",
             )

@@ -12,7 +12,7 @@ from talkhouse.query.composition import Composition
 from talkhouse.query.pseudonyms import AboutPseudonyms, Pseudonyms, about
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters, Selection
-from talkhouse.query.terms import Part
+from talkhouse.query.terms import LicencePart
 from talkhouse.warehouse.opened import Warehouse
 
 
@@ -90,7 +90,7 @@ class ExportPackage:
     configs: tuple[Config, ...]
     corpora: list[dict[str, Any]]
     """The corpora whose rows are in it, as ``Warehouse.corpora`` has them."""
-    parts: tuple[Part, ...]
+    parts: tuple[LicencePart, ...]
     """The terms that apply to what is in it."""
     pseudonyms: str | None = None
     """The fingerprint of the key by which ids of people are replaced; None where they are as published."""

@@ -11,13 +11,13 @@ from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
 from talkhouse.packages.content import Config, ExportPackage, PackageFile, PackageLayout
 from talkhouse.packages.croissant_record_sets import Ids, describe, schema_of
-from talkhouse.packages.descriptions import provenance, title
+from talkhouse.packages.export import provenance, title
 from talkhouse.packages.known_facts import Agreement, CorpusFacts, SchemeFacts
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters
-from talkhouse.query.terms import Part
+from talkhouse.query.terms import LicencePart
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.settings import version
 from talkhouse.warehouse.opened import Warehouse
@@ -120,7 +120,7 @@ def _wanted(filters: Filters) -> Iterator[str]:
 
 
 def _creators(cited: Iterable[Citation]) -> list[dict[str, Any]]:
-    """Return the authors of all corpora, each once, in the order of their papers."""
+    """Return the authors of all corpora, each once, in the order of their publications."""
     authors = dict.fromkeys(author for citation in cited for author in citation.authors)
     return [
         {"@type": "sc:Person", "name": f"{given} {family}", "givenName": given, "familyName": family}
@@ -133,7 +133,7 @@ def _creators(cited: Iterable[Citation]) -> list[dict[str, Any]]:
 _OPERATORS = {"AND", "OR", "WITH"}
 
 
-def licences(parts: Iterable[Part], corpora: Iterable[Mapping[str, Any]]) -> list[Any]:
+def licences(parts: Iterable[LicencePart], corpora: Iterable[Mapping[str, Any]]) -> list[Any]:
     """Return the licences of the parts, and of corpora that have none: each once, in their order."""
     parts = list(parts)
     of_parts = {part.corpus_id for part in parts}
@@ -142,7 +142,7 @@ def licences(parts: Iterable[Part], corpora: Iterable[Mapping[str, Any]]) -> lis
     return [licence for index, licence in enumerate(named) if licence not in named[:index]]
 
 
-def _of_part(part: Part) -> Iterator[Any]:
+def _of_part(part: LicencePart) -> Iterator[Any]:
     """Return the licences in a part's expression; where some of its terms are unknown, also what is said of that."""
     names = [name for name in re.findall(r"[\w.:+-]+", part.spdx or "") if name not in _OPERATORS]
     for name in names:

@@ -214,11 +214,7 @@ def _split_field(node_id: str, files: str, pattern: str, splits: str) -> dict[st
         "name": "file_split",
         "description": "The split, as the name of the row's file begins; what programs filter by.",
         "dataType": "sc:Text",
-        "source": {
-            "fileSet": {"@id": files},
-            "extract": {"fileProperty": "filename"},
-            "transform": {"regex": pattern},
-        },
+        "source": {"fileSet": {"@id": files}, "extract": {"fileProperty": "filename"}, "transform": {"regex": pattern}},
         "references": {"field": {"@id": f"{splits}/name"}},
     }
 

@@ -14,13 +14,13 @@ from pyarrow.types import is_fixed_size_list, is_list, is_struct
 
 from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile, PackageLayout
 from talkhouse.packages.croissant import write_croissant
-from talkhouse.packages.descriptions import LICENCES, title
+from talkhouse.packages.export import LICENCES, title
 from talkhouse.packages.huggingface_card import card
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
-from talkhouse.query.expressions import Column
+from talkhouse.query.expressions import QueryColumn
 from talkhouse.query.row_stream import OnRows
-from talkhouse.query.terms import Part
+from talkhouse.query.terms import LicencePart
 from talkhouse.schema.sql import literal
 
 _RESERVED = {"all": "train"}
@@ -42,7 +42,6 @@ _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M
 
 
 def _head(package: ExportPackage, folder: Path, files: Sequence[PackageFile]) -> str:
-    """Return the YAML of a package whose files are in a folder."""
     of_config = {config.name: [file for file in files if file.config == config.name] for config in package.configs}
     content = {
         **_described(package),
@@ -138,7 +137,7 @@ _OTHER_HUB_LICENCES = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "
 _VERSIONS = re.compile(r"-(only|or-later)$")
 
 
-def hub_licences(parts: Iterable[Part]) -> list[str]:
+def hub_licences(parts: Iterable[LicencePart]) -> list[str]:
     """Return the Hub's ids of the licences of parts, in their order, each once; ``other`` last, for all that it lacks.
 
     An expression of several licences is all of them, or ``other`` if the Hub lacks one. Nothing for no parts.
@@ -148,7 +147,6 @@ def hub_licences(parts: Iterable[Part]) -> list[str]:
 
 
 def _ids(spdx: str | None) -> list[str]:
-    """Return the Hub's ids of an expression of SPDX identifiers."""
     names = [name for name in re.split(r"[\s()]+", spdx or "") if name not in ("", "AND", "OR")]
     ids = [_id(name.lower()) for name in names]
     return ids if ids and "other" not in ids else ["other"]
@@ -166,7 +164,7 @@ _OTHER_NAMES = {"float": "float32", "double": "float64", "halffloat": "float16",
 """Types that ``datasets`` calls otherwise than Arrow."""
 
 
-def value(config: Config, column: Column) -> str:
+def value(config: Config, column: QueryColumn) -> str:
     """Return the SQL expression of a column: its value, and of a class its number."""
     declared = next((each for each in config.classes if each.column == column.title), None)
     if declared is None:
@@ -182,7 +180,6 @@ def value(config: Config, column: Column) -> str:
 
 
 def _features(config: Config, schema: Any) -> dict[str, _Feature]:
-    """Return the feature of each column of an Arrow schema."""
     declared = {each.column: each for each in config.classes}
     return {field.name: _feature(field.type, declared.get(field.name)) for field in schema}
 

@@ -7,9 +7,8 @@ from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
 from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile
-from talkhouse.packages.descriptions import provenance, title
+from talkhouse.packages.export import code, counted, link, plain, provenance, table, ticks_around, title
 from talkhouse.packages.known_facts import CorpusFacts, SchemeFacts
-from talkhouse.packages.markdown import code, counted, link, plain, table, ticks_around
 from talkhouse.query.composition import notes
 from talkhouse.settings import version
 from talkhouse.warehouse.build_facts import NOT_PUBLISHED, QUESTIONS
@@ -100,7 +99,6 @@ def _answers(package: ExportPackage) -> Iterator[str]:
 
 
 def _section(config: Config, files: Sequence[PackageFile]) -> Iterator[str]:
-    """Yield the lines about a configuration, which has these files."""
     yield from (f"### {config.name}", "", plain(config.comment), "")
     yield from (f"{counted(config.rows, 'row')} of {code(config.selection.full_name)}{_order(config)}.", "")
     yield from _filters(config)

@@ -9,10 +9,9 @@ import duckdb
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.packages.content import Classes, ClassLabel, Config, ExportPackage, SplitRows, has_splits
 from talkhouse.queries.heads import ScoreQuery, ViewQuery
-from talkhouse.query.composition import composition, warnings
+from talkhouse.query.composition import composition, corpora_of, warnings
 from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
-from talkhouse.query.sources import corpora_of
 from talkhouse.query.terms import parts_of
 from talkhouse.schema.errors import NothingLeft, UsageError, closest
 from talkhouse.schema.sql import identifier
@@ -83,17 +82,13 @@ def _relations(warehouse: Warehouse, name: str) -> list[str]:
         return [name]
     tasks = sorted({each.full_name for each in warehouse.catalogue.examples if each.schema == name})
     if not tasks:
+        own = [f"{each['schema']}.{each['name']}" for each in relations(warehouse.con) if each["schema"] == name]
         raise UsageError(
             f"the corpus {name} has no tasks",
             expected="a corpus with task views, or a view",
-            next_step=f"name one of its views or tables, such as {_any_view(warehouse, name)}",
+            next_step=f"name one of its views or tables, such as {[*own, 'main.turns'][0]}",
         )
     return tasks
-
-
-def _any_view(warehouse: Warehouse, corpus_id: str) -> str:
-    own = [f"{each['schema']}.{each['name']}" for each in relations(warehouse.con) if each["schema"] == corpus_id]
-    return next(iter(own), "main.turns")
 
 
 def _configs(
@@ -160,7 +155,7 @@ def _counted(con: duckdb.DuckDBPyConnection, selection: Selection, values: Seque
 def _splits(
     selection: Selection, counted: Iterable[Mapping[str, Any]], reserved: Mapping[str, str]
 ) -> tuple[SplitRows, ...]:
-    """Name and order the splits; UsageError where two would have one name."""
+    """Return the splits, named and in order; UsageError where two would have one name."""
     splits = []
     for row in counted:
         published = row["split"]
@@ -252,7 +247,7 @@ def _classes(
         names = {label.label for label in labels}
         if unnamed := sorted(values[column.column] - names):
             raise UsageError(
-                f"'{column.column}' has values that are none of its labels",
+                f"'{column.column}' has values that are not among its labels",
                 where=selection.full_name,
                 expected=f"one of: {', '.join(label.label for label in labels)}",
                 found=", ".join(f"'{value}'" for value in unnamed[:_SHOWN]),
@@ -263,7 +258,6 @@ def _classes(
 
 
 def _labels(warehouse: Warehouse, selection: Selection, column: ClassColumn) -> tuple[ClassLabel, ...]:
-    """Return the labels in the declared order, then others by name."""
     if column.scheme:
         query = "select label, meaning from main.labels where scheme = ? order by label_index nulls last, label"
         rows = warehouse.con.execute(query, [column.scheme]).fetchall()

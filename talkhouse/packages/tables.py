@@ -12,9 +12,9 @@ from pyarrow import parquet
 from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
 
 from talkhouse.packages.content import Config, ExportPackage, PackageFile, SplitRows, has_splits
-from talkhouse.query.expressions import Column
+from talkhouse.query.expressions import QueryColumn
 from talkhouse.query.manifest import described
-from talkhouse.query.row_stream import OnRows, Rows, row_groups
+from talkhouse.query.row_stream import OnRows, QueryRows, row_groups
 from talkhouse.query.selection import Selection
 from talkhouse.query.writers import arrow_errors
 
@@ -25,21 +25,13 @@ SHARD_BYTES = 500_000_000
 """Bytes at which a file ends and another begins, as the Hub advises."""
 
 
-def _as_packed(_: Config, column: Column) -> str:
-    return column.as_packed()
-
-
-def _no_metadata(_: Config, __: Any) -> dict[str, str]:
-    return {}
-
-
 @dataclass(frozen=True)
 class ParquetForm:
     """How a program wants the rows."""
 
-    value: Callable[[Config, Column], str] = _as_packed
+    value: Callable[[Config, QueryColumn], str] = lambda _, column: column.as_packed()
     """The SQL expression of a column's value."""
-    metadata: Callable[[Config, Any], dict[str, str]] = _no_metadata
+    metadata: Callable[[Config, Any], dict[str, str]] = lambda *_: {}
     """What the files say of themselves, from their Arrow schema."""
 
 
@@ -70,7 +62,9 @@ def _write_config(
 ) -> list[PackageFile]:
     selection = _by_splits(config.selection)
     describe = partial(described, selection=selection, sources=package.corpora, parts=package.parts)
-    rows = Rows(package.warehouse.con, package.warehouse.con.sql(selection.sql()), on_rows=on_rows, describe=describe)
+    rows = QueryRows(
+        package.warehouse.con, package.warehouse.con.sql(selection.sql()), on_rows=on_rows, describe=describe
+    )
     own = DATA / config.name
     (folder / own).mkdir(parents=True, exist_ok=True)
     splits, files = {split.published: split for split in config.splits}, dict[str | None, list[PackageFile]]()
@@ -113,24 +107,20 @@ def _pieces(batch: Any, column: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _write_shards(batches: Iterable[Any], schema: Any, path: Path, shard_bytes: int) -> list[_Shard]:
-    """Write row groups to as many files as their size asks for."""
     shards: list[_Shard] = []
     groups = row_groups(batches)
     group = next(groups, None)
     while group is not None:
         part, rows, raw_bytes = path.with_name(f"{path.name}-{len(shards):05}.part"), 0, 0
-        with part.open("wb") as stream, _writer(stream, schema) as writer:
+        # The Hub's viewer reads files by pages, of which the index tells.
+        paged = {"compression": "zstd", "write_page_index": True}
+        with part.open("wb") as stream, parquet.ParquetWriter(stream, schema, **paged) as writer:  # type: ignore[no-untyped-call]
             while group is not None and (rows == 0 or stream.tell() < shard_bytes):
                 writer.write_batch(group)
                 rows, raw_bytes = rows + group.num_rows, raw_bytes + get_record_batch_size(group)
                 group = next(groups, None)
         shards.append(_Shard(part, rows, raw_bytes))
     return shards
-
-
-def _writer(stream: Any, schema: Any) -> Any:
-    """Return a writer whose files the Hub's viewer reads by pages, of which the index tells."""
-    return parquet.ParquetWriter(stream, schema, compression="zstd", write_page_index=True)  # type: ignore[no-untyped-call]
 
 
 def _named(shards: Sequence[_Shard], config: Config, split: SplitRows, folder: Path, own: Path) -> list[PackageFile]:

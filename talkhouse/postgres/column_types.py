@@ -80,7 +80,9 @@ def column_type(duckdb_type: str, replacement: str | None = None) -> ColumnType 
     if duckdb_type == "JSON":
         return ColumnType("json", _varchar, _varchar, _text, True)
     if duckdb_type == "BLOB":
-        return ColumnType("bytea", lambda x: rf"'\x' || hex({x})", _hex, lambda x: f"encode({x}, 'hex')", True)
+        return ColumnType(
+            "bytea", lambda x: rf"'\x' || hex({x})", lambda x: f"lower(hex({x}))", lambda x: f"encode({x}, 'hex')", True
+        )
     if duckdb_type in _FLOATS:
         return ColumnType(_FLOATS[duckdb_type], _varchar, _bits, _bits_there, False, is_float=True)
     if duckdb_type.endswith("[]"):
@@ -118,7 +120,6 @@ def _json(duckdb_type: str, replacement: str | None, separator: str = ",") -> _E
 
 
 def _joined(item: _Expression, begin: str, end: str, null: str = "null", separator: str = ",") -> _Expression:
-    """Write a list in DuckDB as a text."""
     items = f"lambda e: coalesce({item('e')}, '{null}')"
     return lambda x: f"'{begin}' || array_to_string(list_transform({x}, {items}), '{separator}') || '{end}'"
 
@@ -133,10 +134,6 @@ def _varchar(x: str) -> str:
 
 def _text(x: str) -> str:
     return f"{x}::text"
-
-
-def _hex(x: str) -> str:
-    return f"lower(hex({x}))"
 
 
 def _bits(x: str) -> str:

@@ -82,7 +82,7 @@ def _load(
 
 
 def _collation(name: str) -> str:
-    """Let text sort by its bytes, as in DuckDB and in the tables."""
+    """Return the collation by which text sorts by its bytes, as in DuckDB."""
     return ' collate "C"' if name.startswith("text") else ""
 
 
@@ -184,7 +184,7 @@ _ESCAPED = r"\u0000"
 """NUL as JSON spells it. PostgreSQL stores that, but a view may have made a NUL of it."""
 
 
-class NulFound(NamedTuple):
+class NulPlace(NamedTuple):
     """A column that has texts with NUL."""
 
     column: str
@@ -209,7 +209,7 @@ def check_nul(con: duckdb.DuckDBPyConnection, plan: PublicationPlan) -> None:
     )
 
 
-def _find_nul(con: duckdb.DuckDBPyConnection, plan: PublicationPlan) -> Iterator[NulFound]:
+def _find_nul(con: duckdb.DuckDBPyConnection, plan: PublicationPlan) -> Iterator[NulPlace]:
     """Yield the columns with NUL; views are looked at only where a table has one, since theirs come from there."""
     tables = [relation for relation in plan.relations if relation.kind is RelationKind.TABLE]
     in_tables = [column for table in tables for column in _in_relation(con, table)]
@@ -219,7 +219,7 @@ def _find_nul(con: duckdb.DuckDBPyConnection, plan: PublicationPlan) -> Iterator
             yield from _in_relation(con, view)
 
 
-def _in_relation(con: duckdb.DuckDBPyConnection, relation: PublishedRelation) -> Iterator[NulFound]:
+def _in_relation(con: duckdb.DuckDBPyConnection, relation: PublishedRelation) -> Iterator[NulPlace]:
     names = [column.name for column in relation.columns if column.type.may_have_nul]
     if not names:
         return
@@ -231,7 +231,7 @@ def _in_relation(con: duckdb.DuckDBPyConnection, relation: PublishedRelation) ->
         if number:
             key = ", ".join(quoted(column) for column in relation.selection.order) or quoted(name)
             rows = con.execute(f"select {key} from {source} where {condition} order by all limit {_SHOWN}").fetchall()
-            yield NulFound(f"{relation.name}.{name}", number, [" ".join(map(str, row)) for row in rows])
+            yield NulPlace(f"{relation.name}.{name}", number, [" ".join(map(str, row)) for row in rows])
 
 
 def _is_escaped(con: duckdb.DuckDBPyConnection, table: PublishedRelation) -> bool:

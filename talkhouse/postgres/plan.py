@@ -190,7 +190,6 @@ def _is_wanted(candidate: _Candidate, options: Options) -> bool:
 def _describe(
     warehouse: Warehouse, candidate: _Candidate, planned: Mapping[str, PublishedRelation], options: Options
 ) -> PublishedRelation | NotPublished:
-    """Describe a table or view, or say why it is left out."""
     name, kind, parent = candidate.name, candidate.kind, candidate.parent
     selection = select(warehouse, name)
     ((rows,),) = warehouse.con.execute(f"select count(*) from {selection.source}").fetchall()

@@ -14,9 +14,8 @@ from psycopg.types.json import Json
 
 from talkhouse.ingest.progress import Progress
 from talkhouse.postgres.column_types import Proof, proof, select_proof_there
-from talkhouse.postgres.own import TABLE, VIEW, relations, writers
 from talkhouse.postgres.plan import Options, PublicationPlan, PublishedRelation, RelationKind
-from talkhouse.postgres.server import run, where
+from talkhouse.postgres.server import TABLE, VIEW, relations, run, where, writers
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import identifier, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
@@ -218,7 +217,6 @@ class CopyDifference(NamedTuple):
     """Why it was not read there."""
 
     def __str__(self) -> str:
-        """Return what differs."""
         if self.why:
             return f"{self.name}: not read, for it is not what was published: {self.why}"
         if self.there is None:

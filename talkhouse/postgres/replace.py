@@ -15,10 +15,9 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from talkhouse.postgres.own import TABLE, VIEW, marked, own_relations, owners, strange
 from talkhouse.postgres.plan import SUFFIX
 from talkhouse.postgres.record import Published, read_record
-from talkhouse.postgres.server import impatient, run, where
+from talkhouse.postgres.server import TABLE, VIEW, impatient, marked, own_relations, owners, run, strange, where
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
@@ -84,7 +83,9 @@ def replace_former(
     grants = [grant for (grant,) in run(server, _GRANTS, ours)]
     lost = [held] if held else []
     lost += [f"alter default privileges again, for the schema {schema}" for (schema,) in run(server, _DEFAULTS, ours)]
-    _set_aside(server, prefix, published)
+    made = named_freely(server, published, "~old", lambda now, new: _rename(server, now, new)) if published else {}
+    for old in made.values():
+        run(server, f"comment on schema {quoted(old)} is {literal(_replaced_mark(prefix))}")
     views = list(_views(server, prefix))
     for now, name in staged.items():
         _rename(server, now, name)
@@ -127,7 +128,7 @@ def _drop(server: Connection[Any], schemas: Sequence[str]) -> None:
 
 
 def _hold_readers(server: Connection[Any], schemas: Sequence[str], views: Sequence[str]) -> str | None:
-    """Let statements that come now wait until the transaction ends, as soon as those that run have ended.
+    """Make new statements wait until the transaction ends, as soon as those that run have ended.
 
     The views of users come first: who has looked one up will wait for its tables, and would be waited for. Returns a
     note where a statement ran too long to wait for.
@@ -135,12 +136,6 @@ def _hold_readers(server: Connection[Any], schemas: Sequence[str], views: Sequen
     names = [*views, *(name for kind in (TABLE, VIEW) for name in own_relations(server, schemas, [kind]))]
     why = names and _tried(server, f"lock table {', '.join(names)} in access exclusive mode", _ATTEMPTS)
     return f"queries of this very moment may have read some of the old copy and some of the new: {why}" if why else None
-
-
-def _set_aside(server: Connection[Any], prefix: str, schemas: Sequence[str]) -> None:
-    made = named_freely(server, schemas, "~old", lambda now, new: _rename(server, now, new)) if schemas else {}
-    for old in made.values():
-        run(server, f"comment on schema {quoted(old)} is {literal(_replaced_mark(prefix))}")
 
 
 def _rename(server: Connection[Any], now: str, name: str) -> None:
@@ -217,7 +212,6 @@ def published_mark(prefix: str) -> str:
 
 
 def _replaced_mark(prefix: str) -> str:
-    """Return the comment of a schema that was replaced."""
     return f"Replaced by a newer publication (prefix '{prefix}'); the next one drops it, unless somebody reads it."
 
 
@@ -229,7 +223,7 @@ def is_marked(server: Connection[Any], prefix: str) -> bool:
 def replaceable(
     server: Connection[Any], prefix: str, schemas: Collection[str], published: Published | None
 ) -> list[str]:
-    """Name the schemas of the former copy; ``schemas`` are those (their names in PostgreSQL) that the new one needs.
+    """Return the schemas of the former copy; ``schemas`` are those (their names in PostgreSQL) that the new one needs.
 
     Raises UsageError where one that is needed is somebody else's, or one of the copy holds what was not published. Of
     a copy without marks, those are replaced that are recorded, needed again, and the role's own.

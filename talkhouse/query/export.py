@@ -9,13 +9,13 @@ from typing import Any
 import duckdb
 
 from talkhouse.query import composition, manifest, sandbox
+from talkhouse.query.composition import corpora_of
 from talkhouse.query.formats import ExportFormat
 from talkhouse.query.manifest import Contents, described
 from talkhouse.query.pseudonyms import pseudonyms, with_pseudonyms
-from talkhouse.query.row_stream import OnRows, Rows
+from talkhouse.query.row_stream import OnRows, QueryRows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
-from talkhouse.query.sources import corpora_of
-from talkhouse.query.terms import Part, check_terms, parts_of
+from talkhouse.query.terms import LicencePart, check_terms, parts_of
 from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
@@ -131,7 +131,7 @@ def format_of(output: Path) -> ExportFormat:
     return file_format
 
 
-def _terms(warehouse: Warehouse, selection: Selection, *, is_accepted: bool) -> tuple[Part, ...]:
+def _terms(warehouse: Warehouse, selection: Selection, *, is_accepted: bool) -> tuple[LicencePart, ...]:
     parts = parts_of(warehouse, [selection])
     columns = [column["name"] for column in selection.columns]
     check_terms(parts, is_accepted=is_accepted, selection=selection, columns=columns)
@@ -151,7 +151,32 @@ def _write(
     path: Path,
     on_rows: OnRows,
 ) -> int:
-    rows = Rows(con, con.sql(selection.sql()), on_rows=on_rows, describe=describe)
+    rows = QueryRows(con, con.sql(selection.sql()), on_rows=on_rows, describe=describe)
     with path.open("w", encoding="utf-8", newline="") as stream:
         write_to(rows, stream=stream)
+    return rows.count
+
+
+def check_output(
+    con: duckdb.DuckDBPyConnection, output: Path, *, escape_formulas: bool = False, force: bool = False
+) -> None:
+    """Raise UsageError where the file exists already (unless ``force``) or its ending shows no format that will do."""
+    check_formulas(format_of(output), escape_formulas=escape_formulas)
+    check_free(con, (output,), force=force)
+
+
+def write_rows(
+    con: duckdb.DuckDBPyConnection, query: str, output: Path, *, escape_formulas: bool = False, force: bool = False
+) -> int:
+    """Write the rows of a query to a file in the format of its ending, whole or not at all; return their number.
+
+    Raises UsageError where the file exists already (unless ``force``) or its ending shows no format.
+    """
+    check_output(con, output, escape_formulas=escape_formulas, force=force)
+    file_format = format_of(output)
+    with private_folder(output) as folder:
+        rows = QueryRows(con, con.sql(query))
+        with (folder / "rows").open("w", encoding="utf-8", newline="") as stream:
+            write(rows, file_format, stream, escape_formulas=escape_formulas)
+        move_into_place(folder / "rows", target_of(output))
     return rows.count

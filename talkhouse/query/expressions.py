@@ -47,7 +47,7 @@ _PARTS_OF_JSON = r'"(?:[^"\\]|\\.)*"|[^"]+'
 """Matches the texts in JSON, and what stands between them."""
 
 
-class Column(NamedTuple):
+class QueryColumn(NamedTuple):
     """A column of a query, and SQL expressions of its value."""
 
     name: str
@@ -93,19 +93,19 @@ class Column(NamedTuple):
         return _json(self.name, self.type, strict=True)
 
 
-def json_object(columns: Sequence[Column]) -> str:
+def json_object(columns: Sequence[QueryColumn]) -> str:
     """Return a row as a JSON object; not by ``to_json`` of the row, which rewrites the numbers in JSON columns."""
     members = [_member(column.key, _or_null(column.as_json())) for column in columns]
     return _joined("{", members, "}")
 
 
-def csv_line(columns: Sequence[Column], delimiter: str, *, escape_formulas: bool = False) -> str:
+def csv_line(columns: Sequence[QueryColumn], delimiter: str, *, escape_formulas: bool = False) -> str:
     """Return a row as a line of CSV."""
     cells = (column.as_cell(escape_formulas=escape_formulas) for column in columns)
     return f"concat_ws({literal(delimiter)}, {', '.join(cells)})"
 
 
-def csv_head(columns: Sequence[Column], delimiter: str, *, escape_formulas: bool = False) -> str:
+def csv_head(columns: Sequence[QueryColumn], delimiter: str, *, escape_formulas: bool = False) -> str:
     """Return the names of columns as the first line of CSV."""
     titles = (column.title for column in columns)
     shown = (re.sub(_FORMULA, r"'\g<0>", title) if escape_formulas else title for title in titles)

@@ -231,7 +231,6 @@ def _parsed(expression: str) -> dict[str, Any]:
 
 
 def _written(con: duckdb.DuckDBPyConnection, tree: dict[str, Any]) -> str:
-    """Write the condition of a tree as SQL."""
     query = "select system.main.json_deserialize_sql(?::json)"
     ((text,),) = con.execute(query, [json.dumps(tree)]).fetchall()
     return str(text).removeprefix(_GENERATED)
@@ -239,7 +238,7 @@ def _written(con: duckdb.DuckDBPyConnection, tree: dict[str, Any]) -> str:
 
 def _none(expression: str, problem: str | None) -> UsageError:
     return UsageError(
-        f"--where is no expression{f': {problem}' if problem else ''}",
+        f"--where is not an expression{f': {problem}' if problem else ''}",
         expected="one expression of the columns that is true or false, such as: label = 'X' and turn_index > 2",
         found=_shown(expression) if expression.strip() else "nothing",
         next_step="write what would follow WHERE in SQL, and nothing after it; text stands in single quotes",

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from talkhouse.query.expressions import Column
+from talkhouse.query.expressions import QueryColumn
 from talkhouse.schema.sql import quoted
 
 OnRows = Callable[[int], None]
@@ -31,7 +31,7 @@ _GROUP_BYTES = 64_000_000
 """Bytes at which a group ends, uncompressed: viewers refuse row groups above 300 MB (286 MiB)."""
 
 
-class Rows:
+class QueryRows:
     """The rows of a query, at most ``limit``; ``count`` is how many were read, ``has_more`` says there were others."""
 
     def __init__(
@@ -48,11 +48,11 @@ class Rows:
         self._relation = relation if limit is None else relation.limit(limit + 1)
         titles, keys = self._relation.columns, self._relation.select("*").columns
         self.columns = [
-            Column(f"column_{index}", kind, title, key)
+            QueryColumn(f"column_{index}", kind, title, key)
             for index, (kind, title, key) in enumerate(zip(self._relation.types, titles, keys, strict=True))
         ]
 
-    def batches(self, expression: Callable[[Column], str]) -> tuple[Any, Iterator[Any]]:
+    def batches(self, expression: Callable[[QueryColumn], str]) -> tuple[Any, Iterator[Any]]:
         """Return the Arrow schema and the record batches of the rows, every column as an SQL expression of it."""
         named = ", ".join(f"{expression(column)} as {quoted(column.title)}" for column in self.columns)
         reader = self._select(named).to_arrow_reader(_BATCH_ROWS)
@@ -62,11 +62,11 @@ class Rows:
         """Run the query, and return every row as the texts of its values."""
         return chain.from_iterable(self._tuples(", ".join(column.as_text() for column in self.columns)))
 
-    def values(self, expression: Callable[[list[Column]], str]) -> Iterator[Any]:
+    def values(self, expression: Callable[[list[QueryColumn]], str]) -> Iterator[Any]:
         """Run the query, and return every row as the value of one SQL expression of its columns."""
         return (value for rows in self._tuples(expression(self.columns)) for (value,) in rows)
 
-    def lines(self, expression: Callable[[list[Column]], str]) -> Iterator[bytes]:
+    def lines(self, expression: Callable[[list[QueryColumn]], str]) -> Iterator[bytes]:
         """Run the query, and return the bytes of many rows at a time, each as a line: an SQL expression, never null."""
         lines = self._tuples(f"{expression(self.columns)} || chr(10)")
         return ("".join([line for (line,) in rows]).encode() for rows in lines)

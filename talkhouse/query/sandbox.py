@@ -1,13 +1,20 @@
-"""The sandbox of the console: a query sees the warehouse and nothing else.
+"""The sandbox of the console: a query sees the warehouse and nothing else; its rows go to the screen or to a file.
 
 What each setting was seen to stop, and what none of them stops, is in docs/decisions/0007-sandbox.md.
 """
 
 import re
-from typing import NamedTuple
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TextIO
 
 import duckdb
 
+from talkhouse.query.formats import TEXTS, QueryFormat
+from talkhouse.query.row_stream import QueryRows
+from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode, closest, listed
 from talkhouse.schema.guard import Settings
 from talkhouse.system.memory import has_run_out, out_of_memory
@@ -89,7 +96,6 @@ def _what(statement: duckdb.Statement) -> str:
 
 
 def _without_comments(query: str) -> str:
-    """Return a statement with a blank in place of each comment."""
     text = query.encode()
     tokens = duckdb.tokenize(query)
     ends = [begin for begin, _ in tokens[1:]] + [len(text)]
@@ -160,9 +166,8 @@ class Suggestion(NamedTuple):
 def suggest(con: duckdb.DuckDBPyConnection, message: str) -> Suggestion:
     """Read DuckDB's message about a query and return what exists instead."""
     if table := _TABLE.search(message):
-        return Suggestion(
-            f"one of: {listed(_closest_relations(con, table[1]))}", "list the views with: talkhouse views"
-        )
+        names = (relation for (relation,) in con.execute(_RELATIONS).fetchall())
+        return Suggestion(f"one of: {listed(closest(table[1], names))}", "list the views with: talkhouse views")
     if column := _COLUMN.search(message):
         return _for_column(con, column[1] or column[2])
     if "syntax error" in message:
@@ -182,5 +187,57 @@ def _for_column(con: duckdb.DuckDBPyConnection, name: str) -> Suggestion:
     return Suggestion(f"a column such as: {', '.join(near)}" if len(near) < len(known) else None, step)
 
 
-def _closest_relations(con: duckdb.DuckDBPyConnection, name: str) -> list[str]:
-    return closest(name, (relation for (relation,) in con.execute(_RELATIONS).fetchall()))
+def run_query(
+    con: duckdb.DuckDBPyConnection,
+    query: str,
+    file_format: str,
+    output: Path | None,
+    *,
+    limit: int | None = None,
+    sandboxed: bool = True,
+    escape_formulas: bool = False,
+    check_complete: Callable[[], None] = lambda: None,
+) -> None:
+    """Run a query and write its rows, at most ``limit``; a line on standard error says that there were more.
+
+    ``file_format`` is a QueryFormat or ``TEXTS``. A sandboxed query is one statement that reads. ``check_complete`` is
+    called before an output file appears under its name and raises where rows are missing. Raises QueryFailed with
+    DuckDB's own message, UsageError where the format needs a file or the query is empty.
+    """
+    check_formulas(file_format, escape_formulas=escape_formulas)
+    if file_format in (QueryFormat.PARQUET, TEXTS) and output is None:
+        raise UsageError("parquet can't be printed", next_step="name a file with --output FILE")
+    try:
+        statements = parse(con, query)
+        if sandboxed:
+            check_statements(statements)
+        relation = con.sql(query)
+        if relation is None or _returns_nothing(statements[-1]):
+            print("done; the query returns no rows", file=sys.stderr)
+            return
+        rows = QueryRows(con, relation, limit)
+        _write(partial(write, rows, file_format, escape_formulas=escape_formulas), output, check_complete)
+    except (duckdb.Error, MemoryError, RecursionError) as error:
+        raise failure(error, con) from error
+    if rows.has_more:
+        print(f"only the first {limit:,} rows are returned (--limit); there are more", file=sys.stderr)
+
+
+def _returns_nothing(statement: duckdb.Statement) -> bool:
+    """Whether a statement does something and returns no rows, as ``create`` and ``set``."""
+    kind = statement_type(statement)
+    return kind not in READING and duckdb.ExpectedResultType.NOTHING in statement.expected_result_type
+
+
+def _write(write_to: Callable[[TextIO], None], output: Path | None, check_complete: Callable[[], None]) -> None:
+    if output is None:
+        write_to(sys.stdout)
+        check_complete()
+        sys.stdout.flush()
+        return
+    from talkhouse.system.atomic_output import atomic_file
+
+    with atomic_file(output) as path:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            write_to(stream)
+        check_complete()

@@ -144,7 +144,7 @@ def select(
 
 
 def _filtered(con: duckdb.DuckDBPyConnection, selection: Selection) -> Selection:
-    """Take the rows that the filters leave: each filter may name what the ones before it have left."""
+    """Return a selection of the rows that the filters leave: each filter may name what the ones before it have left."""
     filters = selection.filters
     of = Relation(con, selection.schema, selection.name, selection.known)
     if filters.split is not None:

@@ -10,8 +10,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from talkhouse.query.composition import corpora_of, is_of, key_of, owner
 from talkhouse.query.selection import Selection, select
-from talkhouse.query.sources import corpora_of, is_of, key_of, owner
 from talkhouse.schema.errors import TermsNotAccepted
 from talkhouse.schema.sql import dicts, literal, quoted
 from talkhouse.schema.tables import metadata, qualified
@@ -119,7 +119,7 @@ _NEXT_LINE = "\n" + " " * 12
 
 
 @dataclass(frozen=True)
-class Part:
+class LicencePart:
     """What the licence of a part of a corpus asks: a row of ``main.corpus_terms``."""
 
     corpus_id: str
@@ -160,7 +160,7 @@ class Part:
         }
 
 
-def parts_of(warehouse: Warehouse, selections: Iterable[Selection]) -> tuple[Part, ...]:
+def parts_of(warehouse: Warehouse, selections: Iterable[Selection]) -> tuple[LicencePart, ...]:
     """Return the parts that have rows and columns among those selected; none of samples.
 
     By corpus; in each of them first what is not of certain columns, in the order of time. ``duckdb.Error`` where the
@@ -169,14 +169,14 @@ def parts_of(warehouse: Warehouse, selections: Iterable[Selection]) -> tuple[Par
     declared = _declared(warehouse)
     if not declared:
         return ()
-    selected = set[Part]()
+    selected = set[LicencePart]()
     for selection in selections:
         if _is_licensed(warehouse, selection):
             selected.update(_parts_in(warehouse, selection, declared))
     return tuple(part for part in declared if part in selected)
 
 
-def parts_of_corpus(warehouse: Warehouse, corpus_id: str) -> tuple[Part, ...]:
+def parts_of_corpus(warehouse: Warehouse, corpus_id: str) -> tuple[LicencePart, ...]:
     """Return the parts of a corpus that the warehouse has anything of, for what has all of it."""
     parts = [part for part in _declared(warehouse) if part.corpus_id == corpus_id]
     known = {f"{relation['schema']}.{relation['name']}" for relation in relations(warehouse.con)} if parts else set()
@@ -186,7 +186,7 @@ def parts_of_corpus(warehouse: Warehouse, corpus_id: str) -> tuple[Part, ...]:
     return tuple(part for part in parts if part in there)
 
 
-def with_terms(corpora: Iterable[dict[str, Any]], parts: Iterable[Part]) -> list[dict[str, Any]]:
+def with_terms(corpora: Iterable[dict[str, Any]], parts: Iterable[LicencePart]) -> list[dict[str, Any]]:
     """Return corpora as manifests have them: each with the terms of its parts, a list of objects."""
     by_corpus = defaultdict[str, list[dict[str, Any]]](list)
     for part in parts:
@@ -195,7 +195,7 @@ def with_terms(corpora: Iterable[dict[str, Any]], parts: Iterable[Part]) -> list
 
 
 def check_terms(
-    parts: Iterable[Part], *, is_accepted: bool, selection: Selection | None = None, columns: Iterable[str] = ()
+    parts: Iterable[LicencePart], *, is_accepted: bool, selection: Selection | None = None, columns: Iterable[str] = ()
 ) -> None:
     """Raise TermsNotAccepted for terms that have to be accepted first, and for those that exclude each other.
 
@@ -220,9 +220,9 @@ def check_terms(
         )
 
 
-def _declared(warehouse: Warehouse) -> list[Part]:
+def _declared(warehouse: Warehouse) -> list[LicencePart]:
     rows = dicts(warehouse.con.execute(_DECLARED.format(quoted(warehouse.database))))
-    return [Part(**{**row, "columns": tuple(json.loads(row["columns"] or "[]"))}) for row in rows]
+    return [LicencePart(**{**row, "columns": tuple(json.loads(row["columns"] or "[]"))}) for row in rows]
 
 
 def _is_licensed(warehouse: Warehouse, selection: Selection) -> bool:
@@ -233,8 +233,8 @@ def _is_licensed(warehouse: Warehouse, selection: Selection) -> bool:
     return selection.full_name not in _FACTS | facts
 
 
-def _parts_in(warehouse: Warehouse, selection: Selection, declared: Iterable[Part]) -> Iterator[Part]:
-    """Name the parts of corpora that a selection has."""
+def _parts_in(warehouse: Warehouse, selection: Selection, declared: Iterable[LicencePart]) -> Iterator[LicencePart]:
+    """Return the parts of corpora that a selection has."""
     corpora = {corpus["corpus_id"] for corpus in corpora_of(warehouse, selection)}
     for corpus_id, group in groupby(declared, attrgetter("corpus_id")):
         if corpus_id not in corpora:
@@ -248,7 +248,7 @@ def _parts_in(warehouse: Warehouse, selection: Selection, declared: Iterable[Par
                 yield part
 
 
-def _exclude(one: Part, other: Part) -> bool:
+def _exclude(one: LicencePart, other: LicencePart) -> bool:
     """Whether what is made of one part must be free for what the terms of the other forbid."""
     pairs = ((one, other), (other, one)) if one.corpus_id != other.corpus_id else ()
     return any(
@@ -256,8 +256,7 @@ def _exclude(one: Part, other: Part) -> bool:
     )
 
 
-def _described(parts: Sequence[Part]) -> str:
-    """Return what is asked of each part, and why."""
+def _described(parts: Sequence[LicencePart]) -> str:
     lines = list[str]()
     for note, alike in groupby(parts, attrgetter("note")):
         lines += [", ".join(filter(None, (f"{part.corpus_id}, {part.summary}", part.licence_url))) for part in alike]
@@ -265,8 +264,7 @@ def _described(parts: Sequence[Part]) -> str:
     return _NEXT_LINE.join(lines)
 
 
-def _asked(parts: Sequence[Part]) -> list[str]:
-    """Return what their flags mean."""
+def _asked(parts: Sequence[LicencePart]) -> list[str]:
     flags = [flag for flag in ASKED if any(flag in part.flags for part in parts)]
     return [f"{flag.replace('_', '-')}: {ASKED[flag]}" for flag in flags]
 
@@ -275,8 +273,7 @@ def _joined(names: Iterable[str]) -> str:
     return " and ".join(dict.fromkeys(names))
 
 
-def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
-    """Return how the corpora are exported one by one."""
+def _apart(parts: Sequence[LicencePart], selection: Selection | None) -> str:
     key = "corpus_id" if selection is None else key_of(selection.known)
     if key is None:
         return "from the views of each corpus"
@@ -285,7 +282,7 @@ def _apart(parts: Sequence[Part], selection: Selection | None) -> str:
     return f"such as with {options}"
 
 
-def _narrower(parts: Sequence[Part], columns: Iterable[str]) -> str:
+def _narrower(parts: Sequence[LicencePart], columns: Iterable[str]) -> str:
     """Return which columns to leave out so that there is nothing to accept, if there are any such."""
     asking = {name.split(".")[2] for part in parts for name in part.columns}
     named = _joined(column for column in columns if column in asking)

@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from talkhouse.query.expressions import Column, csv_head, csv_line, json_object
+from talkhouse.query.expressions import QueryColumn, csv_head, csv_line, json_object
 from talkhouse.query.formats import CSV, TEXTS
-from talkhouse.query.row_stream import Rows, row_groups
+from talkhouse.query.row_stream import QueryRows, row_groups
 from talkhouse.schema.errors import QueryFailed, UsageError
 from talkhouse.visible import markdown, visible
 
@@ -37,7 +37,7 @@ def check_formulas(file_format: str, *, escape_formulas: bool) -> None:
         )
 
 
-def write(rows: Rows, file_format: str, stream: TextIO, *, escape_formulas: bool = False) -> None:
+def write(rows: QueryRows, file_format: str, stream: TextIO, *, escape_formulas: bool = False) -> None:
     """Write rows to a stream; ``file_format`` is a QueryFormat, an ExportFormat or ``TEXTS``.
 
     ``escape_formulas``: in CSV, texts that a spreadsheet takes for formulas have an apostrophe before them.
@@ -55,21 +55,21 @@ def write(rows: Rows, file_format: str, stream: TextIO, *, escape_formulas: bool
             _ARROW_WRITERS[file_format](rows, stream.buffer)
 
 
-def _write_parquet(rows: Rows, stream: BinaryIO) -> None:
+def _write_parquet(rows: QueryRows, stream: BinaryIO) -> None:
     """Write Parquet with zstd, in row groups of about 64 MB at most before compression."""
     from pyarrow import parquet
 
-    schema, batches = rows.batches(Column.as_stored)
+    schema, batches = rows.batches(QueryColumn.as_stored)
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:  # type: ignore[no-untyped-call]
         for group in row_groups(batches):
             writer.write_batch(group)
 
 
-def _write_texts(rows: Rows, stream: BinaryIO) -> None:
+def _write_texts(rows: QueryRows, stream: BinaryIO) -> None:
     """Write Parquet whose values are the texts that the table shows, and which says what columns are numbers."""
     from pyarrow import parquet
 
-    schema, batches = rows.batches(Column.as_text)
+    schema, batches = rows.batches(QueryColumn.as_text)
     numbers = [index for index, column in enumerate(rows.columns) if column.is_number]
     schema = schema.with_metadata({_NUMBERS: json.dumps(numbers)})
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:  # type: ignore[no-untyped-call]
@@ -83,17 +83,17 @@ def number_columns(schema: Any) -> list[int]:
     return indexes
 
 
-def _write_arrow(rows: Rows, stream: BinaryIO) -> None:
+def _write_arrow(rows: QueryRows, stream: BinaryIO) -> None:
     """Write an Arrow IPC file, uncompressed so that it can be mapped into memory."""
     from pyarrow.ipc import new_file
 
-    schema, batches = rows.batches(Column.as_stored)
+    schema, batches = rows.batches(QueryColumn.as_stored)
     with new_file(stream, schema) as writer:  # type: ignore[no-untyped-call]
         for group in row_groups(batches):
             writer.write_batch(group)
 
 
-def _write_csv(rows: Rows, stream: BinaryIO, delimiter: str, *, escape_formulas: bool) -> None:
+def _write_csv(rows: QueryRows, stream: BinaryIO, delimiter: str, *, escape_formulas: bool) -> None:
     """Write CSV: text in double quotes, null as an empty cell without them, lists and structs as JSON."""
     # First, so that nothing is printed of a query that fails.
     lines = rows.lines(partial(csv_line, delimiter=delimiter, escape_formulas=escape_formulas))
@@ -101,13 +101,7 @@ def _write_csv(rows: Rows, stream: BinaryIO, delimiter: str, *, escape_formulas:
     stream.writelines(lines)
 
 
-def _write_jsonl(rows: Rows, stream: BinaryIO) -> None:
-    """Write one JSON object a line; a column that is JSON keeps the spelling of its numbers."""
-    stream.writelines(rows.lines(json_object))
-
-
-def _write_json(rows: Rows, stream: BinaryIO) -> None:
-    """Write one JSON array of the same objects."""
+def _write_json(rows: QueryRows, stream: BinaryIO) -> None:
     separator = "["
     for line in rows.values(json_object):
         stream.write(f"{separator}\n{line}".encode())
@@ -115,14 +109,14 @@ def _write_json(rows: Rows, stream: BinaryIO) -> None:
     stream.write(b"[]\n" if separator == "[" else b"\n]\n")
 
 
-_ARROW_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
+_ARROW_WRITERS: dict[str, Callable[[QueryRows, BinaryIO], None]] = {
     "parquet": _write_parquet,
     "arrow": _write_arrow,
     TEXTS: _write_texts,
 }
 
-_LINE_WRITERS: dict[str, Callable[[Rows, BinaryIO], None]] = {
-    "jsonl": _write_jsonl,
+_LINE_WRITERS: dict[str, Callable[[QueryRows, BinaryIO], None]] = {
+    "jsonl": lambda rows, stream: stream.writelines(rows.lines(json_object)),
     "json": _write_json,
 }
 
@@ -133,7 +127,7 @@ _TOO_LARGE = re.compile(r"Could not cast value (\S+) to DECIMAL\(38,0\) when cas
 
 @contextmanager
 def arrow_errors(file_format: str) -> Iterator[None]:
-    """Tell apart what Arrow raises: no such type in the format, no memory, a query that failed halfway, a full disk.
+    """Sort what Arrow raises by its cause: no such type in the format, no memory, a failing query, a full disk.
 
     Raises QueryFailed for the first, duckdb.Error for the third; the others stay as they are.
     """
@@ -162,7 +156,7 @@ def _told(error: duckdb.Error, file_format: str) -> Exception:
     return error
 
 
-def write_table(rows: Rows, stream: TextIO) -> None:
+def write_table(rows: QueryRows, stream: TextIO) -> None:
     """Draw a table that fits the terminal; elsewhere nothing is cut off."""
     console = Console(file=stream, highlight=False, emoji=False)
     if not console.is_terminal:
@@ -175,7 +169,7 @@ def write_table(rows: Rows, stream: TextIO) -> None:
     console.print(table)
 
 
-def write_markdown(rows: Rows, stream: TextIO) -> None:
+def write_markdown(rows: QueryRows, stream: TextIO) -> None:
     """Write a Markdown table."""
     stream.write(markdown_head([column.title for column in rows.columns]))
     stream.writelines(map(markdown_line, _cells(rows)))
@@ -192,7 +186,7 @@ def markdown_line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(shown) + " |\n"
 
 
-def _cells(rows: Rows) -> Iterator[list[str]]:
+def _cells(rows: QueryRows) -> Iterator[list[str]]:
     """Yield every row as texts, empty where there is no value."""
     for texts in rows.texts():
         yield ["" if text is None else visible(text, lines=True) for text in texts]

@@ -8,7 +8,7 @@ from talkhouse.scaffold.templates import CACHES, Like, as_package, check_id, cop
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_folder
 from talkhouse.system.folders import temporary_folder
-from talkhouse.testing.checks.sample import a_golden_case_gives_its_rows
+from talkhouse.testing.sample import a_golden_case_gives_its_rows
 from talkhouse.testing.subject import subject_of
 
 

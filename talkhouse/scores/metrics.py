@@ -11,9 +11,9 @@ from pyarrow import lib as pa
 
 from talkhouse.queries.heads import Query
 from talkhouse.schema.errors import CatalogueError
-from talkhouse.schema.sql import literal
-from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table, refuse
-from talkhouse.scores.tasks.task import ScoredTask
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace, refuse
 from talkhouse.warehouse.relations import columns_of
 
 _EXAMPLE = ("release", "split", "example_index", "record_id", "dialogue_id")
@@ -66,12 +66,12 @@ _RESULT = frozenset(field.name for field in fields(ScoreMetric)[:9]) - {"slice"}
 
 
 def set_threshold(con: duckdb.DuckDBPyConnection, threshold: float | None) -> None:
-    """Let the SQL of a task see this threshold of its gold label."""
+    """Set the threshold of the gold label for the SQL of a task."""
     if threshold is not None:
         con.execute(f"set variable threshold = {threshold!r}::double")
 
 
-def score_examples(workspace: ScoringWorkspace, task: ScoredTask, predicted: Table) -> Table:
+def score_examples(workspace: ScoringWorkspace, task: ScoredTask, predicted: ScoringTable) -> ScoringTable:
     """Create a table of what each example scores, from its prediction.
 
     Raises BadPredictions for predictions that can't be scored, CatalogueError where the SQL of the task is wrong.
@@ -92,7 +92,7 @@ def score_examples(workspace: ScoringWorkspace, task: ScoredTask, predicted: Tab
     return _with_bleu(workspace, scored) if "guess" in names else scored
 
 
-def _gold(workspace: ScoringWorkspace, task: ScoredTask, predicted: Table) -> str:
+def _gold(workspace: ScoringWorkspace, task: ScoredTask, predicted: ScoringTable) -> str:
     """Return the query of the rows of a task's view from the first record that is scored to the last.
 
     A join with ``predicted`` says the same, but DuckDB would first gather the candidates of all splits: only a
@@ -105,7 +105,7 @@ def _gold(workspace: ScoringWorkspace, task: ScoredTask, predicted: Table) -> st
     return f"from {task.view} where record_id between {literal(first)} and {literal(last)}"
 
 
-def whole(scored: Table) -> str:
+def whole(scored: ScoringTable) -> str:
     """Return the query of all that was scored, as one slice."""
     return f"select null::varchar as slice, * from {scored}"
 
@@ -137,11 +137,11 @@ def _of_file(summary: Query, task: ScoredTask, part: str | None, results: object
     """Yield the metrics that a file gives of a slice; CatalogueError where it gives something else."""
     if not isinstance(results, list) or not all(isinstance(one, dict) and one.keys() == _RESULT for one in results):
         raise CatalogueError(
-            "the SQL file gives what is no metric",
+            "the SQL file returns what is not a metric",
             where=summary.path,
             expected="a column 'results': a list of metrics.mean, share, over_ties, value and count_of",
             found=f"{results}"[:200],
-            next_step="mend the file",
+            next_step="correct the file",
         )
     official = task.query.official
     has_official = any(result["official"] for result in results)
@@ -154,7 +154,7 @@ def _of_file(summary: Query, task: ScoredTask, part: str | None, results: object
         yield ScoreMetric(**result | {"slice": part, "official": is_official, "is_main": is_main})
 
 
-def tied(workspace: ScoringWorkspace, scored: Table) -> int:
+def tied(workspace: ScoringWorkspace, scored: ScoringTable) -> int:
     """Return how many examples have a candidate with the score of the right one."""
     if "tied" not in workspace.columns(scored):
         return 0
@@ -195,7 +195,7 @@ def _grams(tokens: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return list(zip(*(tokens[start:] for start in range(size)), strict=False))
 
 
-def _with_bleu(workspace: ScoringWorkspace, scored: Table) -> Table:
+def _with_bleu(workspace: ScoringWorkspace, scored: ScoringTable) -> ScoringTable:
     """Create what each example scores with the columns bleu_1 to bleu_4 too; they are null where there is no guess."""
     query = f"select rowid, guess, answer from {scored} where guess is not null"
     rows = workspace.con.execute(query).fetchall()
@@ -215,3 +215,33 @@ def _with_bleu(workspace: ScoringWorkspace, scored: Table) -> Table:
 def _column(numbers: "array[float] | array[int]", kind: pa.DataType) -> pa.Array:
     """Return numbers as a column; of a list, Arrow would import pandas where that is installed."""
     return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
+
+
+_OWN = ("release", "split", "example_index", "record_id", "turn_index")
+
+
+def examples_query(workspace: ScoringWorkspace, task: ScoredTask, scored: ScoringTable) -> str:
+    """Return the query of what each example scores, with its keys and the columns of the task's view."""
+    names = [metric.name for metric in metrics(workspace.con, task, whole(scored), f"from {scored}")]
+    each = workspace.create("each_example", _each(task, scored, names))
+    known = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
+    same = ["example_index", "split", *(["release"] if "release" in known else [])]
+    on = " and ".join(f"gold.{name} is not distinct from scored.{name}" for name in same)
+    gold = ", ".join(f"gold.{quoted(name)}" for name in known if name not in _OWN)
+    return (
+        f"select scored.release, scored.split, scored.example_index, scored.record_id, each.* exclude (slice), {gold} "
+        f"from {scored} as scored inner join {each} as each on each.slice = scored.rowid::varchar "
+        f"inner join {task.view} as gold on {on} "
+        "order by scored.release nulls first, scored.split, scored.example_index"
+    )
+
+
+def _each(task: ScoredTask, scored: ScoringTable, names: Sequence[str]) -> str:
+    """Return the query of a row per example with a column per metric."""
+    sliced = {"sliced": f"select rowid::varchar as slice, * from {scored}", "scored": f"from {scored}"}
+    parts = " union all ".join(
+        f"select slice, unnest(results, recursive := true) from ({Bound(summary, 'metrics', sliced).sql})"
+        for summary in task.summaries
+    )
+    columns = ", ".join(f"max(value) filter (where name = {literal(name)}) as {quoted(name)}" for name in names)
+    return f"select slice, {columns} from ({parts}) group by slice"

@@ -8,8 +8,8 @@ from typing import Any
 
 from talkhouse.schema.sql import literal
 from talkhouse.scores.metrics import ScoreMetric, metrics
-from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table
-from talkhouse.scores.tasks.task import ScoredTask
+from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace
 
 SEED = 20_171_101
 RESAMPLES = 1_000
@@ -35,11 +35,11 @@ class Drawable:
     """Resamples that are drawn at once."""
     scored: str
     """The query of all examples."""
-    rows: Table
+    rows: ScoringTable
     """What was scored, with its ``part``: the rows of one dialogue in one run."""
-    kinds: Table
+    kinds: ScoringTable
     """The kind of each part; parts in which all means have the same values are of one kind."""
-    sums: Table
+    sums: ScoringTable
     """Of each mean, numerators and denominators by the kind."""
     others: ScoredTask
     """The task with those of its metrics alone that are no means, and what stands in one file with them."""
@@ -71,7 +71,10 @@ def drawable(
     summaries = [
         summary
         for summary in task.summaries
-        if not _is_additive(metrics(workspace.con, replace(task, summaries=(summary,)), every, scored))
+        if not all(
+            metric.is_mean or metric.is_count
+            for metric in metrics(workspace.con, replace(task, summaries=(summary,)), every, scored)
+        )
     ]
     others = replace(task, summaries=tuple(summaries))
     step = max(1, at_once // max(1, count))
@@ -79,11 +82,9 @@ def drawable(
     workspace.drop([rows, kinds, sums])
 
 
-def _is_additive(numbers: list[ScoreMetric]) -> bool:
-    return all(metric.is_mean or metric.is_count for metric in numbers)
-
-
-def _create_sums(workspace: ScoringWorkspace, task: ScoredTask, rows: Table, scored: str) -> tuple[Table, Table]:
+def _create_sums(
+    workspace: ScoringWorkspace, task: ScoredTask, rows: ScoringTable, scored: str
+) -> tuple[ScoringTable, ScoringTable]:
     """Create the kinds of parts, and of each mean the sums by the kind: 100,000 lists may have 51 ranks."""
     sliced = {"sliced": f"select part as slice, * exclude (part) from {rows}", "scored": scored}
     each = " union all ".join(
@@ -172,7 +173,7 @@ def _values(workspace: ScoringWorkspace, of: Drawable, part: str) -> list[Values
 
 
 def _means(
-    workspace: ScoringWorkspace, of: Drawable, drawn: Table, first: int, last: int
+    workspace: ScoringWorkspace, of: Drawable, drawn: ScoringTable, first: int, last: int
 ) -> list[tuple[str, int, float | None]]:
     """Return the means of the resamples that are drawn: name, number, value."""
     return workspace.con.execute(
@@ -201,7 +202,7 @@ def _means(
     ).fetchall()
 
 
-def _others(workspace: ScoringWorkspace, of: Drawable, drawn: Table) -> Iterator[tuple[str, int, float | None]]:
+def _others(workspace: ScoringWorkspace, of: Drawable, drawn: ScoringTable) -> Iterator[tuple[str, int, float | None]]:
     """Yield the metrics that are no means. A dialogue that is drawn twice is two, each named by its place."""
     if not of.others.summaries:
         return
@@ -235,7 +236,9 @@ def with_intervals(
     return [replace(metric, low=low, high=high) for metric, (low, high) in zip(numbers, ends, strict=True)]
 
 
-def _of_slice(workspace: ScoringWorkspace, task: ScoredTask, rows: Table, part: str | None, scored: str) -> Values:
+def _of_slice(
+    workspace: ScoringWorkspace, task: ScoredTask, rows: ScoringTable, part: str | None, scored: str
+) -> Values:
     """Return the values of the resamples of a slice."""
     name = "null" if part is None else literal(part)
     query = f"select * exclude (slice) from {rows} where slice is not distinct from {name}"

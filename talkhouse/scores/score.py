@@ -10,12 +10,12 @@ from pyarrow import lib as pa
 from talkhouse.queries.heads import Query
 from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.scores.examples import Chosen
 from talkhouse.scores.metrics import ScoreMetric, metrics, score_examples, set_threshold, tied, whole
-from talkhouse.scores.predictions.read_predictions import Predictions, read_predictions
+from talkhouse.scores.predictions import Predictions, read_predictions
 from talkhouse.scores.resampling import DIALOGUE, described, with_intervals
-from talkhouse.scores.tasks.examples import Chosen
-from talkhouse.scores.tasks.scoring_workspace import Bound, ScoringWorkspace, Table, of_files
-from talkhouse.scores.tasks.task import ScoredTask, ScoreRequest
+from talkhouse.scores.task import ScoredTask, ScoreRequest
+from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace, naming_files
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import columns_of
 
@@ -26,7 +26,7 @@ class AtThreshold:
 
     threshold: float | None
     predictions: Predictions
-    scored: Table
+    scored: ScoringTable
     """What each example scores."""
     metrics: list[ScoreMetric]
 
@@ -88,7 +88,7 @@ def score(
     _check_variant(task, request)
     con.execute(f"set variable as_published = {request.as_published}")
     limits = _thresholds(task, thresholds, request)
-    with of_files(request.paths):
+    with naming_files(request.paths):
         set_threshold(con, limits[0])
         first = read_predictions(workspace, task, request)
         turns = [_at(workspace, task, request, limits[0], first)]
@@ -129,7 +129,7 @@ def _at(
     return AtThreshold(threshold, predictions, scored, numbers)
 
 
-def _slices(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, scored: Table) -> list[str]:
+def _slices(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, scored: ScoringTable) -> list[str]:
     """Return queries of the slices that are wanted, and of those by which the publisher scores, if there are two."""
     overlapping = [] if request.judged is None else [_by_verdict(task, scored, request.judged, request.dropped)]
     usual = [] if request.as_printed else [column for column in task.query.by if column not in request.by]
@@ -140,7 +140,9 @@ def _slices(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest
     return [*overlapping, *(slices.by_column(column) for column in (*several, *request.by))]
 
 
-def _sizes(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, scored: Table) -> dict[str, int]:
+def _sizes(
+    workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest, scored: ScoringTable
+) -> dict[str, int]:
     if request.judged is None:
         return {}
     sliced = _by_verdict(task, scored, request.judged, request.dropped)
@@ -210,8 +212,8 @@ _NARROW = {
 class Slices(NamedTuple):
     """What each example scores, and for each of them the values of some columns, as texts."""
 
-    scored: Table
-    values: Table
+    scored: ScoringTable
+    values: ScoringTable
 
     def has_several(self, con: duckdb.DuckDBPyConnection, column: str) -> bool:
         """Whether the examples have more than one value in a column."""
@@ -230,7 +232,7 @@ WITHOUT_OVERLAP, ONLY_OVERLAP = "overlap=without", "overlap=only"
 """Slices of examples by whether they stand elsewhere too."""
 
 
-def _by_verdict(task: ScoredTask, scored: Table, judged: str, verdicts: Sequence[str]) -> str:
+def _by_verdict(task: ScoredTask, scored: ScoringTable, judged: str, verdicts: Sequence[str]) -> str:
     """Return the query of what was scored in slices, of a table of verdicts; examples without one are in none."""
     among = ", ".join(map(literal, verdicts))
     return (
@@ -242,7 +244,9 @@ def _by_verdict(task: ScoredTask, scored: Table, judged: str, verdicts: Sequence
     )
 
 
-def _create_slices(workspace: ScoringWorkspace, task: ScoredTask, scored: Table, columns: Sequence[str]) -> Slices:
+def _create_slices(
+    workspace: ScoringWorkspace, task: ScoredTask, scored: ScoringTable, columns: Sequence[str]
+) -> Slices:
     """Find the values of columns for each example; UsageError for a column that there is not."""
     known = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
     for column in columns:

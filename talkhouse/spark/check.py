@@ -17,8 +17,7 @@ from pyarrow.lib import ArrowException, RecordBatchReader
 
 from talkhouse import migrations
 from talkhouse.ingest.progress import Progress
-from talkhouse.lake_format.columns import check_columns, columns_of_all
-from talkhouse.lake_format.documents import read_translation
+from talkhouse.lake_format.documents import check_columns, columns_of_all, read_translation
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable, is_whole, read
 from talkhouse.queries.catalogue import Catalogue
@@ -31,9 +30,9 @@ from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.spark.sessions import check_installed, session
 from talkhouse.system.folders import temporary_folder
-from talkhouse.translation.translated import LeftOut, TranslatedViews, spark_type
+from talkhouse.translation.translated import LeftOutView, TranslatedViews, spark_type
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.split_views import SplitView, common_splits
+from talkhouse.warehouse.relations import SplitView, common_splits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,7 +64,7 @@ class SparkResult:
     spark: str
     """The version of Spark."""
     relations: tuple[Checked, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutView, ...]
     """Views that are not there, or not all of whose rows are, and why."""
     seconds: float
 
@@ -75,13 +74,7 @@ class SparkResult:
         return [relation for relation in self.relations if relation.difference]
 
 
-def check(
-    lake: Path,
-    url: str,
-    progress: Progress,
-    *,
-    location: str | None = None,
-) -> SparkResult:
+def check(lake: Path, url: str, progress: Progress, *, location: str | None = None) -> SparkResult:
     """Compare every table and view of a lake on Spark with DuckDB's; ``location`` is as ``attach`` has it.
 
     ``url``: a master (``spark://host:port``, ``local[2]``) or Spark Connect (``sc://host:port``). Raises what

@@ -76,7 +76,6 @@ class SparkDifference(NamedTuple):
     found: Any
 
     def __str__(self) -> str:
-        """Return all of it in one line."""
         place = [] if self.key is None else [f"{name}={_shown(value)}" for name, value in self.key.items()]
         place += [self.column] if self.column else []
         where = f" ({', '.join(place)})" if place else ""

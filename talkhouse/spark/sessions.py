@@ -136,7 +136,7 @@ def _check_answers(url: str, scheme: str, port: int) -> None:
         host, number = None, port
         parts = urlsplit("")
     if parts.scheme != scheme or not host:
-        raise UsageError(f"this is no address: {url}", expected=f"{scheme}://HOST:{port}")
+        raise UsageError(f"this is not an address: {url}", expected=f"{scheme}://HOST:{port}")
     try:
         socket.create_connection((host, number), timeout=_ANSWER).close()
     except OSError as error:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import duckdb
 
 from talkhouse.schema.errors import OutputFailed, UsageError, error_text
+from talkhouse.system.files import Taken, locked
 from talkhouse.system.folders import new_folder, target_of
-from talkhouse.system.locks import Taken, locked
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -150,7 +150,7 @@ def _move_content(private: Path, target: Path) -> None:
         raise
 
 
-class Messages(NamedTuple):
+class OutputMessages(NamedTuple):
     """The words of the error where an output can't be completed."""
 
     full: str
@@ -158,12 +158,12 @@ class Messages(NamedTuple):
     other: str
 
 
-_FILE = Messages(
+_FILE = OutputMessages(
     "there is no room for the file; what was there before is unchanged",
     "make room, or name a file on another disk",
     "the file can't be written",
 )
-_FOLDER = Messages(
+_FOLDER = OutputMessages(
     "there is no room for the files; nothing was left behind",
     "make room, or name a folder on another disk",
     "the folder can't be written",
@@ -171,7 +171,7 @@ _FOLDER = Messages(
 
 
 @contextmanager
-def output_errors(output: Path, messages: Messages = _FILE) -> Iterator[None]:
+def output_errors(output: Path, messages: OutputMessages = _FILE) -> Iterator[None]:
     """Turn an OSError into why an output can't be written: OutputFailed for a full disk, UsageError otherwise."""
     try:
         yield

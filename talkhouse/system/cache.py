@@ -37,7 +37,7 @@ class Cache:
     """Files that are kept."""
 
     def copy_to(self, path: Path, key: str) -> None:
-        """Copy the file of a key to a path, where it is kept; what comes of it may be broken."""
+        """Copy the file of a key to a path, where it is kept; the copy may be broken."""
         with suppress(OSError):
             if (kept := self._found(key)) is not None:
                 shutil.copyfile(kept, path)

@@ -17,14 +17,14 @@ _Handler = Callable[[int, FrameType | None], object] | int | None
 
 @contextmanager
 def ends_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process with one line: nothing has begun, or everything has ended."""
+    """End the process with one line at Ctrl-C: nothing has begun, or everything has ended."""
     with _handled_by(_end):
         yield
 
 
 @contextmanager
 def raises() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt, so that what has begun is ended cleanly.
+    """Raise KeyboardInterrupt at Ctrl-C, so that what has begun is ended cleanly.
 
     DuckDB makes a RuntimeError of it, and a module that is imported perhaps an ImportError: these are turned back.
     """
@@ -45,14 +45,14 @@ def came() -> bool:
 
 @contextmanager
 def ignored() -> Iterator[None]:
-    """Let Ctrl-C do nothing, where it comes too late."""
+    """Ignore Ctrl-C, where it comes too late."""
     with _handled_by(signal.SIG_IGN):
         yield
 
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt only when what is short and must not be cut in two is done."""
+    """Raise KeyboardInterrupt at Ctrl-C only when what is short and must not be cut in two is done."""
     seen: list[object] = []
     with _handled_by(lambda *_: seen.append(_)):
         yield

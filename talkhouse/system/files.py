@@ -1,9 +1,15 @@
-"""Single operations on files."""
+"""Single operations on files, and locks between processes, each a file."""
 
 import errno
 import os
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from talkhouse.system import ctrl_c
 
 _SMALL = 64_000_000
 """Bytes; the limit of a record that is read."""
@@ -31,7 +37,7 @@ def read_small(path: Path) -> bytes:
 
 
 def link_or_copy(path: Path, second: Path) -> None:
-    """Give a file a second name; copy it where it can't have one. Raises OSError."""
+    """Link a file under a second name, or copy it where that can't be. Raises OSError."""
     try:
         os.link(path, second)
     except OSError as error:
@@ -43,3 +49,41 @@ def link_or_copy(path: Path, second: Path) -> None:
 def has_no_links(error: OSError) -> bool:
     """Whether a file can't have a second name in that place, where ``os.link`` has failed."""
     return error.errno in _NO_SECOND_NAME
+
+
+FOR_EVER = -1.0
+"""Seconds to wait for a lock."""
+
+
+class Taken(Exception):
+    """Another process holds the lock."""
+
+
+@contextmanager
+def locked(file: Path, on_taken: Callable[[], float] = lambda: 0) -> Iterator[None]:
+    """Hold a lock, and remove its file at the end.
+
+    Where another process holds it, ``on_taken`` is called once and returns how many seconds to wait. Raises Taken after
+    that, OSError where the file can't be made.
+    """
+    lock = FileLock(file)
+    try:
+        _acquire(lock, on_taken)
+        yield
+    finally:
+        if lock.is_locked:
+            # Removed while it is held: a waiter that gets the lock of a removed file tries again.
+            file.unlink(missing_ok=True)
+            lock.release()
+
+
+def _acquire(lock: FileLock, on_taken: Callable[[], float]) -> None:
+    try:
+        with ctrl_c.deferred():  # the file of a lock may be there before it is held
+            lock.acquire(timeout=0)
+    except Timeout:
+        seconds = on_taken()
+        try:
+            lock.acquire(timeout=seconds)
+        except Timeout:
+            raise Taken from None

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.system import ctrl_c
-from talkhouse.system.locks import FOR_EVER, Taken, locked
+from talkhouse.system.files import FOR_EVER, Taken, locked
 
 _MOST = 40
 """Links that are followed, as many as Linux follows."""

@@ -12,12 +12,12 @@ from pathlib import Path
 
 
 def contract_tests(corpus_id: str, *, here: str | Path) -> None:
-    """Put a test for each check of the contract into the module that calls this; ``here`` is its ``__file__``.
+    """Add a test for each check of the contract to the module that calls this; ``here`` is its ``__file__``.
 
     The corpus is that of an installed package, of the folder that has the tests, of $TALKHOUSE_CORPORA, or one of
     Talkhouse's own. Raises RegistryError where there is none of this id, or where it is broken.
     """
-    from talkhouse.testing.pytest_tests import functions_of
+    from talkhouse.testing.contract import functions_of
 
     caller = inspect.currentframe()
     if caller is None or caller.f_back is None:

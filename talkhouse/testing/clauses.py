@@ -58,7 +58,7 @@ def together(*changes: Change) -> Change:
 
 
 def put(at: str, value: Any) -> Change:
-    """Put a value at ``FILE#POINTER`` of a JSON file; ``-`` as the last token appends it to a list."""
+    """Set a value at ``FILE#POINTER`` of a JSON file; ``-`` as the last token appends it to a list."""
 
     def edit(owner: Any, last: str) -> None:
         if isinstance(owner, list) and last == "-":
@@ -75,7 +75,7 @@ def drop(at: str) -> Change:
 
 
 def changed(at: str, make: Callable[[Any], Any]) -> Change:
-    """Put at ``FILE#POINTER`` of a JSON file what is made of the value there."""
+    """Replace the value at ``FILE#POINTER`` of a JSON file by what a function makes of it."""
 
     def edit(owner: Any, token: str) -> None:
         key = int(token) if isinstance(owner, list) else token
@@ -112,7 +112,7 @@ def write(name: str, content: str | bytes) -> Change:
 
 
 def replaced(name: str, old: str | bytes, new: str | bytes) -> Change:
-    """Put a text in the place of another one, which has to be there."""
+    """Replace a text, which has to be there, by another."""
     old, new = (text if isinstance(text, bytes) else text.encode() for text in (old, new))
 
     def run(folder: Path) -> None:

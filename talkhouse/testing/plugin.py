@@ -26,7 +26,7 @@ def pytest_load_initial_conftests(parser: pytest.Parser) -> Generator[None, None
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell the tests which corpus is to be tried."""
+    """Note which corpus the tests are to try."""
     folder = config.getoption(CORPUS, None)
     if isinstance(folder, str):
         chosen[CORPUS] = folder

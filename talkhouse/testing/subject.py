@@ -1,8 +1,8 @@
-"""The corpus that is tried: where it and its cases lie, and warehouses of it, each built once."""
+"""The corpus that is tried: where it and its cases lie, its warehouses, each built once, and how a check fails."""
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,11 +23,45 @@ from talkhouse.ingest.registry import all_corpora, folder_of, pick, rules_of, sa
 from talkhouse.ingest.sources import opened
 from talkhouse.queries.catalogue import BI, Catalogue
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
+from talkhouse.schema.errors import TalkhouseError
 from talkhouse.testing.clauses import Clause, clauses_in
 from talkhouse.warehouse.opened import Warehouse
 
 
-class FoundFinding(NamedTuple):
+class ContractFailure(TalkhouseError, AssertionError):
+    """A corpus does not keep to the contract."""
+
+
+class CannotCheck(Exception):
+    """Something that a check needs is not here; the message says what, and how to get it."""
+
+
+def require(
+    condition: object, what: str, *, where: object = None, expected: object = None, found: object = None
+) -> None:
+    """Raise ContractFailure unless a condition holds."""
+    __tracebackhide__ = True  # pytest shows who asked
+    if not condition:
+        raise ContractFailure(
+            what,
+            where=where,
+            expected=None if expected is None else str(expected),
+            found=None if found is None else str(found),
+        )
+
+
+def require_none(rows: Sequence[tuple[object, ...]], what: str, *, expected: str) -> None:
+    """Raise ContractFailure where a query for what must not be there has rows; the first of them are shown."""
+    shown = "; ".join(str(row) for row in rows[:_SHOWN_ROWS])
+    more = f"; and {len(rows) - _SHOWN_ROWS:,} more" if len(rows) > _SHOWN_ROWS else ""
+    require(not rows, what, expected=expected, found=shown + more)
+
+
+_SHOWN_ROWS = 3
+"""Rows that a message shows."""
+
+
+class PlacedFinding(NamedTuple):
     """A finding: its rule, how severe it is, where (``FILE#POINTER`` inside the corpus's folder), and its detail."""
 
     rule: str
@@ -41,32 +75,32 @@ class FoundFinding(NamedTuple):
         return self.place.partition("#")[0]
 
 
-class Reading(NamedTuple):
+class ReadOnce(NamedTuple):
     """What a reader made of a folder."""
 
-    told: Counter[FoundFinding]
+    told: Counter[PlacedFinding]
     loaded: int
     """Records."""
 
 
-def read_folder(corpus: Corpus, folder: Path) -> Reading:
+def read_folder(corpus: Corpus, folder: Path) -> ReadOnce:
     """Read a corpus's folder; returns what its reader finds, and how many records it loads."""
     rules = rules_of(corpus)
-    told, loaded = Counter[FoundFinding](), 0
+    told, loaded = Counter[PlacedFinding](), 0
     with opened(disk_files(folder, corpus.id)) as (files, _):
         for outcome in corpus.read(files):
             loaded += outcome.records if isinstance(outcome, LoadedBatch) else isinstance(outcome, Loaded)
             for one in _findings(outcome):
                 severity = one.severity or rules[one.rule].severity
-                told[FoundFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
-    return Reading(told, loaded)
+                told[PlacedFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
+    return ReadOnce(told, loaded)
 
 
-def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[FoundFinding]:
+def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[PlacedFinding]:
     """Return what a warehouse has of what its reader and the checks found in files."""
     query = "select rule, severity, source_file_id, pointer, detail from meta.findings where source_file_id is not null"
     return Counter(
-        FoundFinding(rule, severity, f"{file.removeprefix(f'{corpus.id}/')}#{pointer or ''}", detail)
+        PlacedFinding(rule, severity, f"{file.removeprefix(f'{corpus.id}/')}#{pointer or ''}", detail)
         for rule, severity, file, pointer, detail in con.execute(query).fetchall()
     )
 
@@ -131,12 +165,12 @@ class Subject:
         return {f"{clause.rule}.{number}": clause for number, clause in enumerate(clauses_in(self.cases))}
 
     @cached_property
-    def read_findings(self) -> Counter[FoundFinding]:
+    def read_findings(self) -> Counter[PlacedFinding]:
         """What the reader finds in the sample."""
         return read_folder(self.corpus, self.sample_files).told
 
     @cached_property
-    def built_findings(self) -> Counter[FoundFinding]:
+    def built_findings(self) -> Counter[PlacedFinding]:
         """What a build finds in the sample."""
         return stored_findings(self.corpus, self.built(self.laid_out(self.sample_files)))
 
@@ -197,7 +231,7 @@ class Subject:
         return path
 
     def case_names(self, kind: str) -> list[str]:
-        """Name the cases of a kind."""
+        """Return the names of the cases of a kind."""
         root = self.cases / kind if self.cases else None
         return sorted(path.name for path in root.iterdir() if path.is_dir()) if root and root.is_dir() else []
 
@@ -212,7 +246,7 @@ class Subject:
 
 
 def subject_of(corpus_id: str, cases: Path | None, scratch: Path, folders: Iterable[Path] = ()) -> Subject:
-    """Take a known corpus; one whose folder has the cases is known by that.
+    """Return a known corpus; one whose folder has the cases is known by that.
 
     Raises RegistryError where there is none of this id, or where it is broken.
     """

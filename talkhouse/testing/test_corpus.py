@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from talkhouse.testing.contract import functions_of
 from talkhouse.testing.plugin import CORPUS, chosen
-from talkhouse.testing.pytest_tests import functions_of
 from talkhouse.testing.subject import folder_of_tests
 
 if CORPUS not in chosen:

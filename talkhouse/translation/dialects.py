@@ -85,13 +85,11 @@ class NotPortable(Exception):
     """A construct has no equal in Spark, or none that anybody has made sure of."""
 
     def __init__(self, construct: exp.Expr, reason: str) -> None:
-        """Keep the construct, and why it can't be translated."""
         super().__init__(construct, reason)
         self.construct = construct
         self.reason = reason
 
     def __str__(self) -> str:
-        """Return why, with the construct as the view writes it."""
         text = self.construct.key
         with suppress(ValueError):  # it has parts that are translated already
             text = " ".join(self.construct.sql(dialect=Views, comments=False).split())
@@ -128,7 +126,7 @@ def check_parts(node: exp.Expr) -> None:
 
 
 def called(node: exp.Expr) -> str:
-    """Name a construct, and a function as SQL does."""
+    """Return the name of a construct, or of a function as SQL writes it."""
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
     return node.sql_name().lower() if isinstance(node, exp.Func) else node.key

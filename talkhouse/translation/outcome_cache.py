@@ -40,7 +40,6 @@ class Outcomes:
     """What came of views: kept from earlier runs, or made now."""
 
     def __init__(self) -> None:
-        """Read those that are kept."""
         self._before = _read()
         self._now: dict[str, Outcome] = {}
 

@@ -142,7 +142,6 @@ def _check_replacement(node: exp.RegexpReplace) -> None:
 
 
 def _for_java(node: exp.Expr, pattern: str) -> str:
-    """Rewrite a pattern, sign by sign."""
     written, is_inside = "", False
     for sign in _SIGN.findall(pattern):
         if is_inside and sign in "[&":

@@ -117,7 +117,7 @@ def _written_out(macro: Macro, call: exp.Dot) -> exp.Expr:
 
 
 def _with_own_variables(query: Query, body: exp.Expr) -> exp.Expr:
-    """Name the variables of lambdas after the macro: a column of that name in an argument would be taken for one."""
+    """Rename the variables of lambdas after the macro: a column of that name in an argument would be taken for one."""
     for function in body.find_all(exp.Lambda):
         names = {variable.name for variable in function.expressions}
         for variable in function.find_all(exp.Identifier):

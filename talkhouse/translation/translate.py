@@ -18,7 +18,7 @@ from talkhouse.queries.views import split_view
 from talkhouse.schema.sql import dicts
 from talkhouse.system.cache import Cache, key_of
 from talkhouse.translation.outcome_cache import NotTranslated, Outcome, Outcomes, made_by
-from talkhouse.translation.translated import LeftOut, TranslatedViews, View, ViewColumn, spark_type
+from talkhouse.translation.translated import LeftOutView, TranslatedViews, View, ViewColumn, spark_type
 
 _COLUMNS = """
 select distinct on (columns.schema_name, columns.table_name, columns.column_index)
@@ -70,7 +70,7 @@ def translate(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, split_views:
 def _translation(
     catalogue: Catalogue, split_views: _SplitViews, columns: _Columns, outcomes: Outcomes
 ) -> TranslatedViews:
-    views, left_out = list[View](), dict[str, LeftOut]()
+    views, left_out = list[View](), dict[str, LeftOutView]()
     for query in _queries(catalogue, split_views):
         called = _macros_of(query, catalogue)
         outcome = outcomes.get_or_make(_key(query, called, columns), partial(_translated, query, called, columns))
@@ -83,10 +83,10 @@ def _translation(
 
 
 def _view(
-    query: ViewQuery, columns: Sequence[TypedColumn], outcome: Outcome, left_out: Mapping[str, LeftOut]
-) -> View | LeftOut:
+    query: ViewQuery, columns: Sequence[TypedColumn], outcome: Outcome, left_out: Mapping[str, LeftOutView]
+) -> View | LeftOutView:
     """Return a view, or why there is none."""
-    leave_out = partial(LeftOut, query.schema, query.name)
+    leave_out = partial(LeftOutView, query.schema, query.name)
     if isinstance(outcome, NotTranslated):
         return leave_out(outcome.reason)
     for name in outcome.reads:
@@ -106,7 +106,6 @@ def _translated(query: ViewQuery, called: Sequence[MacroQuery], columns: _Column
 
 
 def _key(query: ViewQuery, called: Sequence[MacroQuery], columns: _Columns) -> str:
-    """Hash what a view's outcome depends on."""
     types = [text for column in columns[query.full_name] for text in (column.name, column.type)]
     return key_of(query.sql, *(f"{macro.full_name}{macro.sql}" for macro in called), "columns", *types)
 
@@ -123,7 +122,6 @@ def _macros_of(query: ViewQuery, catalogue: Catalogue) -> list[MacroQuery]:
 
 
 def _columns(con: duckdb.DuckDBPyConnection) -> _Columns:
-    """Describe the columns of every view."""
     rows = groupby(dicts(con.execute(_COLUMNS)), key=lambda row: str(row["view"]))
     return {view: [TypedColumn(row["name"], row["type"], row["comment"]) for row in columns] for view, columns in rows}
 
@@ -139,21 +137,21 @@ def _queries(catalogue: Catalogue, split_views: _SplitViews) -> Iterator[ViewQue
 _LEFT_OUT_CACHE = Cache("left_out", ".json", most=8)
 
 
-def left_out(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> list[LeftOut]:
+def left_out(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> list[LeftOutView]:
     """Return which views of a catalogue a lake can't have; those of one split are as their task's.
 
     The types of columns follow from the catalogue and the code, so that nothing has to be read of the warehouse.
     """
     key = key_of(catalogue.hash, made_by())
     try:
-        return msgspec.json.decode(_LEFT_OUT_CACHE.read(key) or b"", type=list[LeftOut])
+        return msgspec.json.decode(_LEFT_OUT_CACHE.read(key) or b"", type=list[LeftOutView])
     except (ValueError, RecursionError):  # not kept, or damaged
         views = translate(con, catalogue, {}).left_out
         _LEFT_OUT_CACHE.keep(msgspec.json.encode(views), key)
         return views
 
 
-def left_out_lines(views: Sequence[LeftOut]) -> list[str]:
+def left_out_lines(views: Sequence[LeftOutView]) -> list[str]:
     """Return lines on what is left out and why; views that read one that is left out are named with it."""
     lines = []
     for view in views:

@@ -66,7 +66,7 @@ class View(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.schema}.{self.name}"
 
 
-class LeftOut(msgspec.Struct, frozen=True, omit_defaults=True):
+class LeftOutView(msgspec.Struct, frozen=True, omit_defaults=True):
     """A view that can't be had in the other engine, or some of whose rows can't, and why."""
 
     schema: str
@@ -88,18 +88,17 @@ class TranslatedViews(msgspec.Struct, frozen=True):
 
     dialect: str
     views: list[View]
-    unportable: list[LeftOut]
+    unportable: list[LeftOutView]
     """The views that are not among them."""
 
     def __post_init__(self) -> None:
-        """Refuse a view that is there twice."""
         check_once(view.full_name for view in self.views)
 
     @property
-    def left_out(self) -> list[LeftOut]:
+    def left_out(self) -> list[LeftOutView]:
         """The views that are not among them, and the rows that are missing in those that are."""
         return self.unportable + [
-            LeftOut(view.schema, view.name, f"{task} is left out", f"the labels of {task}", task)
+            LeftOutView(view.schema, view.name, f"{task} is left out", f"the labels of {task}", task)
             for view in self.views
             for task in view.without
         ]
@@ -163,7 +162,7 @@ def check_query(sql: str) -> None:
     """Raise ValueError for SQL that is more than a query, calls a function that is not listed, or names a file."""
     tokens = _tokens(sql)
     if tokens[:1] not in (["SELECT"], ["WITH"]):
-        raise ValueError("this is no query")
+        raise ValueError("this is not a query")
     depth = 0
     for (before, here), (_, after) in pairwise(pairwise(["", *tokens, ""])):
         depth += {"(": 1, ")": -1}.get(here, 0)
@@ -177,7 +176,6 @@ def check_query(sql: str) -> None:
 
 
 def _tokens(sql: str) -> list[str]:
-    """Cut a query, words in capitals, without blanks and comments."""
     tokens, place = [], 0
     while place < len(sql):
         found = _TOKEN.match(sql, place)

@@ -15,7 +15,7 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.warehouse import NOTHING_BESIDE, open_warehouse
 from talkhouse.system import interrupt
 from talkhouse.warehouse import build_facts
-from talkhouse.warehouse.split_views import SplitView, split_views
+from talkhouse.warehouse.relations import SplitView, split_views
 
 if TYPE_CHECKING:
     from talkhouse.queries.catalogue import Catalogue

@@ -12,19 +12,18 @@ from talkhouse.ingest.common_rules import COMMON_RULES, FORMAT_RULES
 from talkhouse.ingest.registry import corpora, rules_of
 from talkhouse.queries.catalogue import BI, catalogue
 from talkhouse.queries.heads import ViewQuery
-from talkhouse.testing.checks import broken, sample, views
-from talkhouse.testing.checks.broken import a_clause_is_told_at_its_place, a_common_rule_is_told_and_kept
-from talkhouse.testing.checks.sample import a_golden_case_gives_its_rows
+from talkhouse.testing import broken, declaration, sample
+from talkhouse.testing.broken import a_clause_is_told_at_its_place, a_common_rule_is_told_and_kept
 from talkhouse.testing.contract import CHECKS, Run
-from talkhouse.testing.failure import CannotCheck
-from talkhouse.testing.subject import Subject, subject_of
+from talkhouse.testing.sample import a_golden_case_gives_its_rows
+from talkhouse.testing.subject import CannotCheck, Subject, subject_of
 
 HERE = Path(__file__).parent
 CORPORA = corpora()
 FEWEST = min(CORPORA.values(), key=lambda corpus: len(corpus.common_rules)).id
 """The corpus whose files can break the fewest of the common rules."""
 GOLDEN = a_golden_case_gives_its_rows
-SLOW = (views.views_bind_in_the_oldest_duckdb, sample.two_builds_give_equal_rows)
+SLOW = (declaration.views_bind_in_the_oldest_duckdb, sample.two_builds_give_equal_rows)
 
 
 @cache
@@ -91,7 +90,7 @@ def test_it_keeps_to_the_contract(corpus_id: str, run: Run, subject_named: Calla
     try:
         run.run(subject_named(corpus_id))
     except CannotCheck as reason:
-        if run.check.function is not views.views_bind_in_the_oldest_duckdb:
+        if run.check.function is not declaration.views_bind_in_the_oldest_duckdb:
             raise
         pytest.skip(str(reason))
 
@@ -115,7 +114,7 @@ class Shared(Subject):
 
 
 @pytest.mark.parametrize(
-    "check", [views.the_grain_is_unique, views.views_work_under_attach, views.views_say_what_they_are]
+    "check", [declaration.the_grain_is_unique, declaration.views_work_under_attach, declaration.views_say_what_they_are]
 )
 def test_so_do_the_views_of_all(
     check: Callable[[Subject], None], con: duckdb.DuckDBPyConnection, tmp_path: Path

@@ -14,14 +14,14 @@ import pytest
 import talkhouse
 from talkhouse.ingest.declared.declaration.model import DeclaredTask
 from talkhouse.queries.views import MOST_SPLITS
+from talkhouse.scores.options import Baseline
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.scoring_workspace import BadPredictions
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import BadPredictions
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
 from tests.declared.talks_in_files import build_talks, declared
-from tests.talkhouse.scores.scoring import score_once
+from tests.talkhouse.scores.invented import score_once
 
 pytestmark = pytest.mark.slow
 

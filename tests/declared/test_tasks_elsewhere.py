@@ -11,8 +11,7 @@ import talkhouse
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import read
 from talkhouse.postgres.plan import Options
-from talkhouse.postgres.publish import publish
-from talkhouse.postgres.verify import verify
+from talkhouse.postgres.publish import publish, verify
 from talkhouse.spark.attach import attach
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.warehouse.opened import Warehouse
@@ -21,7 +20,7 @@ from tests.declared.talks_in_files import build_talks, declared
 from tests.declared.test_tasks import FILES, TASKS
 from tests.lakes import lake_of
 from tests.postgres_server import Database
-from tests.talkhouse.postgres.conftest import Quiet
+from tests.talkhouse.postgres.builds import Steps
 from tests.test_clients import LAST_BEFORE_2, OLDEST, answers, in_duckdb
 
 if TYPE_CHECKING:
@@ -56,8 +55,8 @@ def test_an_older_duckdb_gives_the_same_rows(version: str, warehouse: Path) -> N
 @pytest.mark.long
 def test_postgresql_has_the_same_rows_but_for_the_lists_of_spans(warehouse: Path, postgres: Database) -> None:
     with talkhouse.open(warehouse) as con:
-        publish(Warehouse(con), postgres.url(), Options(), Quiet())
-        verified = verify(Warehouse(con), postgres.url(), "", Quiet())
+        publish(Warehouse(con), postgres.url(), Options(), Steps())
+        verified = verify(Warehouse(con), postgres.url(), "", Steps())
         queries = [query for query in QUERIES if not query.startswith("from salon.place")]
         of_talks = {query: con.execute(f"select count(*) {query}").fetchone() for query in queries}
     assert verified.differences == ()

@@ -15,7 +15,7 @@ import talkhouse
 from talkhouse import migrations
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.lake.warehouses import attached
+from talkhouse.lake.lake_files import attached
 from talkhouse.query import sandbox
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import NotAWarehouse, OpenedOtherwise

@@ -12,8 +12,8 @@ from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from tests import sail_server
 from tests.lakes import lake_of
-from tests.talkhouse.overlap.beside import with_overlap as with_overlap
 from tests.talkhouse.overlap.test_kit import compared as compared
+from tests.talkhouse.overlap.test_kit import with_overlap as with_overlap
 from tests.talkhouse.toy import invent, made
 
 if TYPE_CHECKING:
@@ -54,13 +54,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def small_lake(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake of the small warehouse, written once."""
     return lake_of(small, tmp_path_factory.mktemp("lake") / "lake")
 
 
 @pytest.fixture
 def lake(small_lake: Path, tmp_path: Path) -> Path:
-    """A lake of the small warehouse that a test may change."""
     return Path(shutil.copytree(small_lake, tmp_path / "lake"))
 
 
@@ -72,7 +70,6 @@ def pyspark() -> None:
 
 @pytest.fixture(scope="session")
 def sail_url(pyspark: None) -> Iterator[str]:  # noqa: ARG001
-    """A server of Sail."""
     pytest.importorskip("pysail", reason="Sail is not installed: uv sync --group spark")
     with sail_server.running() as url:
         yield url
@@ -80,6 +77,15 @@ def sail_url(pyspark: None) -> Iterator[str]:  # noqa: ARG001
 
 @pytest.fixture(scope="session")
 def sail(sail_url: str) -> Iterator["SparkSession"]:
-    """A session of Sail."""
     with sail_server.session(sail_url) as spark:
         yield spark
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    """A file with the key of pseudonyms: the bytes from 0 to 31."""
+    path = tmp_path / "keys" / "key"
+    path.parent.mkdir()
+    path.write_bytes(bytes(range(32)))
+    path.chmod(0o600)
+    return path

@@ -129,7 +129,6 @@ TALK = {
 
 
 def lay_out(folder: Path, *talks: dict[str, Any]) -> None:
-    """Make a data folder and a folder with the corpus."""
     (folder / "roots" / "tea").mkdir(parents=True)
     (folder / "roots" / "tea" / "__init__.py").write_text(TEA, encoding="utf-8")
     (folder / "data" / "tea").mkdir(parents=True)

@@ -14,7 +14,6 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def add(folder: Path, name: str, *lines: str) -> None:
-    """Install a package that is nothing but its metadata."""
     made = folder / f"{name}-1.0.dist-info"
     made.mkdir()
     text = "\n".join(["Metadata-Version: 2.4", f"Name: {name}", "Version: 1.0", *lines])

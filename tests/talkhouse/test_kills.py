@@ -51,7 +51,6 @@ class Case:
 def started(
     folder: Path, arguments: list[object], before: Callable[[], object] = nothing
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command in a folder, with the temporary folder there."""
     return run(*arguments, cwd=folder, env={"TMPDIR": str(folder / "tmp")}, before=before)
 
 
@@ -66,7 +65,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def building(folder: Path, *arguments: object) -> Case:
-    """Replace a warehouse of all files by one of fewer."""
     published, old = folder / "w.duckdb", folder / "old.duckdb"
     build(old, Silent(), data=folder / "whole")
     assert started(folder, list(arguments)).returncode == 0
@@ -75,8 +73,6 @@ def building(folder: Path, *arguments: object) -> Case:
 
 
 def of_a_warehouse(case: Case, published: Path, old: Path, new: dict[str, object]) -> Case:
-    """Complete a case by what it does to a warehouse."""
-
     def reset() -> None:
         published.unlink(missing_ok=True)
         shutil.copy(old, published)
@@ -132,7 +128,6 @@ def a_package(folder: Path) -> Case:
 
 
 def making_a_folder(folder: Path, phases: str, command: list[object]) -> Case:
-    """Write a folder that was not there."""
     build(folder / "w.duckdb", Silent(), data=folder / "less")
     output = folder / "out"
     arguments: list[object] = [*command, "--output", "out", "--db", "w.duckdb"]
@@ -160,7 +155,6 @@ def a_verify(folder: Path) -> Case:
 
 
 def exporting(folder: Path, phases: str, output: Path, first: list[object], then: list[object]) -> Case:
-    """Replace an exported file by another."""
     build(folder / "w.duckdb", Silent(), data=folder / "less")
     beside = output.with_name(f"{output.name}.manifest.json")
     found = []
@@ -195,7 +189,6 @@ def an_export_for_superset(folder: Path) -> Case:
 
 
 def a_lake(folder: Path) -> Case:
-    """Replace a snapshot by one of more files."""
     for name in ("less", "whole"):
         build(folder / f"{name}.duckdb", Silent(), data=folder / name)
     assert started(folder, ["lake", "lake", "--db", "less.duckdb"]).returncode == 0
@@ -240,7 +233,6 @@ def of_a_lake(folder: Path, new: str) -> Case:
 
 
 def a_new_declaration(folder: Path) -> Case:
-    """Propose a declaration, of which there is never a half."""
     (folder / "kitchen").mkdir()
     messages = [{"role": "user", "content": "Tea?"}, {"role": "assistant", "content": "Please."}]
     records = (json.dumps({"id": str(number), "messages": messages}) for number in range(500))
@@ -259,7 +251,6 @@ def a_new_declaration(folder: Path) -> Case:
 
 
 def a_saved_run(folder: Path) -> Case:
-    """Save a second run beside a first one."""
     build(folder / "w.duckdb", Silent(), data=folder / "whole")
     (corpus_id, task), *_ = fetch(
         folder / "w.duckdb", "select distinct corpus_id, task from main.examples order by all"
@@ -324,7 +315,6 @@ def test_a_signal_leaves_the_old_or_the_new(folder: Path, make: Callable[[Path],
 def check_end(
     case: Case, sent: signal.Signals, phase: str | None, done: "subprocess.CompletedProcess[str]", where: str
 ) -> None:
-    """Check the exit code, the message, and that it is true."""
     assert "Traceback" not in done.stderr, where
     state = case.state()
     if done.returncode == 0:
@@ -341,12 +331,5 @@ def check_end(
 
 
 def left_behind(folder: Path) -> list[str]:
-    return [
-        str(path)
-        for path in [
-            *folder.glob(".*"),
-            *folder.glob("lake/.*"),
-            *folder.glob("kitchen/.*"),
-            *(folder / "tmp").iterdir(),
-        ]
-    ]
+    hidden = (path for pattern in (".*", "lake/.*", "kitchen/.*") for path in folder.glob(pattern))
+    return [str(path) for path in (*hidden, *(folder / "tmp").iterdir())]

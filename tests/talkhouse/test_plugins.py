@@ -22,7 +22,6 @@ BROKEN = "train/broken.log"
 
 
 def know(site: Path) -> None:
-    """Let a command import what is installed in a folder."""
     sys.path.insert(0, str(site))
 
 
@@ -47,7 +46,6 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    """A warehouse with the corpus of the package."""
     lab = Lab(tmp_path_factory.mktemp("lab"))
     lab.run("build", "--data", lab.data, "--max-quarantine", "100%")
     return lab
@@ -55,7 +53,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 @pytest.fixture
 def lab(built: Lab, tmp_path: Path) -> Lab:
-    """The same in a folder of the test's own."""
     copy = Lab(tmp_path / "lab")
     shutil.copy(built.warehouse, copy.warehouse)
     return copy
@@ -122,7 +119,6 @@ def test_without_the_package_a_lake_of_it_is_written(built: Lab) -> None:
 
 
 def zip_text(path: Path) -> str:
-    """Return all that is in an archive."""
     with zipfile.ZipFile(path) as archive:
         return "\n".join(archive.read(name).decode() for name in archive.namelist())
 
@@ -144,7 +140,6 @@ def test_what_needs_the_package_names_it(built: Lab, words: tuple[str, ...]) -> 
 
 
 def described(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Return all that a warehouse has of the corpus, and of what was found in it."""
     tables = ("corpora", "records", "turns", "annotations", "labels", "examples")
     of_meta = ("source_files", "findings", "quarantine", "exceptions")
     queries = {name: f"from main.{name} where {{}} order by all" for name in tables}

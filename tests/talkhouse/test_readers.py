@@ -74,7 +74,6 @@ def data(tmp_path: Path) -> Path:
 
 
 def add_file(data: Path, number: int) -> None:
-    """Add a file like one of the sample, about another group."""
     source = sorted(path for path in sample_of(OTHER).rglob("*-*") if path.is_file())[0]
     folder = data / OTHER.id / "delidata_corpus"
     folder.mkdir(parents=True, exist_ok=True)
@@ -109,8 +108,7 @@ def lines(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("readers", "builds"),
-    [pytest.param(4, 4, marks=pytest.mark.slow), pytest.param(8, 20, marks=pytest.mark.long)],
+    ("readers", "builds"), [pytest.param(4, 4, marks=pytest.mark.slow), pytest.param(8, 20, marks=pytest.mark.long)]
 )
 def test_readers_see_one_build_or_the_next(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, readers: int, builds: int
@@ -142,13 +140,14 @@ def test_readers_see_one_build_or_the_next(
 
 
 def stand_still(patch: pytest.MonkeyPatch, where: str, readers: Readers) -> None:
-    """Let the build wait at a function until all readers have read."""
-    module, _, name = where.partition(":")
-    target = f"{module}.{name}"
-    function = resolve_name(target)
+    """Let the writer wait, the first time that it comes to a function, until all readers have read."""
+    target = where.replace(":", ".")
+    function, waited = resolve_name(target), []
 
     def waiting(*arguments: object, **options: object) -> object:
-        readers.all_read_again()
+        if not waited:
+            waited.append(True)
+            readers.all_read_again()
         return function(*arguments, **options)
 
     patch.setattr(target, waiting)

@@ -26,7 +26,6 @@ OTHER = 65534
 
 
 def as_other(work: Callable[[], object]) -> None:
-    """Do something as another user of the machine."""
     pid = os.fork()
     if not pid:
         try:
@@ -43,7 +42,6 @@ def as_other(work: Callable[[], object]) -> None:
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Iterator[Path]:
-    """A folder such as /tmp, which the other user can enter."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as another user")
     folder = tmp_path / "shared"

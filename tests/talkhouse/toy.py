@@ -62,7 +62,6 @@ LINES = {"one.txt": "hello\n!bad\nworld\n", "two.txt": "?odd\nwell\n"}
 
 
 def declare(root: Path, refused: str = "[!?]", taken: str = r"\.txt$", version: int = 1) -> tuple[Path, ...]:
-    """Write the toy corpus down and give its root."""
     (root / "roots" / "toy").mkdir(parents=True, exist_ok=True)
     text = TOY.format(refused=refused, taken=taken, version=version)
     # Python takes what it has compiled for current where the size and the second are the same.
@@ -76,7 +75,6 @@ def toy(root: Path) -> Corpus:
 
 
 def invent(root: Path) -> Path:
-    """Make a data folder of toy files: plain, in archives, with what is not data."""
     folder = root / "data" / "toy"
     folder.mkdir(parents=True)
     for name, text in LINES.items():
@@ -97,7 +95,6 @@ def invent(root: Path) -> Path:
 
 
 def made(root: Path, name: str = "w.duckdb", **options: object) -> duckdb.DuckDBPyConnection:
-    """Build the toy data folder and open the warehouse."""
     options = {"data": root / "data", "limit": QuarantineLimit("100%"), "corpus_roots": (root / "roots",)} | options
     build(root / name, Silent(), **options)  # type: ignore[arg-type]
     return talkhouse.open(root / name)

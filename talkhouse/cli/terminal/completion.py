@@ -36,8 +36,8 @@ def corpora(context: click.Context, _: click.Parameter, incomplete: str) -> list
 
 def layouts(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """List the values of ``--format``: those of the task, where one is named already."""
-    from talkhouse.scores.tasks.options import AUTO, TABLE, layout_names
-    from talkhouse.scores.tasks.task import task
+    from talkhouse.scores.options import AUTO, TABLE, layout_names
+    from talkhouse.scores.task import task
     from talkhouse.warehouse.opened import opened
 
     name = context.params.get("name") or ""

@@ -12,7 +12,7 @@ import streamlit as st
 from talkhouse.dashboard import tables, warehouse
 from talkhouse.dashboard.text import plain
 from talkhouse.query.formats import TEXTS
-from talkhouse.query.row_stream import Rows
+from talkhouse.query.row_stream import QueryRows
 from talkhouse.query.writers import write
 from talkhouse.schema import warehouse as files
 from talkhouse.schema.sql import quoted
@@ -81,7 +81,7 @@ def _written(con: duckdb.DuckDBPyConnection, relation: str, file_format: str, li
     """Return the first rows as a file in memory."""
     file = BytesIO()
     stream = TextIOWrapper(file)
-    write(Rows(con, con.sql(f"from {relation}"), limit), file_format, stream)
+    write(QueryRows(con, con.sql(f"from {relation}"), limit), file_format, stream)
     stream.detach()
     file.seek(0)
     return file

@@ -11,14 +11,12 @@ from typing import Any, BinaryIO
 import duckdb
 
 from talkhouse.packages.content import Config, ExportPackage, PackageLayout, SplitRows, described_file
-from talkhouse.packages.convokit.conversations import Conversations
-from talkhouse.packages.convokit.corpus_tables import CorpusTables, MissingSpeakers, index
-from talkhouse.packages.convokit.labels import ConvoKitLabels, LabelLevel
-from talkhouse.packages.convokit.utterances import MEMBERS, ConvoKitSpeakers, Utterances
-from talkhouse.query.expressions import Column, json_object
+from talkhouse.packages.convokit.conversations import MEMBERS, Conversations, ConvoKitSpeakers, Utterances
+from talkhouse.packages.convokit.corpus_tables import ConvoKitLabels, CorpusTables, LabelLevel, MissingSpeakers, index
+from talkhouse.query.expressions import QueryColumn, json_object
 from talkhouse.query.manifest import of_build
 from talkhouse.query.pseudonyms import Pseudonyms
-from talkhouse.query.row_stream import OnRows, Rows
+from talkhouse.query.row_stream import OnRows, QueryRows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.terms import parts_of, with_terms
 from talkhouse.schema.errors import UsageError, closest
@@ -95,7 +93,7 @@ def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudon
     """
     if name not in warehouse.corpus_ids:
         raise UsageError(
-            f"--for convokit exports corpora, and '{name}' is none",
+            f"--for convokit exports corpora, and '{name}' is not one",
             expected=f"one of: {', '.join(closest(name, warehouse.corpus_ids))}",
             next_step="name a corpus; views and tables are for --for huggingface",
         )
@@ -146,7 +144,6 @@ def _overall(package: CorpusPackage, counts: dict[str, int], silent_speakers: in
 
 
 def _left_out(tables: CorpusTables) -> dict[str, int]:
-    """Count the rows that no conversation, speaker or utterance has."""
     speakers = f"select speaker_id from {tables.rows('turns')} where speaker_id is not null"
     used = f"select persona_id from {tables.rows('persona_uses', 'dialogue_id is not null')}"
     turns = f"select dialogue_id from {tables.rows('turns')}"
@@ -173,7 +170,6 @@ _RECORDS = "main.records"
 
 
 def _splits(warehouse: Warehouse, records: Selection) -> tuple[SplitRows, ...]:
-    """Count the records of each split, which are all in one file."""
     query = f"""
     select split, coalesce(split, 'all'), any_value(standard_split), count(*)
     from ({records.rows(["split", "standard_split"])})
@@ -203,7 +199,7 @@ class JsonLinesFile:
 
     def write(self, query: str, on_rows: OnRows) -> None:
         """Write the rows of a query; it may be called again and again."""
-        rows = Rows(self._con, self._con.sql(query), on_rows=on_rows)
+        rows = QueryRows(self._con, self._con.sql(query), on_rows=on_rows)
         for lines in rows.lines(json_object):
             self._stream.write(_in_ascii(lines))
         self.rows += rows.count
@@ -217,7 +213,7 @@ class JsonObjectFile:
 
     def write(self, query: str) -> None:
         """Write the rows of a query; it may be called again and again."""
-        rows = Rows(self._con, self._con.sql(query))
+        rows = QueryRows(self._con, self._con.sql(query))
         for lines in rows.lines(_member):
             # Each member begins with a comma, the first one with the brace instead.
             text = _in_ascii(lines)
@@ -230,10 +226,9 @@ class JsonObjectFile:
 
 
 def _in_ascii(text: bytes) -> bytes:
-    """Return JSON in UTF-8 as the same JSON in ASCII."""
     return text if text.isascii() else text.decode().encode("ascii", _ESCAPED)
 
 
-def _member(columns: Sequence[Column]) -> str:
+def _member(columns: Sequence[QueryColumn]) -> str:
     key, *value = columns
     return f"concat(',', {key.as_json()}, ':', {json_object(value)})"

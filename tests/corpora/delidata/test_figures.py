@@ -10,7 +10,7 @@ from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.words import headlines
 from talkhouse.ingest.corpora.delidata import CORPUS
-from talkhouse.query.sources import rows_behind
+from talkhouse.query.composition import rows_behind
 from tests.corpora.conftest import Published
 from tests.corpora.delidata import figures, view_rows
 from tests.corpora.delidata.rules import Group, read

@@ -75,7 +75,7 @@ def test_so_do_the_others(sample: Path, command: list[str], expected: set[str], 
 def test_rows_are_written_without_pyarrow(sample: Path, tmp_path: Path, file_format: str) -> None:
     script = f"""
 import sys
-from talkhouse.query.run_query import run_query
+from talkhouse.query.sandbox import run_query
 from talkhouse.warehouse.opened import opened
 from pathlib import Path
 with opened(Path({str(sample)!r})) as warehouse:

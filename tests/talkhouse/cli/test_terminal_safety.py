@@ -16,7 +16,7 @@ from rich.markup import escape
 
 from talkhouse.cli.terminal.console import Printer
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.query.row_stream import Rows
+from talkhouse.query.row_stream import QueryRows
 from talkhouse.query.writers import write_markdown, write_table
 from talkhouse.schema.sql import literal
 from talkhouse.visible import escaped_json, visible, visible_json
@@ -211,7 +211,7 @@ def test_no_control_gets_through_the_printer(text: str) -> None:
 def test_no_control_gets_through_tables(con: duckdb.DuckDBPyConnection, text: str) -> None:
     for write in (write_table, write_markdown):
         stream = io.StringIO()
-        write(Rows(con, con.sql(f"select {literal(text)} as x, [{literal(text)}] as y")), stream)
+        write(QueryRows(con, con.sql(f"select {literal(text)} as x, [{literal(text)}] as y")), stream)
         assert UNSAFE.findall(stream.getvalue()) == []
 
 

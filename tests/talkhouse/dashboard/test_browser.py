@@ -14,7 +14,7 @@ from talkhouse.dashboard import links
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.overlap.compute import overlap
-from talkhouse.overlap.request import Request
+from talkhouse.overlap.request import OverlapRequest
 from talkhouse.visible import visible
 from tests.browser import MINUTE, Visit, served, visit
 from tests.hostile import CORPUS, TEXTS, make_hostile
@@ -81,7 +81,7 @@ def test_every_page_is_drawn_asks_nothing_of_the_network_and_no_text_acts_on_it(
             "(select max(rule) from meta.findings)"
         ).fetchall()
         (places,) = con.execute("select list(distinct corpus_id) from main.records where split is not null").fetchone()
-    overlap(path, Request(places[:1]))
+    overlap(path, OverlapRequest(places[:1]))
     with served(path, tmp_path) as pages, visit(browser, pages.url) as visited:
 
         def check(place: str) -> None:

@@ -12,12 +12,12 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.overlap.worst import shared_spans
+from talkhouse.overlap.read import shared_spans
 from tests.hostile import TEXTS
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import html, messages
 from tests.talkhouse.overlap import brute_force
-from tests.talkhouse.overlap.beside import OWN
+from tests.talkhouse.overlap.test_kit import OWN
 
 TESTED = "garden_club"
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from talkhouse.dashboard import receipt, warehouse
-from talkhouse.query.sources import rows_behind
+from talkhouse.query.composition import rows_behind
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.pages import html, messages
 

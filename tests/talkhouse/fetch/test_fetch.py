@@ -15,7 +15,7 @@ from talkhouse.fetch.places import Fetched, read_record, sources_of
 from talkhouse.ingest.corpus import Source
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import FetchFailed, OutputFailed, SourceError, UsageError
-from talkhouse.system.locks import locked
+from talkhouse.system.files import locked
 from tests.file_server import File, invented
 from tests.talkhouse.fetch.conftest import QUICK, Folder
 

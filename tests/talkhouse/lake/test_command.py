@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import on_a_terminal, run
-from tests.talkhouse.lake.test_write import everything
+from tests.talkhouse.lake.test_write_lake import everything
 
 
 def test_it_says_what_was_written_kept_and_left_out(small: Path, tmp_path: Path) -> None:
@@ -68,10 +68,7 @@ WRONG = [
     (["lake", "--sql", "--json"], "--json does not go with --sql"),
     (["lake", "--check", "--dry-run", "--master", "local[2]"], "--dry-run does not go with --check"),
     (["lake", "--check"], "--check needs a master or a server"),
-    (
-        ["lake", "--check", "--master", "local[2]", "--remote", "sc://localhost"],
-        "--check needs a master or a server",
-    ),
+    (["lake", "--check", "--master", "local[2]", "--remote", "sc://localhost"], "--check needs a master or a server"),
     (["lake", "--check", "--sql"], "--sql and --check exclude each other"),
     (["lake", "--sql", "bi.turnz"], "no view or table 'bi.turnz' in the lake\n  expected: one of: bi.turns, "),
     (["none", "--sql"], "none: this is not a lake"),
@@ -99,7 +96,6 @@ def test_a_corpus_that_is_not_there_is_named(small: Path, tmp_path: Path) -> Non
 
 
 def _forget_pyspark() -> None:
-    """Let a process find no PySpark."""
     import sys
 
     sys.modules["pyspark"] = None  # type: ignore[assignment]

@@ -12,13 +12,13 @@ from typing import Any
 import duckdb
 import pytest
 
+from talkhouse.ingest.progress import Silent
 from talkhouse.lake.write_lake import write_lake
 from talkhouse.lake_format import lake_manifest
 from talkhouse.lake_format.documents import read_translation, sql
 from talkhouse.lake_format.lake_manifest import is_whole, strangers
 from talkhouse.schema.errors import LakeDamaged, NotALake, TalkhouseError
 from talkhouse.spark.check import check
-from tests.talkhouse.postgres.conftest import Quiet
 
 HOSTILE: list[Any] = [
     *("", ".", "..", "/", "/etc/passwd", "../../outside/secret", "snapshot-1/../../outside/secret"),
@@ -42,7 +42,6 @@ def outside(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def other(small: Path, tmp_path: Path) -> Path:
-    """A warehouse with other rows than the lake."""
     path = tmp_path / "other.duckdb"
     shutil.copyfile(small, path)
     with duckdb.connect(path) as con:
@@ -51,7 +50,6 @@ def other(small: Path, tmp_path: Path) -> Path:
 
 
 def tree(folder: Path) -> dict[str, object]:
-    """Describe all that is in a folder, and follow no link."""
     return {str(path.relative_to(folder)): described(path) for path in sorted(folder.rglob("*"))}
 
 
@@ -62,13 +60,11 @@ def described(path: Path) -> object:
 
 
 def stamps(folder: Path) -> dict[str, object]:
-    """Tell which files are in a folder, and when each was written."""
     found = ((path, path.lstat()) for path in sorted(folder.rglob("*")))
     return {str(path.relative_to(folder)): (one.st_ino, one.st_mtime_ns, one.st_size) for path, one in found}
 
 
 def places(found: Any, above: Place = ()) -> Iterator[Place]:
-    """Yield the place of each value in a document."""
     children: Any = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
     for key, value in children:
         yield (*above, key)
@@ -85,7 +81,6 @@ def kinds(found: Any) -> list[Place]:
 
 
 def replaced(found: Any, place: Place, value: Any) -> Any:
-    """Return a copy of a document with another value in one place."""
     changed = json.loads(json.dumps(found))
     inner = changed
     for key in place[:-1]:
@@ -148,12 +143,12 @@ def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path,
             ends[refused] += 1
             if refused:
                 assert ends_well(lambda: sql(lake)) == refused
-                assert ends_well(lambda: write_lake(lake, [other], Quiet(), dry_run=True)) == refused, (place, value)
-                assert ends_well(lambda: write_lake(lake, [other], Quiet())) == refused, (place, value)
+                assert ends_well(lambda: write_lake(lake, [other], Silent(), dry_run=True)) == refused, (place, value)
+                assert ends_well(lambda: write_lake(lake, [other], Silent())) == refused, (place, value)
                 assert stamps(lake) == here
             elif not is_written:
                 is_written = True
-                made = write_lake(lake, [other], Quiet())
+                made = write_lake(lake, [other], Silent())
                 assert made.snapshot == "snapshot-2"
                 assert all(is_whole(file, lake) for table in lake_manifest.read(lake).tables for file in table.files)
                 assert {path.name for path in lake.iterdir()} == {"manifest.json", "snapshot-1", "snapshot-2"}
@@ -206,20 +201,11 @@ def statements_as_spark_cuts_them(script: str) -> list[str]:
 
 
 PLACES = (
-    "manifest.json",
-    "snapshot-1",
-    "snapshot-1/main",
-    "snapshot-1/main/turns",
-    "snapshot-1/main/turns/corpus=mpchat",
-    "snapshot-1/main/turns/corpus=mpchat/part-00000.parquet",
-    "snapshot-1/manifest.json",
-    "snapshot-1/snapshot.json",
-    "snapshot-1/translation.json",
-    "snapshot-1/views.sql",
-    ".manifest.json.part",
-    ".manifest.json.part.lock",
+    "manifest.json", "snapshot-1", "snapshot-1/main", "snapshot-1/main/turns", "snapshot-1/main/turns/corpus=mpchat",
+    "snapshot-1/main/turns/corpus=mpchat/part-00000.parquet", "snapshot-1/manifest.json", "snapshot-1/snapshot.json",
+    "snapshot-1/translation.json", "snapshot-1/views.sql", ".manifest.json.part", ".manifest.json.part.lock",
     "snapshot-2",
-)
+)  # fmt: skip
 
 
 def as_link(path: Path, outside: Path) -> None:
@@ -264,9 +250,9 @@ def test_links_and_pipes_in_a_lake_lead_nowhere(
         before, there = tree(outside), described(lake / name)
         if make is as_link:
             ends_well(lambda: sql(lake))
-            ends_well(lambda: write_lake(lake, [other], Quiet(), dry_run=True))
-            assert ends_well(lambda: check(lake, "sc://127.0.0.1:1", Quiet())) != ""
-        done = ends_well(lambda: write_lake(lake, [other], Quiet()))
+            ends_well(lambda: write_lake(lake, [other], Silent(), dry_run=True))
+            assert ends_well(lambda: check(lake, "sc://127.0.0.1:1", Silent())) != ""
+        done = ends_well(lambda: write_lake(lake, [other], Silent()))
         assert done in ("", "NotALake", "UsageError"), make
         assert tree(outside) == before, make
         if not name.endswith(".lock"):  # which is removed whatever it is, and nothing through it
@@ -287,7 +273,7 @@ def test_a_second_name_of_a_file_outside_is_never_written(lake: Path, outside: P
         (lake / "snapshot-1" / name).unlink()
         os.link(outside / "secret", lake / "snapshot-1" / name)
     for _ in range(2):
-        write_lake(lake, [other], Quiet())
+        write_lake(lake, [other], Silent())
         assert (outside / "secret").read_text() == "secret"
         other = next(other.parent.glob("talkhouse*.duckdb"), other)
     assert all(is_whole(file, lake) for table in lake_manifest.read(lake).tables for file in table.files)
@@ -302,6 +288,6 @@ def test_a_corpus_whose_name_is_a_path_is_refused(small: Path, tmp_path: Path, o
             con.execute("update main.corpora set corpus_id = ? where corpus_id = 'delidata'", [name])
         before = tree(outside)
         with pytest.raises(TalkhouseError, match="changed after Talkhouse made it"):
-            write_lake(tmp_path / "lake", [path], Quiet())
+            write_lake(tmp_path / "lake", [path], Silent())
         assert not (tmp_path / "lake").exists()
         assert tree(outside) == before

@@ -2,15 +2,14 @@
 
 import json
 from pathlib import Path
-from pkgutil import resolve_name
 
 import pytest
 
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from tests.phases import PHASES
-from tests.talkhouse.lake.test_write import written
-from tests.talkhouse.test_readers import Readers, add_file, lines
+from tests.talkhouse.lake.test_write_lake import written
+from tests.talkhouse.test_readers import Readers, add_file, lines, stand_still
 
 KINDS = ("with_duckdb", "with_polars", "with_pyarrow")
 
@@ -70,17 +69,3 @@ def test_readers_see_one_snapshot_or_the_next(tmp_path: Path, monkeypatch: pytes
         assert all(row == [row[0]] * 3 for row in rows), rows  # build number n has n files, each a record
         assert [row[0] for row in rows] == sorted(row[0] for row in rows)
         assert {row[0] for row in rows} == set(range(1, len(phases) + 2))
-
-
-def stand_still(patch: pytest.MonkeyPatch, where: str, readers: Readers) -> None:
-    """Let the writer wait, the first time that it comes to a function, until all readers have read."""
-    target = where.replace(":", ".")
-    function, waited = resolve_name(target), []
-
-    def waiting(*arguments: object, **options: object) -> object:
-        if not waited:
-            waited.append(True)
-            readers.all_read_again()
-        return function(*arguments, **options)
-
-    patch.setattr(target, waiting)

@@ -73,7 +73,6 @@ def _order(unit: Unit) -> tuple[bytes, int]:
 
 
 def places_of(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[str]]:
-    """Return the places of each owner, which is named with what it is."""
     records = {}
     for record_id, dialogue_id, corpus_id, release, split, subset in con.execute(
         "select record_id, dialogue_id, corpus_id, release, split, subset from main.records"
@@ -111,7 +110,6 @@ def units_of(con: duckdb.DuckDBPyConnection) -> list[Unit]:
 
 
 def matches(con: duckdb.DuckDBPyConnection, threshold: Fraction, contains: Fraction) -> list[dict[str, Any]]:
-    """Return the rows that the table ``matches`` has to have."""
     owners = places_of(con)
     standing: dict[tuple[str, str], list[Unit]] = defaultdict(list)
     thing = {"turn": "dialogue", "context": "dialogue"}
@@ -191,7 +189,6 @@ def _best(
 def verdicts(
     con: duckdb.DuckDBPyConnection, found: list[dict[str, Any]], against: set[str]
 ) -> dict[tuple[Any, ...], str]:
-    """Return the verdict of each example that is not in ``against``."""
     of_records = {
         record_id: ("/".join(part for part in (corpus_id, release, split or subset) if part is not None), split)
         for record_id, corpus_id, release, split, subset in con.execute(

@@ -45,7 +45,6 @@ def _text(rng: random.Random, before: list[str]) -> str:
 
 
 def invent(from_warehouse: Path, to: Path, seed: int, *, dialogues: int = 30) -> Path:
-    """Copy a warehouse, with other texts in it."""
     rng = random.Random(seed)  # noqa: S311
     shutil.copyfile(from_warehouse, to)
     to.chmod(0o644)

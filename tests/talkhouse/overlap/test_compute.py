@@ -14,12 +14,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.overlap import near, pairs
+from talkhouse.overlap import near
 from talkhouse.overlap.compute import overlap
-from talkhouse.overlap.forms import joined, letters_without_blanks, tokens
 from talkhouse.overlap.overlap_file import open_overlap
 from talkhouse.overlap.read import read
-from talkhouse.overlap.request import Request, share
+from talkhouse.overlap.request import OverlapRequest, share
+from talkhouse.overlap.units import joined, letters_without_blanks, tokens
 from talkhouse.schema.errors import NotAWarehouse, OutputFailed, QueryFailed, SchemaMismatch, UsageError
 from tests.commands import COMMAND, run
 from tests.conftest import wait_for
@@ -32,7 +32,6 @@ SEVEN = Fraction(7, 10)
 
 @pytest.fixture
 def invented(sample: Path, tmp_path: Path) -> Path:
-    """A warehouse of texts that repeat each other."""
     return invent(sample, tmp_path / "w.duckdb", 1)
 
 
@@ -46,7 +45,7 @@ def test_every_match_of_a_plain_computation_is_found_and_no_other(seed: int, sam
     path = invent(sample, tmp_path / "w.duckdb", seed)
     threshold = (SEVEN, Fraction(1, 2), Fraction(14, 25), Fraction(1))[seed % 4]
     contains = (SEVEN, Fraction(1, 10), Fraction(1))[seed % 3]
-    with duckdb.connect(overlap(path, Request(["quay_logs", "harbour/train"], threshold, contains))) as found:
+    with duckdb.connect(overlap(path, OverlapRequest(["quay_logs", "harbour/train"], threshold, contains))) as found:
         ((against,),) = found.execute("select against from run").fetchall()
         got, verdicts = rows(found, "matches"), rows(found, "examples")
     with duckdb.connect(path, read_only=True) as con:
@@ -106,7 +105,7 @@ def test_planted_pairs_are_met_from_the_threshold_on_and_never_below(sample: Pat
                 )
             one, two = ({*pairwise(said)} for said in (words, other))
             planted[ids] = Fraction(len(one & two), len(one | two))
-    with duckdb.connect(overlap(path, Request(units=["turn"]))) as found:
+    with duckdb.connect(overlap(path, OverlapRequest(units=["turn"]))) as found:
         got = {
             (row["owner"], row["other_owner"]): Fraction(row["shared"], row["total"])
             for row in rows(found, "matches").values()
@@ -120,8 +119,11 @@ def test_planted_pairs_are_met_from_the_threshold_on_and_never_below(sample: Pat
 def test_the_same_rows_whatever_the_threads_the_memory_and_the_order_of_the_tables(
     invented: Path, tmp_path: Path
 ) -> None:
-    first = summed(overlap(invented, Request(["harbour/train"], threads=1)))
-    assert summed(overlap(invented, Request(["harbour/train"], threads=4, memory_limit="100MB", force=True))) == first
+    first = summed(overlap(invented, OverlapRequest(["harbour/train"], threads=1)))
+    assert (
+        summed(overlap(invented, OverlapRequest(["harbour/train"], threads=4, memory_limit="100MB", force=True)))
+        == first
+    )
     other = tmp_path / "other" / "w.duckdb"
     other.parent.mkdir()
     shutil.copyfile(invented, other)
@@ -131,7 +133,7 @@ def test_the_same_rows_whatever_the_threads_the_memory_and_the_order_of_the_tabl
             con.execute(f"delete from main.{table}")
             con.execute(f"insert into main.{table} from shuffled")
             con.execute("drop table shuffled")
-    assert summed(overlap(other, Request(["harbour/train"]))) == first
+    assert summed(overlap(other, OverlapRequest(["harbour/train"]))) == first
 
 
 @pytest.mark.slow
@@ -139,7 +141,7 @@ def test_other_corpora_change_nothing_between_two_places(invented: Path) -> None
     mine = ("harbour/train", "harbour/test")
 
     def between() -> list[tuple[Any, ...]]:
-        with open_overlap(overlap(invented, Request())) as con:
+        with open_overlap(overlap(invented, OverlapRequest())) as con:
             return con.execute("from matches where place in $1 and other_place in $1", [mine]).fetchall()
 
     before = between()
@@ -163,17 +165,19 @@ select 'harbour/more' || i as record_id, 'harbour' as corpus_id, 'harbour:' || i
     0 as record_index, 'f' as source_file_id, '' as source_pointer
 from range(6_000) numbers(i)
 """)
-    wide = overlap(path, Request(units=["turn", "dialogue"], output=tmp_path / "wide.duckdb"))
-    narrow = Request(units=["turn", "dialogue"], output=tmp_path / "narrow.duckdb", memory_limit="120MB", threads=2)
+    wide = overlap(path, OverlapRequest(units=["turn", "dialogue"], output=tmp_path / "wide.duckdb"))
+    narrow = OverlapRequest(
+        units=["turn", "dialogue"], output=tmp_path / "narrow.duckdb", memory_limit="120MB", threads=2
+    )
     assert summed(overlap(path, narrow)) == summed(wide)
     with pytest.raises(OutputFailed, match="not enough memory"):
-        overlap(path, Request(output=tmp_path / "least.duckdb", memory_limit="3MB", threads=1))
+        overlap(path, OverlapRequest(output=tmp_path / "least.duckdb", memory_limit="3MB", threads=1))
     assert sorted(file.name for file in tmp_path.glob("*.duckdb")) == ["narrow.duckdb", "w.duckdb", "wide.duckdb"]
 
 
 @pytest.mark.slow
 def test_a_file_that_fits_is_used_again(invented: Path) -> None:
-    path = overlap(invented, Request(["harbour/train"]))
+    path = overlap(invented, OverlapRequest(["harbour/train"]))
     assert path == invented.with_name("overlap.duckdb")
     mark = "update matches set owner = 'mine' where rowid = 0"
     with duckdb.connect(path) as con:
@@ -183,24 +187,24 @@ def test_a_file_that_fits_is_used_again(invented: Path) -> None:
         with open_overlap(path) as con:
             return con.execute("select count(*) from matches where owner = 'mine'").fetchall() == [(1,)]
 
-    overlap(invented, Request(["quay_logs"]))
+    overlap(invented, OverlapRequest(["quay_logs"]))
     assert kept()
     assert read(path).against == ["quay_logs/all", "quay_logs/lists"]
     assert {row["corpus_id"] for row in read(path).verdicts} == {"harbour", "pier"}
-    overlap(invented, Request(["quay_logs"], threshold=Fraction(8, 10)))
+    overlap(invented, OverlapRequest(["quay_logs"], threshold=Fraction(8, 10)))
     assert not kept()
     with duckdb.connect(path) as con:
         con.execute(mark)
     with duckdb.connect(invented) as con:
         con.execute("delete from main.turns where rowid = 0")
-    overlap(invented, Request(["quay_logs"], threshold=Fraction(8, 10)))
+    overlap(invented, OverlapRequest(["quay_logs"], threshold=Fraction(8, 10)))
     assert not kept()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ["work.duckdb", "overlap.duckdb"])
 def test_a_killed_command_leaves_the_old_file(file: str, invented: Path) -> None:
-    path = overlap(invented, Request(["harbour/train"]))
+    path = overlap(invented, OverlapRequest(["harbour/train"]))
     before = path.read_bytes()
     command = [*COMMAND, "overlap", "--force", "--against", "quay_logs", "--db", str(invented)]
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -217,9 +221,9 @@ def test_a_killed_command_leaves_the_old_file(file: str, invented: Path) -> None
 def test_all_pairs_are_written_where_they_are_asked_for(
     invented: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = Request(["harbour/train"], pairs=tmp_path / "pairs.jsonl")
+    request = OverlapRequest(["harbour/train"], pairs=tmp_path / "jsonl")
     overlap(invented, request)
-    lines = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (tmp_path / "jsonl").read_text().splitlines()]
     found = Counter((row["unit"], row["place"], row["owner"], row["turn_index"]) for row in lines)
     assert not any(row["place"] == "harbour/train" or row["other_place"] != "harbour/train" for row in lines)
     assert all(row["owner"] != row["other_owner"] for row in lines)
@@ -229,15 +233,15 @@ def test_all_pairs_are_written_where_they_are_asked_for(
             "and unit in ('turn', 'dialogue') and other_place = 'harbour/train' and place <> other_place"
         ).fetchall()
     assert found == {tuple(key): number for *key, number in matches}
-    (tmp_path / "pairs.jsonl").unlink()
-    monkeypatch.setattr(pairs, "MOST", len(lines) - 1)
+    (tmp_path / "jsonl").unlink()
+    monkeypatch.setattr(near, "MOST", len(lines) - 1)
     before = invented.with_name("overlap.duckdb").read_bytes()
     with pytest.raises(QueryFailed, match=f"found: +{len(lines):,}"):
         overlap(invented, request)
-    assert not (tmp_path / "pairs.jsonl").exists()
+    assert not (tmp_path / "jsonl").exists()
     assert invented.with_name("overlap.duckdb").read_bytes() == before
     with pytest.raises(UsageError, match="--against"):
-        overlap(invented, Request(pairs=tmp_path / "pairs.jsonl"))
+        overlap(invented, OverlapRequest(pairs=tmp_path / "jsonl"))
 
 
 @pytest.mark.slow
@@ -246,7 +250,7 @@ def test_a_template_in_too_many_variants_is_refused_before_it_starts(
 ) -> None:
     monkeypatch.setattr(near, "MOST_MEETINGS", 10)
     with pytest.raises(QueryFailed, match="--threshold") as refusal:
-        overlap(invented, Request(units=["turn", "candidate"]))
+        overlap(invented, OverlapRequest(units=["turn", "candidate"]))
     assert "unit turn and candidate" in refusal.value.what
     assert refusal.value.found is not None
     parts = refusal.value.found.split("; ")
@@ -277,9 +281,9 @@ def test_shares_are_exact() -> None:
 
 def test_a_place_that_is_not_there_is_refused_with_the_nearest(invented: Path) -> None:
     with pytest.raises(UsageError, match=r"no place 'harbour/trian'\n.*harbour/train"):
-        overlap(invented, Request(["harbour/trian"]))
+        overlap(invented, OverlapRequest(["harbour/trian"]))
     with pytest.raises(UsageError, match="no place 'harb'"):
-        overlap(invented, Request(["harb"]))
+        overlap(invented, OverlapRequest(["harb"]))
     assert not invented.with_name("overlap.duckdb").exists()
 
 
@@ -288,20 +292,20 @@ def test_the_output_is_never_the_warehouse_nor_somebody_elses_file(invented: Pat
     before = invented.read_bytes()
     for force in (False, True):
         with pytest.raises(UsageError, match="replace the warehouse"):
-            overlap(invented, Request(output=invented, force=force))
+            overlap(invented, OverlapRequest(output=invented, force=force))
     other = tmp_path / "notes.duckdb"
     other.write_text("my notes")
     with pytest.raises(UsageError, match="not a file that talkhouse overlap made"):
-        overlap(invented, Request(output=other))
+        overlap(invented, OverlapRequest(output=other))
     assert other.read_text() == "my notes"
     assert invented.read_bytes() == before
-    overlap(invented, Request(units=["dialogue"], output=other, force=True))
+    overlap(invented, OverlapRequest(units=["dialogue"], output=other, force=True))
     assert read(other).against == []
 
 
 @pytest.mark.slow
 def test_a_file_that_was_changed_to_harm_is_no_file_of_ours(invented: Path, tmp_path: Path) -> None:
-    path = overlap(invented, Request(units=["dialogue"]))
+    path = overlap(invented, OverlapRequest(units=["dialogue"]))
     whole = path.read_bytes()
     changes = {
         "the macro list_position": "create macro list_position(a, b) as 1",
@@ -314,16 +318,16 @@ def test_a_file_that_was_changed_to_harm_is_no_file_of_ours(invented: Path, tmp_
         with duckdb.connect(path) as con:
             con.execute(change)
         with pytest.raises(UsageError, match=found):
-            overlap(invented, Request(["harbour/train"]))
+            overlap(invented, OverlapRequest(["harbour/train"]))
     path.write_bytes(whole)
     with duckdb.connect(path) as con:
         con.execute("update run set format = 99")
     with pytest.raises(SchemaMismatch, match="newer Talkhouse"):
-        overlap(invented, Request())
+        overlap(invented, OverlapRequest())
     path.unlink()
     path.symlink_to(tmp_path / "elsewhere.duckdb")
     with pytest.raises(UsageError, match="a link"):
-        overlap(invented, Request())
+        overlap(invented, OverlapRequest())
     # A view is not read, whatever it says.
     path.unlink()
     path.write_bytes(whole)
@@ -338,7 +342,7 @@ def test_sql_has_the_overlap_and_nothing_else(invented: Path, tmp_path: Path) ->
         return run("sql", query, "--format", "csv", "--db", invented)
 
     assert "does not exist" in asked("from overlap.matrix").stderr
-    path = overlap(invented, Request(["harbour/train"]))
+    path = overlap(invented, OverlapRequest(["harbour/train"]))
     with open_overlap(path) as con:
         number = con.execute("select count(*) from matches").fetchall()[0][0]
     assert asked("select count(*) as number from overlap.matches").stdout == f'"number"\n{number}\n'
@@ -367,18 +371,18 @@ def test_a_strangers_warehouse_reaches_nothing(invented: Path, tmp_path: Path) -
         con.execute("create macro hash(x) as 1")
         con.execute("create macro regexp_extract_all(a, b) as ['same']")
         con.execute("create macro list_intersect(a, b) as []")
-    first = summed(overlap(invented, Request(["harbour/train"])))
+    first = summed(overlap(invented, OverlapRequest(["harbour/train"])))
     with duckdb.connect(invented) as con:
         for name in ("hash", "regexp_extract_all", "list_intersect"):
             con.execute(f"drop macro {name}")
-    assert summed(overlap(invented, Request(["harbour/train"], force=True))) == first
+    assert summed(overlap(invented, OverlapRequest(["harbour/train"], force=True))) == first
     with duckdb.connect(invented) as con:
         con.execute("alter table main.turns rename to others")
         con.execute(
             f"create view main.turns as select 'harbour:1' as dialogue_id, 0 as turn_index, text from '{secret}'"
         )
     with pytest.raises(NotAWarehouse):
-        overlap(invented, Request(force=True))
+        overlap(invented, OverlapRequest(force=True))
 
 
 @pytest.mark.slow
@@ -417,7 +421,7 @@ def test_findings_of_leaks_are_matches(sample: Path, tmp_path: Path) -> None:
                 (("same", "exact"), "no_talk_is_repeated_in_another_split"),
             )
         }
-    with open_overlap(overlap(path, Request(units=["dialogue"]))) as con:
+    with open_overlap(overlap(path, OverlapRequest(units=["dialogue"]))) as con:
         for kinds, found in leaks.items():
             owners = con.execute(
                 "select distinct owner from matches where kind in $1 and place <> other_place", [kinds]

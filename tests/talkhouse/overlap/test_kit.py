@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,8 +25,9 @@ class Kit(NamedTuple):
     against: tuple[str, ...]
 
 
+OWN = Kit(Path(__file__).parent / "kit", ("garden_club/train", "seed_logs"))
 KITS = [
-    pytest.param(Kit(Path(__file__).parent / "kit", ("garden_club/train", "seed_logs")), id="own"),
+    pytest.param(OWN, id="own"),
     pytest.param(
         Kit(OTHER, ("harbour/train", "quay_logs/train")),
         id="other",
@@ -42,8 +44,6 @@ KEYS = {
 
 @pytest.fixture(scope="session")
 def compared(shared_folder: Path) -> Callable[[Kit], duckdb.DuckDBPyConnection]:
-    """A way to have the overlap of a kit, computed once."""
-
     def take(kit: Kit) -> duckdb.DuckDBPyConnection:
         folder = shared_folder / f"overlap_{kit.against[0].replace('/', '_')}"
         with FileLock(f"{folder}.lock"):
@@ -56,6 +56,18 @@ def compared(shared_folder: Path) -> Callable[[Kit], duckdb.DuckDBPyConnection]:
         return duckdb.connect(folder / "overlap.duckdb", read_only=True)
 
     return take
+
+
+@pytest.fixture
+def with_overlap(compared: Callable[[Kit], duckdb.DuckDBPyConnection], tmp_path: Path) -> Path:
+    """A copy of the warehouse of our kit, with its overlap beside it and nothing else."""
+    with compared(OWN) as con:
+        ((path,),) = con.execute("select path from duckdb_databases() where not internal").fetchall()
+    folder = tmp_path / "copied"
+    folder.mkdir()
+    for name in ("w.duckdb", "overlap.duckdb"):
+        shutil.copyfile(Path(path).with_name(name), folder / name)
+    return folder / "w.duckdb"
 
 
 def rows(con: duckdb.DuckDBPyConnection, table: str) -> dict[tuple[Any, ...], dict[str, Any]]:

@@ -10,7 +10,6 @@ import pytest
 
 @pytest.fixture
 def writable(sample: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A copy of the sample, open for writing."""
     path = tmp_path / "w.duckdb"
     shutil.copyfile(sample, path)
     with duckdb.connect(path) as con:

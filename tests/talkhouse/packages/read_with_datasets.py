@@ -18,7 +18,6 @@ datasets.disable_progress_bars()
 
 
 def decoded(value: Any, feature: Any) -> Any:
-    """Return a value with the names of classes in place of their numbers."""
     if value is None:
         return None
     if isinstance(feature, datasets.ClassLabel):
@@ -46,7 +45,6 @@ def read(folder: str, config: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read all folders."""
     found = {}
     for folder in sys.argv[2:]:
         configs = datasets.get_dataset_config_names(folder)

@@ -25,7 +25,6 @@ Connection = duckdb.DuckDBPyConnection
 
 
 def opened(cache: Path, *folders: Path) -> dict[str, Any]:
-    """Open packages in an environment that has ``datasets``."""
     python = ["uv", "run", "--quiet", "--no-project", "--python", "3.11", "--with", "datasets==5.2.0", "python"]
     found: dict[str, Any] = json.loads(run([*python, str(READ), str(cache), *map(str, folders)], cache.parent))
     return found
@@ -36,7 +35,6 @@ def exported(con: Connection, name: str, folder: Path, **options: Any) -> Writte
 
 
 def rows_of(con: Connection, config: Config, split: str | None) -> list[dict[str, Any]]:
-    """Return the rows of a split in the order of the view, as JSON has them."""
     relation = con.sql(config.selection.sql())
     index = relation.columns.index("split") if "split" in relation.columns else None
     rows = [row for row in relation.fetchall() if index is None or row[index] == split]

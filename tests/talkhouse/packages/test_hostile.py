@@ -28,7 +28,6 @@ def hostile(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def done(*command: object, db: Path) -> str:
-    """Run a command that has to end well; return what it wrote."""
     found = run(*command, "--db", db)
     assert (found.returncode, re.findall("Traceback", found.stderr)) == (0, []), found.stderr
     return found.stdout

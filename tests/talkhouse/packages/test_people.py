@@ -13,16 +13,7 @@ from talkhouse.warehouse.opened import Warehouse
 from tests.talkhouse.leading_to_people import found_in, leading_to_people
 
 
-@pytest.fixture
-def key(tmp_path: Path) -> Path:
-    path = tmp_path / "key"
-    path.write_bytes(bytes(range(32)))
-    path.chmod(0o600)
-    return path
-
-
 def texts_of(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Return all files as text, the values of Parquet files as JSON."""
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if path.suffix == ".parquet":
             rows = duckdb.execute(f"select to_json(rows)::varchar from '{path}' as rows").fetchall()

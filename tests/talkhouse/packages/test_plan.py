@@ -74,7 +74,6 @@ def test_without_a_scheme_the_labels_are_those_of_the_score(con: duckdb.DuckDBPy
 
 
 def relabel(con: duckdb.DuckDBPyConnection, label: str) -> None:
-    """Have a label in the view that its scheme does not declare."""
     con.execute(f"create table main.stored as from {TASK}")
     con.execute("update main.stored set label = ? where example_index = 0 and split = 'dev'", [label])
     con.execute(f"create or replace view {TASK} as from main.stored")
@@ -93,7 +92,7 @@ def test_a_label_that_came_after_the_declaration_has_the_last_number(writable: d
 @pytest.mark.parametrize("label", ["", " ", "o", "1"])
 def test_a_value_without_a_name_stops_the_export(writable: duckdb.DuckDBPyConnection, label: str) -> None:
     relabel(writable, label)
-    with pytest.raises(UsageError, match=r"'label' has values that are none of its labels[\s\S]*O, T, X") as raised:
+    with pytest.raises(UsageError, match=r"'label' has values that are not among its labels[\s\S]*O, T, X") as raised:
         planned(writable, TASK)
     assert f"'{label}'" in str(raised.value)
     assert labels(plan(Warehouse(writable), TASK, Filters(split="eval")).configs[0])["label"] == ["O", "T", "X"]

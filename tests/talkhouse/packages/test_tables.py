@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import resource
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -21,10 +20,11 @@ from talkhouse.packages.export import export_package
 from talkhouse.packages.huggingface import footer, value
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
-from talkhouse.query.expressions import Column
+from talkhouse.query.expressions import QueryColumn
 from talkhouse.query.formats import Tool
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.warehouse.opened import Warehouse
+from tests.limits import largest_file
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES
 
 TASK = f"{RELEASES}.breakdown_detection"
@@ -44,7 +44,7 @@ def test_a_label_is_no_pattern(con: Connection, is_list: bool) -> None:
     texts = ["{slot}", "{{slot}}", "{0}", "%s", "{"]
     config = plan(Warehouse(con), TASK).configs[0]
     config = replace(config, classes=(Classes("label", is_list, tuple(map(ClassLabel, texts))),))
-    column = Column("label", duckdb.sqltypes.VARCHAR, "label", "label")
+    column = QueryColumn("label", duckdb.sqltypes.VARCHAR, "label", "label")
     rows = "(select list(label) as label from unnest(?) as texts(label))" if is_list else "unnest(?) as texts(label)"
     numbers = con.execute(f"select {value(config, column)} from {rows}", [texts]).fetchall()
     assert numbers == ([([0, 1, 2, 3, 4],)] if is_list else [(0,), (1,), (2,), (3,), (4,)])
@@ -60,7 +60,6 @@ def rows_of(folder: Path, files: Sequence[PackageFile]) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def many(writable: Connection) -> Connection:
-    """A view of 400,000 rows, stored in no order, of two splits and some without."""
     writable.execute(
         "create table main.many as select if(i % 3 = 0, 'b', if(i % 3 = 1, 'a', null)) as split, i::integer as number, "
         "md5(i::varchar) as text from range(400_000) t(i) order by hash(i)"
@@ -175,14 +174,10 @@ def test_a_full_disk_leaves_nothing(writable: Connection, tmp_path: Path, tool: 
     writable.execute("create table main.big as select i, uuid()::varchar as text from range(300_000) t(i)")
     (tmp_path / "there").mkdir()
     before = sorted(tmp_path.iterdir())
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, limits[1]))
-    try:
-        for output in (tmp_path / "new", tmp_path / "there"):
-            with pytest.raises(OutputFailed, match=r"no room[\s\S]*nothing was left[\s\S]*make room"):
-                export_package(Warehouse(writable), "big", tool, output)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    refused = pytest.raises(OutputFailed, match=r"no room[\s\S]*nothing was left[\s\S]*make room")
+    for output in (tmp_path / "new", tmp_path / "there"):
+        with largest_file(500_000), refused:
+            export_package(Warehouse(writable), "big", tool, output)
     assert sorted(tmp_path.iterdir()) == before
     assert list((tmp_path / "there").iterdir()) == []
 

@@ -74,7 +74,6 @@ class Builds:
 
 
 def published(path: Path, database: Database, steps: Steps | None = None, user: str = OWNER) -> PublicationResult:
-    """Publish the tables and some views."""
     with talkhouse.open(path) as con:
         return publish(Warehouse(con), database.url(user), Options(views=(VIEWS,)), steps or Steps())
 
@@ -86,7 +85,6 @@ where relkind in ('r', 'v') and nspname !~ '^(pg_|information_schema$)' order by
 
 
 def contents(database: Database) -> Contents:
-    """Count and hash the rows of everything that is in a database."""
     found: Contents = {}
     query = sql.SQL("select count(*), sum(hashtextextended(one::text, 0)::numeric) from {} as one")
     with database.connect() as con:
@@ -96,7 +94,6 @@ def contents(database: Database) -> Contents:
 
 
 def schemas(database: Database) -> list[str]:
-    """Name the schemas that somebody has made."""
     with database.connect() as con:
         rows = con.execute("select nspname from pg_namespace where nspname !~ '^(pg_|information_schema$|public$)'")
         return sorted(str(name) for (name,) in rows)

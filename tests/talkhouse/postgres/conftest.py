@@ -13,20 +13,10 @@ from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import PublicationResult, publish
 from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import SUPERUSER, Database, Server
-from tests.talkhouse.postgres.builds import Builds, Made
+from tests.talkhouse.postgres.builds import Builds, Made, Steps
 from tests.talkhouse.postgres.builds import published as published_build
 
 Publish = Callable[..., PublicationResult]
-
-
-class Quiet:
-    """Shows no progress."""
-
-    def begin(self, step: str, *, records: int = 0, unit: str = "records") -> None:
-        """Show nothing."""
-
-    def advance(self, records: int) -> None:
-        """Count nothing."""
 
 
 @pytest.fixture
@@ -47,41 +37,35 @@ def changed(sample: Path, tmp_path: Path) -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Builds for all tests of this process."""
     return Made(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture
 def builds(made: Made, tmp_path: Path) -> Builds:
-    """A warehouse of which the first build is there."""
     found = Builds(tmp_path, made)
     found.next()
     return found
 
 
 def publish_to(url: str, warehouse: Path, **options: object) -> PublicationResult:
-    """Publish a warehouse."""
     names = ("dry_run", "force", "grant_select", "format_number")
     arguments = {name: options.pop(name) for name in names if name in options}
     with talkhouse.open(warehouse) as con:
-        return publish(Warehouse(con), url, Options(**options), Quiet(), **arguments)  # type: ignore[arg-type]
+        return publish(Warehouse(con), url, Options(**options), Steps(), **arguments)  # type: ignore[arg-type]
 
 
 @pytest.fixture
 def published(postgres: Database) -> Publish:
-    """Publish a warehouse to the test's database."""
     return lambda warehouse, url=None, **options: publish_to(url or postgres.url(), warehouse, **options)
 
 
 @pytest.fixture
 def copied(shared_postgres_server: Server, postgres: Database, sample: Path) -> None:
-    """Begin with a copy of the sample's tables."""
     shared_postgres_server.fill(postgres, "sample", lambda one: publish_to(one.url(), sample, without_views=True))
 
 
 @pytest.fixture
 def build_copied(shared_postgres_server: Server, postgres: Database, made: Made) -> None:
-    """Begin with a copy of the first build."""
     shared_postgres_server.fill(postgres, "build", lambda one: published_build(made.path(1), one))
 
 

@@ -92,7 +92,6 @@ def test_ctrl_c_leaves_what_was_published(sample: Path, postgres: Database) -> N
 
 
 def wait_until_it_copies(postgres: Database, process: "subprocess.Popen[str]") -> None:
-    """Wait until the transaction of a publication has begun."""
     query = "select from pg_stat_activity where application_name like %s and query ilike '%%copy%%'"
     name = f"talkhouse publish, process {process.pid} on%"
     with postgres.connect() as server:

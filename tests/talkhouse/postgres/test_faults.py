@@ -1,10 +1,8 @@
 """What can go wrong on the server: each has a clear error, leaves the former copy, and the next publication works."""
 
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
@@ -13,6 +11,7 @@ from talkhouse.postgres.publish import PublicationOutcome
 from talkhouse.schema.errors import ServerFailed
 from tests import postgres_server
 from tests.commands import run
+from tests.limits import small_disk
 from tests.postgres_server import OWNER, SUPERUSER, Database, Server
 from tests.talkhouse.postgres.builds import VIEWS, Builds, Steps, contents, published, schemas
 
@@ -85,38 +84,27 @@ def end_publishers(database: Database) -> None:
 # No room.
 
 
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """A disk of 64 MB that belongs to the server's user; it is there before the server is, and after it."""
-    with TemporaryDirectory(dir="/tmp") as name:
-        options = f"size=64M,uid={postgres_server.NOBODY},gid={postgres_server.NOBODY},mode=700"
-        words = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", name]
-        mounted = subprocess.run(words, check=False, capture_output=True, text=True)
-        if mounted.returncode != 0:
-            pytest.skip(f"a small disk can't be mounted here: {mounted.stderr.strip()}")
-        yield Path(name)
-        subprocess.run(["umount", "--lazy", name], check=True)
-
-
 @pytest.mark.slow
-def test_a_full_disk_leaves_the_former_copy(
-    small_disk: Path, own_postgres_server: Server, builds: Builds, sample: Path
-) -> None:
-    with own_postgres_server.connect() as con:
-        con.execute(f"create tablespace small owner {OWNER} location '{small_disk}'".encode())
-    with own_postgres_server.database(tablespace="small") as database:
-        published(builds.path, database)
-        before = contents(database)
-        ballast = small_disk / "ballast"
-        ballast.write_bytes(bytes(shutil.disk_usage(small_disk).free - 1_000_000))
-        with pytest.raises(ServerFailed) as failure:
-            published(sample, database)
-        assert "No space left on device" in str(failure.value)
-        assert "make room" in str(failure.value)
-        assert contents(database) == before
-        ballast.unlink()
-        assert published(sample, database).outcome == PublicationOutcome.PUBLISHED
-        assert contents(database) != before
+def test_a_full_disk_leaves_the_former_copy(postgres_programs: Path, builds: Builds, sample: Path) -> None:
+    # It is there before the server is, and after it.
+    nobody = postgres_server.NOBODY
+    with (
+        small_disk(f"size=64M,uid={nobody},gid={nobody},mode=700") as disk,
+        postgres_server.served(postgres_programs) as server,
+    ):
+        with server.connect() as con:
+            con.execute(f"create tablespace small owner {OWNER} location '{disk}'".encode())
+        with server.database(tablespace="small") as database:
+            published(builds.path, database)
+            before = contents(database)
+            ballast = disk / "ballast"
+            ballast.write_bytes(bytes(shutil.disk_usage(disk).free - 1_000_000))
+            with pytest.raises(ServerFailed, match=r"No space left on device[\s\S]*make room"):
+                published(sample, database)
+            assert contents(database) == before
+            ballast.unlink()
+            assert published(sample, database).outcome == PublicationOutcome.PUBLISHED
+            assert contents(database) != before
 
 
 # Rights.

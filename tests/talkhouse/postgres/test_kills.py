@@ -20,7 +20,6 @@ PUBLISHERS = "select count(*) from pg_stat_activity where application_name ~ '^t
 
 @pytest.fixture
 def warehouses(made: Made) -> list[Path]:
-    """Two builds."""
     return [made.path(1), made.path(2)]
 
 

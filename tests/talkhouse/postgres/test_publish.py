@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.postgres.publish import PublicationOutcome
+from talkhouse.postgres.publish import PublicationOutcome, verify
 from talkhouse.postgres.record import FORMAT
 from talkhouse.postgres.server import connected, locked
-from talkhouse.postgres.verify import verify
 from talkhouse.schema.errors import ServerFailed, TalkhouseError, UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import SUPERUSER, WITH_PASSWORD, Database, Server
-from tests.talkhouse.postgres.conftest import Publish, Quiet
+from tests.talkhouse.postgres.builds import Steps
+from tests.talkhouse.postgres.conftest import Publish
 
 Changed = Callable[[str], Path]
 
@@ -25,7 +25,6 @@ NEW_TITLE = "update main.corpora set title = 'new' where corpus_id = 'dbdc3'"
 
 
 def names(database: Database, query: str = SCHEMAS) -> list[object]:
-    """Fetch one column, by default the names of the schemas."""
     with database.connect() as server:
         return [value for (value,) in server.execute(query.encode()).fetchall()]
 
@@ -64,7 +63,7 @@ def test_a_copy_of_another_format_is_published_again(sample: Path, postgres: Dat
     names(postgres, "update meta.publication set origin = origin - 'format' returning 1")
     assert published(sample, without_views=True, dry_run=True).outcome is PublicationOutcome.DRY_RUN
     with talkhouse.open(sample) as con, pytest.raises(ServerFailed, match=r"another format[\s\S]*next: .* publish URL"):
-        verify(Warehouse(con), postgres.url(), "", Quiet())
+        verify(Warehouse(con), postgres.url(), "", Steps())
 
 
 @pytest.mark.slow
@@ -313,7 +312,6 @@ def test_one_publisher_at_a_time_and_the_other_is_told_who(
 
 
 def refused(published: Publish, sample: Path, url: str) -> str:
-    """Return the message of a publication that fails."""
     with pytest.raises(TalkhouseError) as failed:
         published(sample, url=url, without_views=True)
     assert failed.value.next_step or failed.value.expected

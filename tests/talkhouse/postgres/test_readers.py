@@ -65,7 +65,6 @@ create table team.gate ();
 
 @pytest.fixture
 def database(build_copied: None, postgres: Database) -> Database:  # noqa: ARG001
-    """A database with a first publication, and a view on it."""
     with postgres.connect() as con:
         con.execute(TEAM)
     return postgres

@@ -12,38 +12,19 @@ from psycopg.types.string import TextLoader
 
 import talkhouse
 from talkhouse.postgres.load import proof_here
-from talkhouse.postgres.publish import PublicationResult, configured
+from talkhouse.postgres.publish import PublicationResult, configured, verify
 from talkhouse.postgres.record import proof_there
-from talkhouse.postgres.verify import verify
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
 from tests.postgres_server import Database, Server
-from tests.talkhouse.postgres.conftest import Publish, Quiet, publish_to
+from tests.talkhouse.postgres.builds import Steps
+from tests.talkhouse.postgres.conftest import Publish, publish_to
 
 ODD = [
-    "",
-    " ",
-    "NULL",
-    "null",
-    r"\N",
-    r"\.",
-    "a\n\\.\nb",
-    "\t\r\n",
-    '"',
-    "'",
-    "\\",
-    "{a,b}",
-    "a,b",
-    "\x01\x08\x0b\x1b\x1f",
-]
-ODD += [
-    "\x7f\x85\xa0",
+    *("", " ", "NULL", "null", r"\N", r"\.", "a\n\\.\nb", "\t\r\n", '"', "'", "\\", "{a,b}", "a,b"),
+    *("\x01\x08\x0b\x1b\x1f", "\x7f\x85\xa0"),
     *("%s", "%(a)s", "%", ":name", "${x}", "{{x}}", "{x}", "\\1", "$1", "$$"),
-    "\u2028",
-    "\N{RIGHT-TO-LEFT MARK}\u05e9\u05dc\u05d5\u05dd",
-    "\U0001f469\u200d\U0001f4bb",
-    "é",
-    "e\u0301",
+    *("\u2028", "\N{RIGHT-TO-LEFT MARK}\u05e9\u05dc\u05d5\u05dd", "\U0001f469\u200d\U0001f4bb", "é", "e\u0301"),
 ]
 
 VALUES = {
@@ -55,18 +36,7 @@ VALUES = {
     "floats": ["double[]", [], [0.1, None, math.inf, 1e300]],
     "truths": ["boolean[]", [True, None, False]],
     "double": [
-        "double",
-        0.1,
-        1.0,
-        -0.0,
-        1e15,
-        1e16,
-        5e-324,
-        1.7976931348623157e308,
-        math.nan,
-        math.inf,
-        -math.inf,
-        1 / 3,
+        *("double", 0.1, 1.0, -0.0, 1e15, 1e16, 5e-324, 1.7976931348623157e308, math.nan, math.inf, -math.inf, 1 / 3)
     ],
     "single": ["float", 0.5, 1e10, math.nan],
     "whole": ["hugeint", 2**100, -(2**100)],
@@ -83,7 +53,6 @@ VALUES = {
 
 
 def odd_view(con: duckdb.DuckDBPyConnection) -> None:
-    """Make a table of odd values, and a view of it."""
     columns = ", ".join(f'"{name}" {kind}' for name, (kind, *_) in VALUES.items())
     con.execute(f"create table dbdc3.odd_rows (example_index integer, {columns})")
     for index in range(max(map(len, VALUES.values()))):
@@ -102,7 +71,6 @@ def same(here: Any, there: Any) -> bool:
 
 
 def rows_here(con: duckdb.DuckDBPyConnection, name: str, order: str = "") -> list[tuple[Any, ...]]:
-    """Fetch the rows of a relation from DuckDB."""
     return con.execute(f"select * from {name} {order}").fetchall()
 
 
@@ -129,7 +97,7 @@ def test_each_relation_of_the_corpora_has_the_same_rows(
 ) -> None:
     check_rows(real_warehouse, postgres, published(real_warehouse))
     with talkhouse.open(real_warehouse) as con:
-        assert verify(Warehouse(con), postgres.url(), "", Quiet()).differences == ()
+        assert verify(Warehouse(con), postgres.url(), "", Steps()).differences == ()
 
 
 def check_rows(warehouse: Path, postgres: Database, done: PublicationResult) -> None:
@@ -150,7 +118,6 @@ def check_rows(warehouse: Path, postgres: Database, done: PublicationResult) -> 
 
 @pytest.fixture(scope="module")
 def odd(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse with a view of odd values."""
     path = Path(shutil.copyfile(sample, tmp_path_factory.mktemp("odd") / "odd.duckdb"))
     with duckdb.connect(path) as con:
         odd_view(con)
@@ -159,7 +126,6 @@ def odd(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def done(shared_postgres_server: Server, postgres: Database, odd: Path) -> PublicationResult:
-    """Begin with a copy of it, published once."""
     return shared_postgres_server.fill(postgres, "odd", lambda one: publish_to(one.url(), odd, views=("dbdc3.odd",)))
 
 
@@ -171,7 +137,7 @@ def test_odd_values_arrive_as_they_are(odd: Path, postgres: Database) -> None:
             assert same([row[index] for row in here], [row[index] for row in there]), name
         texts = "select text from dbdc3.odd where text is not null order by text"
         assert server.execute(texts.encode()).fetchall() == con.execute(texts).fetchall()
-        assert verify(Warehouse(con), postgres.url(), "", Quiet()).differences == ()
+        assert verify(Warehouse(con), postgres.url(), "", Steps()).differences == ()
         types = (
             "select data_type, udt_name from information_schema.columns where table_name = 'odd' order by column_name"
         )

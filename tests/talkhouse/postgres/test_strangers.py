@@ -8,8 +8,7 @@ import pytest
 
 import talkhouse
 from talkhouse.postgres.plan import Options
-from talkhouse.postgres.publish import PublicationOutcome, PublicationResult, publish
-from talkhouse.postgres.verify import verify
+from talkhouse.postgres.publish import PublicationOutcome, PublicationResult, publish, verify
 from talkhouse.schema.errors import TalkhouseError, UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import OWNER, SUPERUSER, Database

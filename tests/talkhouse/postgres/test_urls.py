@@ -10,34 +10,14 @@ from talkhouse.schema.errors import ServerFailed, TalkhouseError, UsageError
 PASSWORD = "s3cr3t-w0rd"  # noqa: S105
 
 ODD = (
-    *(
-        "",
-        "\0",
-        "postgresql:",
-        "postgresql://[",
-        "postgresql://]",
-        "postgresql://[::1",
-        "postgresql://%",
-        "postgresql://%00",
-    ),
-    *(
-        "postgresql://\udc80/d",
-        "postgresql://h/d\0",
-        "postgresql://\u2100/d",
-        "postgresql://h\n/d",
-        "postgresql://a..b/d",
-    ),
-    *(
-        f"postgresql://{'a' * 70}/d",
-        "postgresql://h/d?x",
-        "postgresql://h/d?connect_timeout=x",
-        "postgresql://?host=%00",
-    ),
+    *("", "\0", "postgresql:", "postgresql://[", "postgresql://]", "postgresql://[::1", "postgresql://%"),
+    *("postgresql://%00", "postgresql://\udc80/d", "postgresql://h/d\0", "postgresql://\u2100/d", "postgresql://h\n/d"),
+    *("postgresql://a..b/d", f"postgresql://{'a' * 70}/d", "postgresql://h/d?x", "postgresql://h/d?connect_timeout=x"),
+    "postgresql://?host=%00",
 )
 
 
 def refused(url: str) -> TalkhouseError:
-    """Return the error of a connection."""
     with pytest.raises(TalkhouseError) as failed, connected(url):
         pass
     return failed.value

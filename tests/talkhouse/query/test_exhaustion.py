@@ -9,7 +9,7 @@ import pytest
 import talkhouse
 from talkhouse.query import sandbox
 from talkhouse.query.formats import QueryFormat
-from talkhouse.query.run_query import run_query
+from talkhouse.query.sandbox import run_query
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.system.interrupt import stoppable
 from talkhouse.system.memory import capped
@@ -115,16 +115,11 @@ CRASH = (
 """This uses up the stack of DuckDB 2.0.0."""
 
 
-def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 @pytest.fixture(autouse=True, scope="module")
 def _unchanged(sample: Path) -> Iterator[None]:
-    before = checksum(sample)
+    before = hashlib.sha256(sample.read_bytes()).digest()
     yield
-    assert checksum(sample) == before
+    assert hashlib.sha256(sample.read_bytes()).digest() == before
 
 
 @pytest.mark.parametrize(

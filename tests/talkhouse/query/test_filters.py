@@ -78,8 +78,8 @@ def test_rows_without_a_release_of_their_own_have_that_of_their_record(con: duck
         (TASK, Filters(where="label = O"), ["one of its columns: background, context", "single quotes"]),
         (TASK, Filters(where="5"), ["neither true nor false", "of the type INTEGER"]),
         (TASK, Filters(where="count(*) > 1"), ["WHERE clause cannot contain aggregates"]),
-        (TASK, Filters(where=" "), ["--where is no expression", "found:    nothing"]),
-        (TASK, Filters(where="label = 'O"), ["--where is no expression: unterminated"]),
+        (TASK, Filters(where=" "), ["--where is not an expression", "found:    nothing"]),
+        (TASK, Filters(where="label = 'O"), ["--where is not an expression: unterminated"]),
         (TASK, Filters(where="dialogue_id in (from main.turn)"), ["which is no table or view", "one of: main.turns"]),
         (TASK, Filters(where="lowr(label) = 'o'"), ["the function 'lowr'", "lower"]),
         (TASK, Filters(where="x" * 100_001), ["too long", "100,001"]),
@@ -167,7 +167,7 @@ def test_the_command_says_what_an_export_holds(sample: Path, tmp_path: Path) -> 
     assert (one.returncode, one.stderr) == (0, "")
     refused = run(*arguments, "--force", "--where", "1=1) or (true", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "--where is no expression" in refused.stderr
+    assert "--where is not an expression" in refused.stderr
 
 
 @pytest.mark.slow

@@ -19,8 +19,7 @@ from talkhouse.packages.export import export_package
 from talkhouse.query import pseudonyms as identifying
 from talkhouse.query.export import export
 from talkhouse.query.formats import Tool
-from talkhouse.query.pseudonym_table import read_key
-from talkhouse.query.pseudonyms import about
+from talkhouse.query.pseudonyms import about, read_key
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse
@@ -29,15 +28,6 @@ from tests.talkhouse.leading_to_people import AUTHORS, POSTS, found_in, leading_
 
 KEY = bytes(range(32))
 SPEAKERS = "main.speakers"
-
-
-@pytest.fixture
-def key(tmp_path: Path) -> Path:
-    path = tmp_path / "keys" / "key"
-    path.parent.mkdir()
-    path.write_bytes(KEY)
-    path.chmod(0o600)
-    return path
 
 
 @pytest.fixture
@@ -265,9 +255,9 @@ def test_no_id_and_no_path_of_a_declared_corpus_is_in_an_export_or_a_package(tmp
 @pytest.mark.parametrize(
     ("raw", "mode", "problem"),
     [
-        (KEY[:-1], 0o600, "this is no key"),
-        (b"", 0o600, "this is no key"),
-        (bytes(5000), 0o600, "this is no key"),
+        (KEY[:-1], 0o600, "this is not a key"),
+        (b"", 0o600, "this is not a key"),
+        (bytes(5000), 0o600, "this is not a key"),
         (KEY, 0o640, "others than its owner"),
         (KEY, 0o602, "others than its owner"),
         (None, 0, "there is no such key"),

@@ -13,7 +13,7 @@ import talkhouse
 from talkhouse.queries.catalogue import BI, catalogue
 from talkhouse.query.export import export
 from talkhouse.query.selection import Filters, select
-from talkhouse.query.terms import Part, check_terms, parts_of, parts_of_corpus
+from talkhouse.query.terms import LicencePart, check_terms, parts_of, parts_of_corpus
 from talkhouse.schema.errors import TermsNotAccepted
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
@@ -43,7 +43,6 @@ DELIDATA, MPCHAT = f"{GROUPS} all", f"{PICTURES} all"
 
 @pytest.fixture(scope="module")
 def asking(copied: Path) -> Iterator[Warehouse]:
-    """A warehouse of the sample whose corpora have terms."""
     with duckdb.connect(copied) as con:
         con.execute(TERMS)
         con.execute(f"create view main.mine as select background, label, native_id as mine from {TASK}")
@@ -52,7 +51,7 @@ def asking(copied: Path) -> Iterator[Warehouse]:
         con.execute("drop view main.mine")
 
 
-def names(parts: Sequence[Part]) -> list[str]:
+def names(parts: Sequence[LicencePart]) -> list[str]:
     return [f"{part.corpus_id} {part.part}" for part in parts]
 
 
@@ -129,15 +128,8 @@ def test_a_view_of_somebody_is_taken_by_the_names_of_its_columns(asking: Warehou
 
 
 def test_facts_have_no_terms_and_texts_have(asking: Warehouse) -> None:
-    for name in (
-        "corpora",
-        "corpus_terms",
-        "schemes",
-        "labels",
-        "meta.findings",
-        "bi.splits",
-        f"bi.{POSTS}_answer_votes",
-    ):
+    facts = ("corpora", "corpus_terms", "schemes", "labels", "meta.findings", "bi.splits", f"bi.{POSTS}_answer_votes")
+    for name in facts:
         assert selected(asking, name) == [], name
     for name in ("texts", "records", "annotations", "bi.label_counts", "bi.provenance"):
         assert selected(asking, name), name
@@ -159,9 +151,11 @@ def test_samples_have_no_terms(con: duckdb.DuckDBPyConnection) -> None:
     assert parts_of_corpus(warehouse, PICTURES) == ()
 
 
-def part(corpus_id: str = "toy", name: str = "all", *flags: str, columns: tuple[str, ...] = ()) -> Part:
+def part(corpus_id: str = "toy", name: str = "all", *flags: str, columns: tuple[str, ...] = ()) -> LicencePart:
     asked = {f"is_{flag}": flag in flags for flag in ("attribution", "share_alike", "non_commercial", "unknown")}
-    return Part(corpus_id, name, "LicenseRef-x", "https://example.org/x", **asked, note="It is so.", columns=columns)
+    return LicencePart(
+        corpus_id, name, "LicenseRef-x", "https://example.org/x", **asked, note="It is so.", columns=columns
+    )
 
 
 @pytest.mark.parametrize("flag", ["share_alike", "non_commercial", "unknown"])

@@ -9,7 +9,7 @@ import pytest
 import talkhouse
 from talkhouse.query import sandbox
 from talkhouse.query.formats import QueryFormat
-from talkhouse.query.run_query import run_query
+from talkhouse.query.sandbox import run_query
 from talkhouse.schema.errors import QueryFailed
 from tests.lanes import first_quick
 from tests.talkhouse.query.ways_out import FAILS, HARMLESS, REFUSED, every
@@ -37,7 +37,6 @@ order by all
 
 
 def attempt(con: duckdb.DuckDBPyConnection, folder: Path, query: str) -> None:
-    """Run a query as the command does, among variables of Python that it might reach for."""
     frame = duckdb.sql("select 'secret' as of_python")
     run_query(con, query.format(dir=folder, db=folder / "w.duckdb"), QueryFormat.CSV, None)
     del frame

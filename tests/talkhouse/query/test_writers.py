@@ -13,24 +13,17 @@ import talkhouse
 from talkhouse.query import sandbox
 from talkhouse.query.export import export
 from talkhouse.query.formats import ExportFormat, QueryFormat
-from talkhouse.query.run_query import run_query
+from talkhouse.query.sandbox import run_query
 from talkhouse.query.selection import select
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
 from tests.lanes import first_quick
 
 RELATIONS = [
-    "main.awkward",
-    "main.types",
-    "main.lone",
-    "main.records",
-    "main.annotations",
-    "mpchat.next_response_prediction",
-    "blended_skill_talk.guided_response",
-    "dbdc3.breakdown_detection",
-    "mantis.response_ranking",
+    "main.awkward", "main.types", "main.lone", "main.records", "main.annotations", "mpchat.next_response_prediction",
+    "blended_skill_talk.guided_response", "dbdc3.breakdown_detection", "mantis.response_ranking",
     "delidata.change_of_mind",
-]
+]  # fmt: skip
 SHARED = [QueryFormat.CSV, QueryFormat.JSONL, QueryFormat.PARQUET]
 NASTY = r'''
 create or replace table main.awkward as from (values
@@ -63,7 +56,6 @@ def awkward(copied: Path) -> Path:
 
 
 def by_sql(path: Path, query: str, query_format: QueryFormat, output: Path | None, limit: int | None = None) -> None:
-    """Write a query's rows as ``talkhouse sql`` does, in the sandbox."""
     with talkhouse.open(path, settings=sandbox.settings()) as con:
         run_query(con, query, query_format, output, limit=limit)
 
@@ -92,7 +84,6 @@ def test_sql_and_export_write_the_same(awkward: Path, tmp_path: Path, query_form
 
 
 def row_groups(path: Path) -> list[int]:
-    """Return how many rows each row group of a Parquet file has."""
     metadata = pq.read_metadata(path)
     return [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
 
@@ -100,11 +91,7 @@ def row_groups(path: Path) -> list[int]:
 @pytest.mark.parametrize("table", first_quick(["awkward", "types", "lone", "turns"]))
 @pytest.mark.parametrize("query_format", [one for one in QueryFormat if one is not QueryFormat.PARQUET])
 def test_standard_output_gets_what_a_file_gets(
-    awkward: Path,
-    tmp_path: Path,
-    table: str,
-    query_format: QueryFormat,
-    capfdbinary: pytest.CaptureFixture[bytes],
+    awkward: Path, tmp_path: Path, table: str, query_format: QueryFormat, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     query = f"from main.{table} order by all"
     by_sql(awkward, query, query_format, tmp_path / "out")
@@ -139,16 +126,13 @@ def test_names_that_a_query_uses_twice(awkward: Path, capfdbinary: pytest.Captur
 
 
 STATEMENTS = [
-    "explain select 1",
-    "describe main.turns",
-    "show all tables",
-    "summarize main.corpora",
-    "pivot main.turns on role using count(*)",
-    "values (1, 'a')",
-]
+    "-- why\n/* not */ from main.corpora;", "with a as (select 1) from a", "explain select 1",
+    "explain analyze select 1", "describe main.turns", "show all tables", "summarize main.corpora",
+    "pivot main.turns on role using count(*)", "values (1, 'a')", "select current_date",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("query", first_quick(STATEMENTS))
+@pytest.mark.parametrize("query", first_quick(STATEMENTS, 3))
 def test_every_statement_that_reads_has_every_format(awkward: Path, tmp_path: Path, query: str) -> None:
     with talkhouse.open(awkward, settings=sandbox.settings()) as con:
         for query_format in QueryFormat:

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from tests.commands import run
-from tests.talkhouse.overlap.beside import OWN
+from tests.talkhouse.overlap.test_kit import OWN
 from tests.talkhouse.report.page import Page
 
 

@@ -16,8 +16,8 @@ from talkhouse.restore.raw_record import raw
 from talkhouse.schema.errors import RegistryError, UsageError
 from tests.commands import on_a_terminal, run, run_bytes
 from tests.lanes import first_quick
+from tests.talkhouse.explore.test_dialogue import TOY
 from tests.talkhouse.explore.test_provenance import at
-from tests.talkhouse.explore.test_show import TOY
 
 CORPORA = corpora()
 

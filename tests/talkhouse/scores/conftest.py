@@ -1,6 +1,7 @@
 """Scores of invented predictions of invented examples."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,16 @@ from typing import Any
 import pytest
 
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.task import ScoreRequest, task
-from tests.talkhouse.scores.invented import Invented
-from tests.talkhouse.scores.scoring import score_once
+from talkhouse.scores.task import ScoreRequest, task
+from tests.talkhouse.scores.invented import Invented, score_once
 
 Score = Callable[..., Scored]
+
+
+@pytest.fixture
+def warehouse(sample: Path, tmp_path: Path) -> Path:
+    """A copy of the sample that runs are saved beside."""
+    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,16 @@
 """Warehouses with invented examples of a task, as many and with such answers as a test wants."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+
+from talkhouse.scores.score import Scored, score
+from talkhouse.scores.task import ScoredTask, ScoreRequest
+from talkhouse.scores.workspace import ScoringWorkspace
 
 
 class Invented:
@@ -58,3 +63,11 @@ class Invented:
             "'mantis_10' as candidate_set, 0 as position, 0 as item_index, true as is_gold "
             f"from range({blocks}) as t(i)"
         )
+
+
+def score_once(
+    con: duckdb.DuckDBPyConnection, wanted: ScoredTask, request: ScoreRequest, thresholds: Sequence[float] = ()
+) -> Scored:
+    """Score predictions of a task, and leave no tables of the run."""
+    with ScoringWorkspace(con) as workspace:
+        return score(workspace, wanted, request, thresholds)

@@ -35,7 +35,6 @@ def named(done: Scored) -> dict[str, ScoreMetric]:
 
 
 def assert_equal(done: Scored, expected: dict[str, float | None]) -> None:
-    """Compare the values of these metrics; None is no value."""
     found = named(done)
     for name, value in expected.items():
         assert found[name].value == (None if value is None else pytest.approx(value, rel=0, abs=1e-12)), name
@@ -102,7 +101,6 @@ def test_ranks_under_ties_are_the_mean_over_all_orders(scored: Score, lists: lis
 
 
 def arrays(lists: list[tuple[int, list[int]]]) -> tuple[Any, Any]:
-    """What is right, and the scores, as scikit-learn takes them."""
     right = np.array([[int(place == one) for place in range(len(scores))] for one, scores in lists])
     return right, np.array([scores for _, scores in lists], dtype=float)
 
@@ -133,7 +131,6 @@ def by_ir_measures(orders: list[list[int]], measures: dict[str, Any]) -> dict[st
 
 
 def blocks(scored: Score, invented: Invented, lists: list[list[int]]) -> Scored:
-    """Score blocks of MANtIS, whose first line is the true response."""
     invented.replace_blocks("response_ranking_10", len(lists), len(lists[0]))
     return scored("mantis.response_ranking_10", None, [{"score": score} for scores in lists for score in scores])
 
@@ -390,9 +387,7 @@ def test_lower_case_has_the_words_of_the_normalised_text(con: duckdb.DuckDBPyCon
 @invented_examples(40)
 def test_texts(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
     done = scored(
-        "delidata.probing_generation",
-        [{"probing": gold} for gold, _ in pairs],
-        [{"text": text} for _, text in pairs],
+        "delidata.probing_generation", [{"probing": gold} for gold, _ in pairs], [{"text": text} for _, text in pairs]
     )
     said = [(normalised(gold), normalised(text)) for gold, text in pairs if text is not None]
     shared = [(Counter(gold) & Counter(text)).total() for gold, text in said]

@@ -15,10 +15,9 @@ import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.scores.score import Scored, printed, score
-from talkhouse.scores.tasks.scoring_workspace import BadPredictions, ScoringWorkspace
-from talkhouse.scores.tasks.task import ScoreRequest, task
-from tests.talkhouse.scores.invented import Invented
-from tests.talkhouse.scores.scoring import score_once
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import BadPredictions, ScoringWorkspace
+from tests.talkhouse.scores.invented import Invented, score_once
 
 FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "scoring"
 pytestmark = [
@@ -30,7 +29,6 @@ pytestmark = [
 
 
 def expected(corpus: str, name: str = "") -> list[dict[str, Any]]:
-    """Return the results of a corpus and task, in the order of the file."""
     if not (FOLDER / "expected.jsonl").is_file():
         return []
     rows = [json.loads(line) for line in (FOLDER / "expected.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -68,7 +66,6 @@ COUNTS = {
 
 @pytest.fixture(scope="session")
 def dbdc3(tmp_path_factory: pytest.TempPathFactory, real_data: Path) -> Iterator[dict[str, duckdb.DuckDBPyConnection]]:
-    """A warehouse of just the files of each gold set."""
     found = {}
     for gold in GOLDS:
         folder = tmp_path_factory.mktemp(gold)

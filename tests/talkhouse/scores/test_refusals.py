@@ -13,10 +13,9 @@ import pytest
 
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.score import Scored
-from talkhouse.scores.tasks.scoring_workspace import BadPredictions
-from talkhouse.scores.tasks.task import ScoreRequest, task
-from tests.talkhouse.scores.invented import Invented
-from tests.talkhouse.scores.scoring import score_once
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import BadPredictions
+from tests.talkhouse.scores.invented import Invented, score_once
 
 Rows = list[dict[str, Any]]
 LABELS = ["Reasoning", "Solution", "Moderation"]
@@ -35,8 +34,6 @@ def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDB
 
 @pytest.fixture
 def scored(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> Callable[..., Scored]:
-    """Score rows, written as JSON Lines."""
-
     def run(rows: Rows, name: str = "delidata.probing_target", **options: Any) -> Scored:
         path = tmp_path / "predictions.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -133,17 +130,6 @@ def test_scores_come_in_four_forms(scored: Callable[..., Scored]) -> None:
     assert scored(by_record, name).metrics == first
 
 
-def test_ties_are_an_expectation_and_not_official(scored: Callable[..., Scored]) -> None:
-    done = scored(
-        [{"example_index": index, "scores": [0] * 5} for index in range(4)], "mpchat.next_response_prediction"
-    )
-    found = {one.name: one for one in done.metrics}
-    assert done.tied == 4
-    assert (found["recall@1"].value, found["recall@1"].best, found["recall@1"].worst) == (0.2, 1, 0)
-    assert found["mrr"].value == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
-    assert not found["mrr"].official
-
-
 def test_thresholds_are_shares(con: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(UsageError, match="from 0 to 1"):
         score_once(con, task("dbdc3.breakdown_detection"), ScoreRequest([]), [1.5])
@@ -171,16 +157,6 @@ FILES: dict[str, tuple[bytes, str]] = {
     "no_number.csv": (b"example_index,label\n0,Solution\nb,Solution\n", r"not whole numbers: 1\n.*row 2: b"),
     "twice.csv": (b"example_index,label,label\n0,a,b\n", "a column is in it twice: 'label' and 'label'"),
 }
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_files_are_named(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes(FILES[name][0])
-    with pytest.raises(UsageError, match=FILES[name][1]) as caught:
-        score_once(con, task("delidata.probing_target"), ScoreRequest([path]))
-    assert caught.value.where == str(path)
-    assert caught.value.next_step
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -211,13 +187,18 @@ ARRAYS: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ARRAYS)
-def test_broken_arrays(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    path = tmp_path / "scores.npy"
-    path.write_bytes(ARRAYS[name][0])
-    with pytest.raises(UsageError, match=ARRAYS[name][1]) as caught:
-        score_once(con, task("mpchat.next_response_prediction"), ScoreRequest([path]))
+FILES |= {f"{name}.npy": array for name, array in ARRAYS.items()}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_named(name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(FILES[name][0])
+    wanted = "mpchat.next_response_prediction" if path.suffix == ".npy" else "delidata.probing_target"
+    with pytest.raises(UsageError, match=FILES[name][1]) as caught:
+        score_once(con, task(wanted), ScoreRequest([path]))
     assert caught.value.where == str(path)
+    assert caught.value.next_step
 
 
 def turn(label: str = "O", **probabilities: object) -> dict[str, Any]:

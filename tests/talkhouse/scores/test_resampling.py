@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score, f1_score
 
+from talkhouse.scores.comparison import _p_value, _subtracted
 from talkhouse.scores.metrics import ScoreMetric
 from talkhouse.scores.resampling import (
     RESAMPLES,
@@ -28,10 +29,9 @@ from talkhouse.scores.resampling import (
     shuffled,
     swapped,
 )
-from talkhouse.scores.saved.comparison import _p_value, _subtracted
 from talkhouse.scores.score import Scored, score
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import ScoringWorkspace
 from tests.conftest import invented_examples
 from tests.lanes import first_quick
 from tests.talkhouse.scores.invented import Invented
@@ -80,7 +80,6 @@ def drawn(workspace: ScoringWorkspace, of: Drawable, sample: int) -> list[tuple[
 
 
 def parts(workspace: ScoringWorkspace, of: Drawable) -> list[tuple[int, int]]:
-    """Return of all resamples what is drawn."""
     return workspace.con.execute(f"select sample, part from ({draws(of, replaced(of), 0, RESAMPLES)})").fetchall()
 
 
@@ -97,7 +96,6 @@ def distribution(draw: random.Random) -> dict[str, float]:
 
 
 def invent(name: str, sizes: list[int], seed: int) -> Rows:
-    """Invent gold and predictions for dialogues of so many examples."""
     draw = random.Random(seed)  # noqa: S311
     texts = ["tea", "the milk", "jam pot", "jam and tea", ""]
     codes = ["OQ", "FD", "FQ", "IR"]
@@ -197,7 +195,6 @@ def test_other_metrics_than_means_agree_with_scikit_learn(warehouse: Warehouse, 
 
 
 def one_label(dialogues: list[list[bool]]) -> Rows:
-    """Return dialogues of right and wrong labels."""
     return [
         ({"label": "Solution", "dialogue_id": f"delidata:{number}"}, {"label": "Solution" if hit else "Reasoning"})
         for number, hits in enumerate(dialogues)

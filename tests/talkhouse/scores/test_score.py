@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,21 +13,18 @@ import pytest
 import talkhouse
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.query.export import export
-from talkhouse.query.rows_file import write_rows
+from talkhouse.query.export import export, write_rows
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.each_example import examples_query
-from talkhouse.scores.metrics import set_threshold
-from talkhouse.scores.predictions.baselines import create_baseline, template
+from talkhouse.scores.examples import choose, choose_all, create_examples
+from talkhouse.scores.metrics import examples_query, set_threshold
+from talkhouse.scores.options import Baseline
+from talkhouse.scores.predictions import create_baseline, template
 from talkhouse.scores.score import Scored, printed, score
-from talkhouse.scores.tasks.examples import choose, choose_all, create_examples
-from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
 from talkhouse.warehouse.opened import Warehouse
-from tests.talkhouse.scores.invented import Invented
-from tests.talkhouse.scores.scoring import score_once
+from tests.talkhouse.scores.invented import Invented, score_once
 
 TASKS = [query.full_name for query in catalogue().scores]
 SPLITS = {
@@ -44,7 +41,6 @@ def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[duck
 
 
 def of(name: str) -> dict[str, str]:
-    """Return the split of a task's sample that is scored here."""
     corpus = name.partition(".")[0]
     return {"split": SPLITS[corpus]} | ({"release": "dbdc3"} if corpus == "dbdc3" else {})
 
@@ -54,8 +50,7 @@ def baseline(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Score
 
 
 @contextmanager
-def predictions(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Iterator[Table]:
-    """Yield a table of the predictions of a baseline."""
+def predictions(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Iterator[ScoringTable]:
     wanted = task(name)
     with ScoringWorkspace(con) as workspace:
         chosen = choose(con, wanted, **{"split": None, "release": None} | of(name))
@@ -70,7 +65,7 @@ def test_the_right_answers_have_the_best_scores(name: str, con: duckdb.DuckDBPyC
     for metric, value in found.items():
         if metric.startswith(("JS", "Mean squared")):
             assert value == 0, metric
-        elif metric in (
+        elif metric in {
             "recall@1",
             "map",
             "ndcg",
@@ -81,7 +76,7 @@ def test_the_right_answers_have_the_best_scores(name: str, con: duckdb.DuckDBPyC
             "f1",
             "hits@1",
             "ROC AUC",
-        ):
+        }:
             assert value == 1, metric
 
 
@@ -94,23 +89,15 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize(("suffix", "name"), FORMATS.items())
+CASES = [*((name, [suffix]) for suffix, name in FORMATS.items()), *((name, [*FORMATS]) for name in TASKS)]
+
+
+@pytest.mark.parametrize(
+    ("name", "formats"), [pytest.param(*case, marks=[pytest.mark.slow] * (len(case[1]) > 1)) for case in CASES]
+)
 def test_a_table_gives_what_its_baseline_gives(
-    suffix: str, name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path
+    name: str, formats: list[str], con: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
-    check_formats(con, name, (suffix,), tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TASKS)
-def test_a_table_in_any_format_gives_what_its_baseline_gives(
-    name: str, con: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
-    check_formats(con, name, FORMATS, tmp_path)
-
-
-def check_formats(con: duckdb.DuckDBPyConnection, name: str, formats: Iterable[str], tmp_path: Path) -> None:
-    """Score random predictions, written in these formats and read again."""
     first = baseline(con, name, Baseline.RANDOM)
     for suffix in formats:
         path = tmp_path / f"predictions.{suffix}"

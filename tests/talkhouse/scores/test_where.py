@@ -1,7 +1,6 @@
 """Scores of the examples of which an expression is true: chosen, predicted, marked, and kept apart from others."""
 
 import json
-import shutil
 from pathlib import Path
 
 import duckdb
@@ -9,16 +8,15 @@ import pytest
 
 import talkhouse
 from talkhouse.schema.errors import QueryFailed, UsageError
-from talkhouse.scores.saved.comparison import compare
-from talkhouse.scores.saved.runs import save, saved
-from talkhouse.scores.saved.saved_file import path_for
+from talkhouse.scores.comparison import compare
+from talkhouse.scores.options import Baseline
+from talkhouse.scores.saved_runs import path_for, save, saved
 from talkhouse.scores.score import Scored, score
-from talkhouse.scores.tasks.options import Baseline
-from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
-from talkhouse.scores.tasks.task import ScoreRequest, task
+from talkhouse.scores.task import ScoreRequest, task
+from talkhouse.scores.workspace import ScoringWorkspace
 from tests.commands import run
 from tests.samples import RELEASES
-from tests.talkhouse.scores.scoring import score_once
+from tests.talkhouse.scores.invented import score_once
 
 TASK, RELEASE = f"{RELEASES}.breakdown_detection", RELEASES
 WHERE = "label <> 'O' and turn_index > 0"
@@ -57,11 +55,6 @@ def test_what_leaves_nothing_is_refused(
 ) -> None:
     with pytest.raises(error, match=words):
         score_once(con, task(TASK), request_)
-
-
-@pytest.fixture
-def warehouse(sample: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
 
 
 def keep(warehouse: Path, name: str, where: str | None) -> Scored:

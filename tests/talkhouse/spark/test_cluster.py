@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from talkhouse.ingest.progress import Silent
 from talkhouse.lake import attach
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import LakeManifest, read
@@ -21,7 +22,6 @@ from talkhouse.spark.sessions import session
 from tests import spark_cluster
 from tests.lakes import differences, lake_of, with_odd_texts
 from tests.spark_cluster import Cluster
-from tests.talkhouse.postgres.conftest import Quiet
 
 pytestmark = pytest.mark.spark
 
@@ -31,7 +31,6 @@ EMPTY = {"meta.quarantine"}
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, pyspark: None) -> Iterator[Cluster]:  # noqa: ARG001
-    """A master and two workers."""
     spark_cluster.java()
     with spark_cluster.running(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
@@ -47,7 +46,7 @@ def read_back(manifest: LakeManifest, lake: Path, folder: Path) -> AbstractConte
 
 
 def test_every_table_and_view_is_equal(cluster: Cluster, lake: Path) -> None:
-    done = check(lake, cluster.url, Quiet())
+    done = check(lake, cluster.url, Silent())
     assert differences(done.relations) == []
     assert done.left_out == ()
     assert {one.name for one in done.relations if not one.rows} == EMPTY
@@ -63,7 +62,7 @@ def test_odd_texts_are_equal_with_ansi_off(cluster: Cluster, sample: Path, tmp_p
         assert refused == {}
         names = {view.full_name for view in catalogue().views}  # without those of one split
         written = [one for one in relations_of(found, translation) if one.full_name in names]
-        assert differences(tuple(compare_all(con, spark, written, refused, Quiet()))) == []
+        assert differences(tuple(compare_all(con, spark, written, refused, Silent()))) == []
 
 
 def test_a_table_that_spark_keeps_itself_is_not_replaced(cluster: Cluster, lake: Path, tmp_path: Path) -> None:

@@ -60,7 +60,6 @@ def table(con: duckdb.DuckDBPyConnection, name: str, relation: ComparedRelation,
 
 
 def read_all(con: duckdb.DuckDBPyConnection, name: str, relation: ComparedRelation) -> pa.Table:
-    """Read a table as Spark gives it, which has no type for JSON."""
     texts = [quoted(column.name) for column in relation.columns if column.type == "JSON"]
     replaced = f"replace ({', '.join(f'{text}::varchar as {text}' for text in texts)})" if texts else ""
     return con.sql(f"select * {replaced} from {name}").to_arrow_table()

@@ -12,13 +12,11 @@ from talkhouse.scaffold.templates import Like, copy
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A corpus in a folder of its own."""
     copy(Like.FILE_PER_DIALOGUE, "toy", tmp_path / "toy")
     return tmp_path / "toy"
 
 
 def tried(folder: Path, *arguments: str) -> str:
-    """Run pytest in a folder, as in a project of its own, and return its output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     command = [sys.executable, "-m", "pytest", "-q", "-rfs", "-p", "no:cacheprovider", "--rootdir", ".", *arguments]
     (folder / "pytest.ini").write_text("[pytest]\n")

@@ -8,7 +8,6 @@ from pyspark.sql import SparkSession
 
 
 def main() -> None:
-    """Answer what comes in."""
     options = {
         "spark.ui.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than running

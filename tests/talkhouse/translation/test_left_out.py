@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
 from talkhouse.lake_format.documents import read_translation, sql
 from talkhouse.lake_format.lake_manifest import read
@@ -17,9 +17,8 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.spark.check import check
 from talkhouse.translation import outcome_cache, spark_query
 from talkhouse.translation.translate import left_out_lines
-from talkhouse.translation.translated import LeftOut
+from talkhouse.translation.translated import LeftOutView
 from tests.corpora.test_sixth_corpus import laid_out
-from tests.talkhouse.postgres.conftest import Quiet
 
 VIEWS = {
     "listed": "select dialogue_id, list(lower(text) order by turn_index) filter (where text is not null) as texts "
@@ -65,7 +64,7 @@ class Tea(NamedTuple):
 
     def write(self, lake: Path, *, dry_run: bool = False) -> LakeResult:
         """Write a lake of it."""
-        return write_lake(lake, [self.warehouse], Quiet(), dry_run=dry_run)
+        return write_lake(lake, [self.warehouse], Silent(), dry_run=dry_run)
 
 
 def built(folder: Path, number: int = 0) -> Tea:
@@ -135,7 +134,7 @@ def test_asking_for_a_view_that_is_left_out_says_why(lake: Path) -> None:
 
 @pytest.mark.slow
 def test_the_other_views_are_equal_on_spark(lake: Path, sail_url: str) -> None:
-    done = check(lake, sail_url, Quiet())
+    done = check(lake, sail_url, Silent())
     assert done.different == []
     assert {view.name for view in done.left_out} == REASONS.keys() | READERS | {"example_labels"}
 
@@ -145,7 +144,6 @@ def test_the_other_views_are_equal_on_spark(lake: Path, sail_url: str) -> None:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The queries that are translated anew."""
     queries: list[str] = []
     translated = spark_query.translated
 
@@ -205,9 +203,9 @@ def test_what_is_kept_and_damaged_is_made_again(tmp_path: Path, monkeypatch: pyt
 
 def test_what_reads_a_view_that_is_left_out_is_told_with_it() -> None:
     views = [
-        LeftOut("toy", "a", "can't be translated: x"),
-        LeftOut("toy", "b", "it reads toy.a, which is left out", because="toy.a"),
-        LeftOut("bi", "all", "toy.a is left out", "the labels of toy.a", "toy.a"),
+        LeftOutView("toy", "a", "can't be translated: x"),
+        LeftOutView("toy", "b", "it reads toy.a, which is left out", because="toy.a"),
+        LeftOutView("bi", "all", "toy.a is left out", "the labels of toy.a", "toy.a"),
     ]
     assert left_out_lines(views) == [
         "toy.a: can't be translated: x; and with it what reads it: toy.b",

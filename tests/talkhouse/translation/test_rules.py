@@ -226,7 +226,6 @@ def test_a_macro_that_is_no_expression_fails_only_what_calls_it() -> None:
 
 
 def reason(sql: str, called: list[MacroQuery] | None = None) -> str:
-    """Return why a view can't be translated."""
     outcome = translated(sql, called or [], [])
     assert isinstance(outcome, NotTranslated)
     assert outcome.reason.startswith("can't be translated: ")
@@ -265,12 +264,10 @@ def translation(sql: str) -> str:
 
 
 def rows_of(table: Any) -> list[str]:
-    """Return the rows in no order."""
     return sorted(map(str, table.to_pylist()))
 
 
 def leave_out(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the constructs of a rule be as sqlglot writes them."""
     kept = {kind: one for kind, one in rules.RULES.items() if one.__name__ != rule}
     monkeypatch.setattr(rules, "SAME", rules.SAME | (rules.RULES.keys() - kept.keys()))
     monkeypatch.setattr(rules, "RULES", kept)

@@ -24,7 +24,6 @@ RECORD = ("record_id", "release", "subset", "split", "standard_split", "record_i
 def export(
     database: Path, corpus_id: str, output: Path, filters: Filters = NO_FILTERS, key_file: Path | None = None
 ) -> WrittenPackage:
-    """Export a corpus as the command does."""
     with opened(database, settings=settings(output)) as warehouse:
         return export_package(
             warehouse, corpus_id, Tool.CONVOKIT, output, filters=filters, is_accepted=True, key_file=key_file
@@ -57,7 +56,6 @@ def _refused(constant: str) -> None:
 
 
 def check(folder: Path, con: duckdb.DuckDBPyConnection, corpus_id: str) -> Files:
-    """Compare all files with the tables of the corpus."""
     files = Files.read(folder)
     _check_turns(files, con, corpus_id)
     _check_speakers(files, con, corpus_id)

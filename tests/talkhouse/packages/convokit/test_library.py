@@ -23,7 +23,6 @@ NEEDED = ("pandas", "pymongo", "tqdm", "pyyaml", "numpy", "requests", "scipy", "
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with ConvoKit."""
     return outside.python_with(tmp_path_factory.mktemp("convokit") / "env", NEEDED, ["convokit==5.0.0"])
 
 
@@ -38,7 +37,6 @@ def opened(python: Path, folders: list[Path], home: Path) -> dict[str, Any]:
 
 
 def same(files: Files, seen: dict[str, Any]) -> None:
-    """Compare what ConvoKit has with the files that it has opened."""
     assert seen["wrong"] == []
     keys = ("id", "conversation_id", "speaker", "text", "reply-to", "timestamp", "meta")
     assert seen["utterances"] == [[utterance[key] for key in keys] for utterance in files.utterances]

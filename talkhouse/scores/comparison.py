@@ -1,0 +1,197 @@
+"""Paired tests between two saved runs of the same examples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from talkhouse.schema.errors import CatalogueError, UsageError, closest
+from talkhouse.scores.examples import most_rows
+from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, described, drawable, interval, shuffled
+from talkhouse.scores.saved_runs import load_examples, metrics_hash, open_saved, path_for, saved
+from talkhouse.scores.task import ScoredTask, task
+from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
+from talkhouse.warehouse.opened import Warehouse
+
+_SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fingerprint", "thresholds")
+"""What two runs must have in common."""
+
+_OTHER_ROWS = (
+    *(duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException),
+    *(duckdb.InvalidInputException, duckdb.OutOfRangeException),
+)
+"""What DuckDB raises where the rows of a run are not those that were saved."""
+
+_ROUNDING = 1e-12
+"""Differences that are less apart than this are the same."""
+
+
+@dataclass(frozen=True)
+class MetricDifference:
+    """How much more the second of two runs has in a metric."""
+
+    name: str
+    threshold: float | None
+    official: bool
+    first: float | None
+    second: float | None
+    difference: float | None
+    """Second less first; None where one of them has no value."""
+    low: float | None
+    """The ends of the 95 % interval of the difference."""
+    high: float | None
+    p_value: float | None
+    """Two-sided: how often runs that differ by chance alone would differ as much."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs, and how they differ in each metric."""
+
+    runs: tuple[dict[str, Any], dict[str, Any]]
+    metrics: list[MetricDifference]
+    interval: dict[str, Any]
+    test: dict[str, Any]
+
+
+def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, str]) -> Comparison:
+    """Compare two saved runs on a connection to their warehouse, by the dialogue.
+
+    Raises UsageError for an unknown run, for the same run twice, and for runs that are not of the same examples.
+    """
+    opened = Warehouse(con)
+    opened.check_views()
+    first, second = _comparable(saved(warehouse), names)
+    wanted = task(first["task"], opened.catalogue)
+    for run in (first, second):
+        _check_examples(run, wanted)
+    with ScoringWorkspace(con) as workspace:
+        tables = _load(workspace, wanted, warehouse, (first, second))
+        try:
+            parts = [
+                _at_threshold(workspace, wanted, (first, second), tables, threshold)
+                for threshold in first["thresholds"]
+            ]
+        except (*_OTHER_ROWS, CatalogueError) as error:
+            said = error.found if isinstance(error, CatalogueError) else str(error).splitlines()[0]
+            raise _without_examples("one of the runs", said or "other rows") from error
+    differences = [difference for of_threshold, _ in parts for difference in of_threshold]
+    dialogues = parts[0][1]
+    test = {"method": "paired approximate randomisation", "resamples": RESAMPLES, "seed": SEED, "unit": "dialogue"}
+    return Comparison((first, second), differences, described(dialogues), {**test, "units": dialogues})
+
+
+def _load(
+    workspace: ScoringWorkspace, wanted: ScoredTask, warehouse: Path, runs: Sequence[dict[str, Any]]
+) -> list[ScoringTable]:
+    """Create a table for each of the runs, of what each example scored."""
+    most = most_rows(workspace.con, wanted)
+    tables = []
+    with open_saved(path_for(warehouse)) as saved_runs:
+        for run in runs:
+            table = load_examples(saved_runs, run["run"], workspace, most)
+            if table is None:
+                raise _without_examples(f"the run '{run['run']}'", "no table of its examples")
+            tables.append(table)
+    return tables
+
+
+def _without_examples(run: str, found: str) -> UsageError:
+    return UsageError(
+        f"{run} can't be compared: the file of saved runs was changed",
+        found=found,
+        next_step="score its predictions again, and save them under another name",
+    )
+
+
+def _at_threshold(
+    workspace: ScoringWorkspace,
+    wanted: ScoredTask,
+    runs: Sequence[dict[str, Any]],
+    tables: Sequence[ScoringTable],
+    threshold: float | None,
+) -> tuple[list[MetricDifference], int]:
+    """Compare two runs at a threshold; return the differences, and the number of dialogues."""
+    limit = "null" if threshold is None else repr(threshold)
+    rows = [
+        f"select * exclude (threshold) from {table} where threshold is not distinct from {limit}" for table in tables
+    ]
+    both = [_values(run, threshold) for run in runs]
+    with drawable(workspace, wanted, rows, rows[0]) as of:
+        return _differences(threshold, both, bootstrap(workspace, of), shuffled(workspace, of)), of.dialogues
+
+
+def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    if names[0] == names[1]:
+        raise UsageError("a run can't be compared with itself", found=f"'{names[0]}' twice", next_step="name two runs")
+    known = {run["run"]: run for run in runs}
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"there is no run '{name}'",
+                expected=f"one of: {', '.join(closest(name, known))}" if known else "a saved run, and there is none",
+                next_step="list the runs with: talkhouse scores",
+            )
+    for run in known.values():
+        run["thresholds"] = list(dict.fromkeys(metric["threshold"] for metric in run["metrics"]))
+    first, second = (known[name] for name in names)
+    for what in _SAME:
+        if first[what] != second[what]:
+            raise UsageError(
+                f"the runs can't be compared: they differ in {what.replace('_', ' ')}",
+                found=f"{_shown(first[what])} and {_shown(second[what])}",
+                next_step="compare runs that stand side by side in: talkhouse scores",
+            )
+    return first, second
+
+
+def _shown(value: Any) -> str:
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    return ", ".join(map(str, values)) or "none"
+
+
+def _check_examples(run: dict[str, Any], wanted: ScoredTask) -> None:
+    """Refuse a run whose examples are not there, or come from metrics that are others now."""
+    kept_hash = run.get("metrics_sha256")
+    if kept_hash != metrics_hash(wanted):
+        kept = "it was saved before examples were kept" if kept_hash is None else "its metrics have changed since"
+        raise UsageError(
+            f"the run '{run['run']}' can't be compared: {kept}",
+            next_step="score its predictions again, and save them under another name",
+        )
+
+
+def _values(run: dict[str, Any], threshold: float | None) -> dict[str, dict[str, Any]]:
+    """Return the metrics of all examples of a run, without counts, by their names."""
+    metrics = [metric for metric in run["metrics"] if metric["slice"] is None and metric["threshold"] == threshold]
+    return {metric["name"]: metric for metric in metrics if metric["denominator"] is not None}
+
+
+def _differences(
+    threshold: float | None, both: list[dict[str, dict[str, Any]]], drawn: list[Values], swapped: list[Values]
+) -> list[MetricDifference]:
+    differences = []
+    for name in dict.fromkeys([*both[0], *both[1]]):
+        first, second = (run[name]["value"] if name in run else None for run in both)
+        is_official = all(name in run and run[name]["official"] for run in both)
+        difference = None if first is None or second is None else second - first
+        low, high = interval(_subtracted(drawn, name)) if difference is not None else (None, None)
+        p_value = None if difference is None else _p_value(difference, _subtracted(swapped, name))
+        differences.append(
+            MetricDifference(name, threshold, is_official, first, second, difference, low, high, p_value)
+        )
+    return differences
+
+
+def _subtracted(values: list[Values], name: str) -> list[float]:
+    """Return the differences of a metric in the resamples in which both runs have it."""
+    first, second = (run.get(name, []) for run in values)
+    return [b - a for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+
+
+def _p_value(difference: float, swapped: Sequence[float]) -> float:
+    """Return the share of as large a difference among those under the null hypothesis, what was seen among them."""
+    as_large = sum(abs(other) >= abs(difference) - _ROUNDING for other in swapped)
+    return (as_large + 1) / (len(swapped) + 1)

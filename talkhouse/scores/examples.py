@@ -1,0 +1,246 @@
+"""The examples that are scored: the releases and splits that were chosen, and the keys in them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+
+from talkhouse.query.filters import Relation, check_rows, condition_of, none_left, none_of, where_clause
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import literal
+from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace, head_errors
+from talkhouse.warehouse.relations import columns_of
+from talkhouse.warehouse.row_sets import FINGERPRINT, Split, splits
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is scored: some releases and splits of a task, perhaps only a part of them."""
+
+    splits: tuple[Split, ...]
+    subsets: tuple[str, ...] = ()
+    """The published folders that it is limited to; none: all."""
+    where: str | None = None
+    """The SQL expression that is true of what is scored."""
+    where_fingerprint: str | None = None
+    """With an expression: the fingerprint of the examples that are left by all of this."""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the splits have examples beside those that are scored."""
+        return bool(self.subsets) or self.where is not None
+
+    @property
+    def releases(self) -> list[str]:
+        """The releases, where they have names."""
+        return sorted({split.release for split in self.splits if split.release is not None})
+
+    @property
+    def split_names(self) -> list[str]:
+        """The splits, by the publisher's names."""
+        return sorted({split.split for split in self.splits})
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the splits, whether or not all of their examples are scored."""
+        joined = 0
+        for split in self.splits:
+            joined ^= int(split.fingerprint, 16)
+        return f"{joined:032x}"
+
+
+def choose(
+    con: duckdb.DuckDBPyConnection,
+    task: ScoredTask,
+    *,
+    split: str | None,
+    release: str | None,
+    subsets: Sequence[str] = (),
+    where: str | None = None,
+    named: Iterable[tuple[str | None, str | None]] = (),
+) -> Chosen:
+    """Find the splits that are meant, by the options or else by what the predictions name; UsageError says which exist.
+
+    ``named``: the releases and splits that the rows of the predictions name, None where they name none.
+    """
+    known = splits(con, task.query.schema, task.query.name)
+    if not known:
+        raise UsageError(
+            f"the warehouse has no examples of {task.name}",
+            next_step="build it with that corpus: talkhouse build --data DIR",
+        )
+    left = _of_split(con, task, known, split) if split is not None else known
+    left = [published for published in left if release is None or published.release == release]
+    if not left:
+        raise _none(task, known, split, release)
+    meant = set(named)
+    if meant and split is None:
+        left = [published for published in left if any(name in (None, published.split) for _, name in meant)]
+    if meant and release is None:
+        left = [published for published in left if any(name in (None, published.release) for name, _ in meant)]
+    if not left:
+        raise _none(task, known, *_first(meant))
+    if (
+        len(left) > 1
+        and task.query.pooled is None
+        and (not meant or any(None in pair for pair in _needed(left, meant)))
+    ):
+        raise UsageError(
+            f"{task.name} has several splits or releases, and none is named",
+            expected=_listed(left),
+            next_step="name one with --split S and --release R, or have columns 'split' and 'release'",
+        )
+    return Chosen(tuple(left), tuple(subsets), where)
+
+
+def choose_all(
+    con: duckdb.DuckDBPyConnection,
+    task: ScoredTask,
+    *,
+    split: str | None,
+    release: str | None,
+    subsets: Sequence[str] = (),
+    where: str | None = None,
+) -> Chosen:
+    """Find all releases and splits that the options leave, for a table whose rows name theirs."""
+    known = splits(con, task.query.schema, task.query.name)
+    named = [(published.release, published.split) for published in known]
+    return choose(con, task, split=split, release=release, subsets=subsets, where=where, named=named)
+
+
+def _needed(left: Sequence[Split], meant: Iterable[tuple[str | None, str | None]]) -> Iterable[tuple[str | None, ...]]:
+    """Return of each named pair what tells the splits apart."""
+    releases, names = (
+        len({published.release for published in left}) > 1,
+        len({published.split for published in left}) > 1,
+    )
+    return [(release if releases else "", name if names else "") for release, name in meant]
+
+
+def _first(meant: Iterable[tuple[str | None, str | None]]) -> tuple[str | None, str | None]:
+    release, split = min(meant, key=str)
+    return split, release
+
+
+def _none(task: ScoredTask, known: Sequence[Split], split: str | None, release: str | None) -> UsageError:
+    names = {"split": split, "release": release}
+    wanted = " and ".join(f"the {kind} '{name}'" for kind, name in names.items() if name)
+    return UsageError(
+        f"{task.name} has no examples of {wanted}", expected=_listed(known), next_step="name one of these"
+    )
+
+
+def _listed(known: Sequence[Split]) -> str:
+    return "one of: " + ", ".join(
+        f"split {published.split}" + (f" of release {published.release}" if published.release else "")
+        for published in known
+    )
+
+
+def _of_split(con: duckdb.DuckDBPyConnection, task: ScoredTask, known: Sequence[Split], split: str) -> list[Split]:
+    """Return the splits of this name: the publisher's, or else a standard one (train, validation, test)."""
+    if left := [published for published in known if published.split == split]:
+        return left
+    rows = con.execute(
+        "select distinct examples.split from main.examples inner join main.records using (record_id) "
+        "where examples.corpus_id = ? and task = ? and standard_split = ?",
+        [task.query.schema, task.query.name, split],
+    )
+    names = {name for (name,) in rows.fetchall()}
+    return [published for published in known if published.split in names]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The examples that are scored."""
+
+    chosen: Chosen
+    keys: ScoringTable
+    """A row for each of them."""
+    others: ScoringTable
+    """Those of the same splits that are left out by subsets or an expression: they may be predicted too."""
+    has_items: bool = False
+    """Whether several may be of one turn, told apart by ``item_index``."""
+
+
+def create_examples(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chosen) -> Examples:
+    """Create the keys of the examples that were chosen.
+
+    UsageError for subsets that have no examples, an expression that can't be one, and where none is left.
+    """
+    of = [_condition(split, ("release", "split")) for split in chosen.splits]
+    within = f"corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)} and ({' or '.join(of)})"
+    is_meant = "true"
+    if chosen.subsets:
+        _check_subsets(workspace.con, task, within, chosen.subsets)
+        names = ", ".join(literal(name) for name in chosen.subsets)
+        is_meant = f"record_id in (select record_id from main.records where subset in ({names}))"
+    if chosen.where is not None:
+        is_meant += f" and {_is_matching(workspace, task, chosen, chosen.where)}"
+    select = "select release, split, example_index, record_id, turn_index, item_index, dialogue_id from main.examples"
+    keys = workspace.create("keys", f"{select} where {within} and {is_meant}")
+    others = workspace.create("other_keys", f"{select} where {within} and not ({is_meant})")
+    if chosen.where is not None:
+        chosen = replace(chosen, where_fingerprint=_fingerprint(workspace, task, keys, chosen.where))
+    query = f"select count(item_index) > 0 from main.examples where {within}"
+    ((has_items,),) = workspace.con.execute(query).fetchall()
+    return Examples(chosen, keys, others, bool(has_items))
+
+
+def _condition(split: Split, columns: Iterable[str]) -> str:
+    values = {"release": split.release, "split": split.split}
+    parts = (
+        f"{column} is not distinct from {'null' if values[column] is None else literal(str(values[column]))}"
+        for column in columns
+    )
+    return f"({' and '.join(parts)})"
+
+
+def _is_matching(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chosen, expression: str) -> str:
+    """Return the SQL that is true of ``main.examples`` where the expression is true of the row of the task's view."""
+    names = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
+    view = Relation(workspace.con, task.query.schema, task.query.name, names)
+    known = [column for column in ("release", "split") if column in names]
+    of_splits = " or ".join(_condition(split, known) for split in chosen.splits)
+    conditions = [f"({of_splits})", f"({condition_of(view, expression)})"]
+    check_rows(view, expression, conditions)
+    key = [*known, "example_index"]
+    matching = workspace.create("matching", f"select {', '.join(key)} from {view.source}{where_clause(conditions)}")
+    is_same = " and ".join(f"matching.{column} is not distinct from examples.{column}" for column in key)
+    return f"exists (select 1 from {matching} as matching where {is_same})"
+
+
+def _fingerprint(workspace: ScoringWorkspace, task: ScoredTask, keys: ScoringTable, expression: str) -> str:
+    """Return the fingerprint of some examples; UsageError where there is none."""
+    ((fingerprint,),) = workspace.con.execute(f"select {FINGERPRINT} from {keys} having count(*) > 0").fetchall() or [
+        (None,)
+    ]
+    if fingerprint is None:
+        raise none_left(task.name, expression)
+    return str(fingerprint)
+
+
+def most_rows(con: duckdb.DuckDBPyConnection, task: ScoredTask, *, by_position: bool = False) -> int:
+    """Return far more rows than predictions of a task can have, all splits together: two for each, and a million.
+
+    Where they are ``by_position``, each candidate has one.
+    """
+    of = f"main.examples where corpus_id = {literal(task.query.schema)} and task = {literal(task.query.name)}"
+    query = f"select count(*) from {of}"
+    if by_position and task.query.counts is not None:
+        query = f"select coalesce(sum({task.query.counts}), 0) from {task.view}"
+    with head_errors(task.query, "counts"):
+        ((count,),) = con.execute(query).fetchall()
+    return 2 * int(count) + 1_000_000
+
+
+def _check_subsets(con: duckdb.DuckDBPyConnection, task: ScoredTask, within: str, subsets: Sequence[str]) -> None:
+    rows = con.execute(
+        "select distinct subset from main.records where subset is not null "
+        f"and record_id in (select record_id from main.examples where {within}) order by all"
+    )
+    known = [name for (name,) in rows.fetchall()]
+    for name in subsets:
+        if name not in known:
+            raise none_of(task.name, "subset", name, known, what="examples")

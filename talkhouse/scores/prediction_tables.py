@@ -1,0 +1,260 @@
+"""Files of predictions as relations: tables in any export format, their columns by name."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+from pyarrow import lib as pa
+from pyarrow.ipc import open_file
+from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
+
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.scores.prediction_files import PredictionFile, Reader, check_rows, readable
+from talkhouse.scores.workspace import ScoringTable
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_JSON_LINES = (".jsonl", ".ndjson")
+_ARROW = (".arrow", ".feather")
+
+TABLES = (*_DELIMITERS, *_JSON_LINES, ".parquet", *_ARROW)
+"""Endings of the files that are read as tables."""
+
+_HEAD = 1_000_000
+"""Characters of the names of a CSV file's columns."""
+
+
+class FileTable(NamedTuple):
+    """A file that is open as a table."""
+
+    file: PredictionFile
+    view: str
+    """The name of the view on the reader's connection; it has of the file's columns those that are wanted."""
+    names: list[str]
+    """The names of all columns of the file."""
+
+
+def open_tables(reader: Reader, files: Sequence[PredictionFile], wanted: Sequence[str]) -> list[FileTable]:
+    """Open each file as a table with the columns that are wanted.
+
+    Raises UsageError where a file can't be read, or has a name twice:
+    capital and small letters are the same.
+    """
+    tables: list[FileTable] = []
+    for index, file in enumerate(files):
+        with readable([file]):
+            tables.append(_open_table(reader, f"table_{index}", file, wanted))
+            _check_names(names_of(tables), "the files differ in the letters of a column's name")
+    return tables
+
+
+def names_of(tables: Sequence[FileTable]) -> list[str]:
+    """Return the names of the columns that any of the files has."""
+    return list(dict.fromkeys(name for table in tables for name in table.names))
+
+
+def load_tables(reader: Reader, tables: Sequence[FileTable], wanted: Iterable[str], most: int) -> ScoringTable:
+    """Create a table of the rows of all files, of their columns those that are wanted."""
+    selects = []
+    with readable([table.file for table in tables]):
+        for file, view, all_names in tables:
+            names = [name for name in wanted if name in all_names]
+            if file.path.suffix.lower() == ".parquet":
+                _check_parquet(reader, file, most)
+                _check_texts(reader, file, view, names)
+            selects.append(f"select {', '.join(map(quoted, names)) or 'null::varchar as warning'} from {view}")
+        return reader.load(" union all by name ".join(selects), "raw", most)
+
+
+def _open_table(reader: Reader, name: str, file: PredictionFile, wanted: Sequence[str]) -> FileTable:
+    """Create a view of a file; in text formats each column is text, to be read as what it should be."""
+    suffix = file.path.suffix.lower()
+    if suffix in _DELIMITERS:
+        names, source = _csv(file.only, _DELIMITERS[suffix], wanted)
+    elif suffix in _JSON_LINES:
+        names, source = _json_lines(reader, file, wanted)
+    elif suffix == ".parquet":
+        names, source = _parquet(reader, file)
+    elif suffix in _ARROW:
+        names, source = _arrow(reader, name, file.only)
+    else:
+        raise UsageError(
+            f"the name '{file.path.name}' does not show what is in it",
+            where=file.path,
+            expected=f"a name that ends in {', '.join(TABLES)}, or a layout named by --format",
+            next_step="rename the file, or add --format",
+        )
+    reader.con.execute(f"create temp view {name} as {source}")
+    return FileTable(file, name, names)
+
+
+def is_world_log(file: PredictionFile, limits: Limits) -> bool:
+    """Whether a file of JSON Lines is a log of dialogues and not a table: by its first line."""
+    if file.path.suffix.lower() not in _JSON_LINES:
+        return False
+    with file.only.open("rb") as stream:
+        return b'"dialog"' in stream.readline(limits.record)
+
+
+def _csv(path: Path, delimiter: str, wanted: Sequence[str]) -> tuple[list[str], str]:
+    """Return the columns of a CSV or TSV file, those of its first line, and the query of what is wanted, as text."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        names = next(csv.reader(_head(stream), delimiter=delimiter), [])
+    if not names:
+        raise ValueError("the first line has no names" if path.stat().st_size else "the file is empty")
+    _check_names(names)
+    columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(names)))
+    members = [f"c{names.index(name)} as {quoted(name)}" for name in wanted if name in names]
+    source = (
+        f"read_csv({literal(str(path))}, auto_detect = false, header = true, columns = {{{columns}}}, "
+        f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', allow_quoted_nulls = false, "
+        "hive_partitioning = false, compression = 'none')"
+    )
+    return names, f"select {', '.join(members) or 'null::varchar as warning'} from {source}"
+
+
+def _head(stream: TextIO) -> Iterator[str]:
+    """Yield the first lines of a file; ValueError where its columns' names have no end."""
+    left = _HEAD
+    while left and (line := stream.readline(left)):
+        left -= len(line)
+        yield line
+    if not left:
+        raise ValueError(f"the names of the columns have more than {_HEAD:,} characters")
+
+
+def _arrow(reader: Reader, name: str, path: Path) -> tuple[list[str], str]:
+    """Return the columns of an Arrow file, and its query; each batch is checked when it is read."""
+    source = open_file(pa.memory_map(str(path)))  # type: ignore[no-untyped-call]
+    _check_names(source.schema.names)
+    batches = (source.get_batch(index) for index in range(source.num_record_batches))
+    checked = _checked(batches, reader.limits.file)
+    reader.con.register(f"{name}_rows", pa.RecordBatchReader.from_batches(source.schema, checked))
+    return source.schema.names, f"select * from {name}_rows"
+
+
+def _checked(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches whose lists and texts lie within them: DuckDB believes what they say.
+
+    ValueError where texts that the file has once make more than ``most`` bytes, since rows repeat them.
+    """
+    size = 0
+    for batch in batches:
+        batch.validate(full=True)
+        size += sum(_repeated(column) for column in batch.columns if isinstance(column, pa.DictionaryArray))
+        if size > most:
+            raise ValueError(f"its rows repeat texts to {size:,} bytes or more: at most {most:,}")
+        yield batch
+
+
+def _repeated(column: pa.DictionaryArray) -> int:
+    """Return how many bytes texts take where each stands by itself."""
+    kind = column.type.value_type
+    if not (is_string(kind) or is_large_string(kind) or is_binary(kind) or is_large_binary(kind)):
+        return 0
+    # It makes a function in Python for each of hundreds in C++, which takes longer than many files do.
+    from pyarrow.compute import call_function  # type: ignore[attr-defined]
+
+    lengths = call_function("binary_length", [column.dictionary]).take(column.indices)
+    return int(call_function("sum", [lengths.cast("int64")]).as_py() or 0)
+
+
+_NUMBER = 8
+"""Bytes of a number in memory; in the file, thousands of the same can take one."""
+
+
+def _parquet(reader: Reader, file: PredictionFile) -> tuple[list[str], str]:
+    """Return the columns of a Parquet file, and its query; ValueError for a column twice."""
+    path = literal(str(file.only))
+    rows = reader.con.execute(f"select name, coalesce(num_children, 0) from parquet_schema({path})").fetchall()
+    names = _top(rows)
+    # DuckDB would read the second of two by another name.
+    _check_names(names)
+    return names, f"select * from read_parquet({path}, hive_partitioning = false)"
+
+
+def _check_parquet(reader: Reader, file: PredictionFile, most: int) -> None:
+    """Raise BadPredictions for more rows than there may be, SourceError for more bytes than a file may have."""
+    path = literal(str(file.only))
+    ((rows,),) = reader.con.execute(f"select sum(num_rows) from parquet_file_metadata({path})").fetchall()
+    check_rows(int(rows or 0), most)
+    ((size, values),) = reader.con.execute(
+        f"select sum(total_uncompressed_size), sum(num_values) from parquet_metadata({path})"
+    ).fetchall()
+    size = max(int(size or 0), int(values or 0) * _NUMBER)
+    reader.limits.check("file", size, file.path, f"{size:,}, as its metadata says")
+
+
+def _check_texts(reader: Reader, file: PredictionFile, table: str, names: list[str]) -> None:
+    """Raise SourceError where texts that the file has once make too many bytes, since rows repeat them."""
+    types = dict(reader.con.execute(f"select column_name, column_type from (describe {table})").fetchall())
+    lengths = {"VARCHAR": "strlen", "BLOB": "octet_length"}
+    texts = [(name, lengths[types[name]]) for name in names if types[name] in lengths]
+    if texts:
+        sizes = " + ".join(f"coalesce(sum({length}({quoted(name)})), 0)" for name, length in texts)
+        ((size,),) = reader.con.execute(f"select {sizes} from {table}").fetchall()
+        reader.limits.check("file", int(size), file.path, f"{int(size):,}, as its rows repeat texts")
+
+
+def _top(rows: list[tuple[str, int]]) -> list[str]:
+    """Return the names of the columns of a schema, which lists each with those in it behind it."""
+    names, place = [], 1
+    while place < len(rows):
+        names.append(rows[place][0])
+        left = 1
+        while left > 0 and place < len(rows):
+            left += rows[place][1] - 1
+            place += 1
+    return names
+
+
+_TWICE = "len(keys) > len(list_distinct(list_transform(keys, lambda key: lower(key))))"
+
+
+def _json_lines(reader: Reader, file: PredictionFile, wanted: Sequence[str]) -> tuple[list[str], str]:
+    """Return the keys of all rows, and the query of those that are wanted; ValueError for a key twice."""
+    source = f"read_ndjson_objects({literal(str(file.only))}, compression = 'none')"
+    reader.con.execute(
+        "create or replace temp table shapes as "
+        f"select json_type(json) = 'OBJECT' as is_object, json_keys(json) as keys from {source} group by all"
+    )
+    _check_shapes(reader, source)
+    rows = reader.con.execute("select distinct unnest(keys) from shapes order by all limit 10001").fetchall()
+    names = [name for (name,) in rows]
+    if not names:
+        raise ValueError("the file has no rows")
+    try:
+        _check_names(names)
+    except ValueError as error:
+        raise ValueError(f"{error}, in different rows") from error
+    members = [f"json ->> {literal('$.' + json.dumps(name))} as {quoted(name)}" for name in wanted if name in names]
+    return names, f"select {', '.join(members) or 'null::varchar as warning'} from {source}"
+
+
+def _check_shapes(reader: Reader, source: str) -> None:
+    """Raise ValueError for rows that are no objects, or have a key twice, with the first of them."""
+    for bad, problem in (("not is_object", "not a JSON object"), (_TWICE, "a key is in it twice")):
+        if not reader.con.execute(f"select 1 from shapes where {bad} limit 1").fetchall():
+            continue
+        ((row, text),) = reader.con.execute(
+            "select row, text from (select row_number() over () as row, (json::varchar)[:80] as text, "
+            f"json_type(json) = 'OBJECT' as is_object, json_keys(json) as keys from {source}) where {bad} limit 1"
+        ).fetchall()
+        raise ValueError(f"row {row:,}: {problem}: {text}")
+
+
+_MOST = 10_000
+
+
+def _check_names(names: Iterable[str], problem: str = "a column is in it twice") -> None:
+    """Raise ValueError for a name twice, capital and small letters being the same, as in DuckDB; and for too many."""
+    known: dict[str, str] = {}
+    for place, name in enumerate(names, 1):
+        before = known.setdefault(name.lower(), name)
+        if len(known) < place:
+            raise ValueError(f"{problem}: {before[:60]!r} and {name[:60]!r}")
+    if len(known) > _MOST:
+        raise ValueError(f"it has {len(known):,} columns, more than {_MOST:,}")

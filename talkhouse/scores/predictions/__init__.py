@@ -1,1 +1,0 @@
-"""Predictions: files that a user names are read, checked, and matched with the examples."""

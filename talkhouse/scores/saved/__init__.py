@@ -1,1 +1,0 @@
-"""Runs that were saved beside the warehouse, and how two of them differ."""

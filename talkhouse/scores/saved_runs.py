@@ -1,0 +1,368 @@
+"""Saved runs: ``scores.duckdb`` beside the warehouse, which builds never touch."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from shutil import copyfile
+from typing import Any
+
+import duckdb
+
+from talkhouse.schema.contents import strange
+from talkhouse.schema.errors import SchemaMismatch, UsageError, check_unicode
+from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
+from talkhouse.schema.sql import dicts, insert, literal, quoted
+from talkhouse.scores.score import Scored
+from talkhouse.scores.task import ScoredTask
+from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
+from talkhouse.settings import version
+from talkhouse.system.atomic_output import move_into_place, private_folder
+from talkhouse.warehouse.beside import columns_of_tables, open_beside
+
+FILE = "scores.duckdb"
+
+FORMAT = 2
+"""Number of the format; files of before there were numbers have none."""
+
+_ADDED = {"metrics_sha256", "low", "high", "where_expression", "where_fingerprint"}
+"""Columns that older files do not have."""
+
+
+@cache
+def _columns() -> dict[str, dict[str, str]]:
+    """Return the columns of the tables that Talkhouse makes, with their types."""
+    with duckdb.connect() as con:
+        guard(con)
+        con.execute(_SCHEMA)
+        return columns_of_tables(con)
+
+
+def path_for(warehouse: Path) -> Path:
+    """Return where the runs of a warehouse are saved."""
+    return warehouse.resolve().with_name(FILE)
+
+
+def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
+    """Open a file of saved runs read-only, in a database of its own.
+
+    Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
+    SchemaMismatch for one of a newer Talkhouse.
+    """
+    return open_beside(path, _check_content, _not_ours, settings)
+
+
+def check_writable(path: Path) -> None:
+    """Raise UsageError for a file that is not to be written, or has changes of another program beside it."""
+    info = path.stat()
+    if not info.st_mode & 0o222 or not os.access(path, os.W_OK):
+        raise UsageError("the file is read-only", where=path, next_step=f"allow it with: chmod u+w '{path}'")
+    log = path.with_name(f"{path.name}.wal")
+    if log.exists():
+        raise UsageError(
+            "another program has changed the file, and its changes are not in it yet",
+            where=path,
+            found=f"{log.name} beside it",
+            next_step=f"put them into it with: duckdb '{path}' -c checkpoint",
+        )
+
+
+def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise UsageError where the tables are not those that Talkhouse makes."""
+    tables = columns_of_tables(con)
+    if "format" in tables:
+        _check_format(con, path, tables["format"])
+    for table in ("runs", "metrics"):
+        there = tables.get(table, {})
+        if there != {name: kind for name, kind in _columns()[table].items() if name not in _ADDED - there.keys()}:
+            raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
+    if "comparison" in tables:
+        raise _not_ours(path, "a table comparison, which is a view in ours")
+    if what := strange(con):
+        raise _not_ours(path, what)
+
+
+def _check_format(con: duckdb.DuckDBPyConnection, path: Path, columns: dict[str, str]) -> None:
+    rows = con.execute("select version from main.format").fetchall() if columns == {"version": "INTEGER"} else []
+    if len(rows) != 1 or rows[0][0] is None:
+        raise _not_ours(path, "a table format that Talkhouse did not make")
+    if rows[0][0] > FORMAT:
+        raise SchemaMismatch(
+            "the saved runs are of a newer Talkhouse than this",
+            where=path,
+            expected=f"format {FORMAT} or older",
+            found=f"format {rows[0][0]}",
+            next_step="upgrade Talkhouse, or move the file away",
+        )
+
+
+def _not_ours(path: Path, found: str) -> UsageError:
+    return UsageError(
+        "this is not a file of saved runs, and was left as it is",
+        where=path,
+        expected="no file, or one that talkhouse score --save made",
+        found=found,
+        next_step="move it away: saved runs have this name",
+    )
+
+
+_PATIENCE = 60
+"""Seconds for which another process may write the file; that takes less than one."""
+
+_LONGEST = 200
+"""Characters of a run's name."""
+
+_SCHEMA = f"""
+create table if not exists format as select {FORMAT}::integer as version;
+comment on table format is 'Which Talkhouse can read this file.';
+comment on column format.version is 'Number of the format.';
+create table if not exists runs (
+    run varchar primary key,
+    task varchar not null,
+    splits varchar[] not null,
+    releases varchar[] not null,
+    subsets varchar[] not null,
+    view_fingerprint varchar not null,
+    predictions_sha256 varchar[] not null,
+    examples bigint not null,
+    missing bigint not null,
+    tied bigint not null,
+    talkhouse_version varchar not null,
+    saved_at timestamp not null
+);
+create table if not exists metrics (
+    run varchar not null,
+    position integer not null,
+    threshold double,
+    slice varchar,
+    metric varchar not null,
+    value double,
+    official boolean not null,
+    best double,
+    worst double,
+    numerator bigint,
+    denominator bigint,
+    primary key (run, position)
+);
+update format set version = {FORMAT};
+alter table runs add column if not exists metrics_sha256 varchar;
+alter table runs add column if not exists where_expression varchar;
+alter table runs add column if not exists where_fingerprint varchar;
+alter table metrics add column if not exists low double;
+alter table metrics add column if not exists high double;
+create or replace view comparison as
+select
+    runs.task,
+    runs.view_fingerprint,
+    runs.splits,
+    runs.releases,
+    runs.subsets,
+    runs.where_expression,
+    runs.where_fingerprint,
+    metrics.threshold,
+    metrics.slice,
+    metrics.metric,
+    metrics.official,
+    metrics.value,
+    metrics.low,
+    metrics.high,
+    runs.run,
+    runs.saved_at,
+from metrics
+inner join runs on runs.run = metrics.run;
+comment on table runs is 'One set of predictions that was scored and saved.';
+comment on table metrics is 'One metric of a run: of all that was scored, or of a slice, at a threshold.';
+comment on view comparison is 'Each metric with its run; comparable where fingerprints and subsets are the same.';
+comment on column runs.run is 'Name that the run was saved under.';
+comment on column runs.task is 'View of the task: corpus.task.';
+comment on column runs.splits is 'Splits that were scored, by the publisher''s names.';
+comment on column runs.releases is 'Releases that were scored; empty where they have no names.';
+comment on column runs.subsets is 'Published folders that the run is limited to; empty: all.';
+comment on column runs.view_fingerprint is 'Fingerprint of the splits: only runs with the same are comparable.';
+comment on column runs.predictions_sha256 is 'SHA-256 of each file of predictions; empty for a baseline.';
+comment on column runs.examples is 'Examples that were scored.';
+comment on column runs.missing is 'Examples without a prediction, counted as wrong.';
+comment on column runs.tied is 'Lists with a tie at the right candidate.';
+comment on column runs.talkhouse_version is 'The Talkhouse that scored it.';
+comment on column runs.saved_at is 'When it was saved, UTC.';
+comment on column runs.metrics_sha256 is 'SHA-256 of the SQL of its metrics; null: its examples were not kept.';
+comment on column runs.where_expression is 'SQL expression that is true of the examples of the run; null: of all.';
+comment on column runs.where_fingerprint is 'With such an expression, the fingerprint of the examples that it leaves.';
+comment on column metrics.run is 'The run, see runs.';
+comment on column metrics.position is '0-based position in the order of the report.';
+comment on column metrics.threshold is 'Threshold of the gold label, where the task has one.';
+comment on column metrics.slice is 'column=value; null: all that was scored.';
+comment on column metrics.metric is 'Name as the publisher''s program prints it.';
+comment on column metrics.value is 'The value; under ties what a random order gives on average.';
+comment on column metrics.official is 'Whether the publisher''s own program computes it.';
+comment on column metrics.best is 'The value if ties were broken in favour of the predictions; null without ties.';
+comment on column metrics.worst is 'The value if ties were broken against the predictions; null without ties.';
+comment on column metrics.numerator is 'Numerator of a share.';
+comment on column metrics.denominator is 'Denominator of a share; for a mean, how many examples have a value.';
+comment on column metrics.low is 'Lower end of the 95 % interval; null where none was asked for.';
+comment on column metrics.high is 'Upper end of the 95 % interval; null where none was asked for.';
+"""
+
+
+def check_run(run: str, warehouse: Path) -> None:
+    """Raise UsageError for a name that no run may have, or that one has, and where the file can't be changed.
+
+    To be asked before anything is scored.
+    """
+    check_unicode(run, "the name of the run")
+    if not run.strip() or run != run.strip() or not run.isprintable() or len(run) > _LONGEST or run[0] == "-":
+        raise UsageError(
+            "no run can have this name",
+            expected=f"up to {_LONGEST} printable characters, no blank at an end and no dash in front",
+            found=f"'{run[:_LONGEST]}'",
+            next_step="name it, such as: --save mine",
+        )
+    path = path_for(warehouse)
+    if os.path.lexists(path):
+        with open_saved(path) as con:
+            check_writable(path)
+            _check_free(con, run, path)
+
+
+def _check_free(con: duckdb.DuckDBPyConnection, run: str, path: Path) -> None:
+    """Raise UsageError where there is a run of that name."""
+    names = {name.lower() for (name,) in con.execute("select run from main.runs").fetchall()}
+    names |= {name.lower() for name in _table_names(con)}
+    # Its examples have a table of that name, and SQL takes small and capital letters for the same there.
+    if run.lower() in names:
+        raise UsageError(
+            f"there is a run '{run}' already", where=path, next_step="save it under another name; see: talkhouse scores"
+        )
+
+
+def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path) -> Path:
+    """Save a run that was scored, whole or not at all.
+
+    Waits for another process that saves one. Raises UsageError where there is one of that name, or another has it, and
+    what ``open_saved`` raises.
+    """
+    check_run(run, warehouse)
+    with _changed(path_for(warehouse)) as into:
+        _check_free(into, run, path_for(warehouse))
+        _insert(into, scored, run)
+        _save_examples(workspace, scored, run, into)
+    return path_for(warehouse)
+
+
+def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str) -> None:
+    chosen = scored.chosen
+    values = {
+        "run": run,
+        "task": scored.task.name,
+        "splits": chosen.split_names,
+        "releases": chosen.releases,
+        "subsets": list(chosen.subsets),
+        "view_fingerprint": chosen.fingerprint,
+        "predictions_sha256": [file["sha256"] for file in scored.files],
+        "examples": scored.rows,
+        "missing": scored.missing,
+        "tied": scored.tied,
+        "talkhouse_version": version(),
+        "saved_at": datetime.now(UTC).replace(tzinfo=None),
+        "metrics_sha256": metrics_hash(scored.task),
+        "where_expression": chosen.where,
+        "where_fingerprint": chosen.where_fingerprint,
+    }
+    # By name: an older file has its columns in another order.
+    marks = ", ".join("?" for _ in values)
+    con.execute(f"insert into runs ({', '.join(values)}) values ({marks})", [*values.values()])
+    numbers = [
+        (run, place, m.threshold, m.slice, m.name, m.value, m.official, m.best, m.worst, m.count, m.of, m.low, m.high)
+        for place, m in enumerate(scored.metrics)
+    ]
+    insert(con, "metrics", numbers)
+
+
+@contextmanager
+def _changed(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to a private copy, which replaces the file at the end; readers keep the one they opened."""
+    with private_folder(path, patience=_PATIENCE) as folder:
+        part = folder / FILE
+        if os.path.lexists(path):
+            with open_saved(path):  # held open meanwhile, so that nobody writes to it
+                check_writable(path)
+                copyfile(path, part, follow_symlinks=False)
+        with duckdb.connect(part) as con:
+            guard(con)
+            con.execute(_SCHEMA)
+            yield con
+            con.execute("checkpoint")
+        move_into_place(part, path)
+
+
+def saved(warehouse: Path, task: str | None = None) -> list[dict[str, Any]]:
+    """Return the saved runs, those of one task or all, each with its metrics; comparable ones are side by side."""
+    path = path_for(warehouse)
+    if not os.path.lexists(path):
+        return []
+    with open_saved(path) as con:
+        where = "" if task is None else f"where task = {literal(task)}"
+        runs = dicts(con.execute(f"from main.runs {where} order by saved_at, run"))
+        for run in runs:
+            run.update({name: run.get(name) for name in ("where_expression", "where_fingerprint")})  # older files
+            columns = "* exclude (run, position) rename (metric as name)"
+            rows = con.execute(f"select {columns} from main.metrics where run = ? order by position", [run["run"]])
+            run["metrics"] = dicts(rows)
+    return sorted(runs, key=comparable)
+
+
+def comparable(run: dict[str, Any]) -> tuple[str, str, list[str], str]:
+    """Return what runs must have in common to be compared."""
+    return run["task"], run["view_fingerprint"], run["subsets"], run["where_fingerprint"] or ""
+
+
+SCHEMA = "examples"
+"""Schema of ``scores.duckdb`` with a table for each run, named like it."""
+
+
+def _save_examples(workspace: ScoringWorkspace, scored: Scored, run: str, into: duckdb.DuckDBPyConnection) -> None:
+    """Write what each example scored, at each threshold, into another database as the table of a run."""
+    limits = [("null" if turn.threshold is None else repr(turn.threshold), turn.scored) for turn in scored.turns]
+    rows_of = " union all ".join(f"select {limit}::double as threshold, * from {table}" for limit, table in limits)
+    order = "threshold desc, release, split, example_index"
+    with workspace.con.sql(f"from ({rows_of}) order by {order}").to_arrow_reader() as rows:
+        into.register("scored_rows", rows)
+        into.execute(f"create schema if not exists {SCHEMA}")
+        into.execute(f"create table {SCHEMA}.{quoted(run)} as from scored_rows")
+        into.execute(f"comment on table {SCHEMA}.{quoted(run)} is 'What each example of the run scored.'")
+        into.unregister("scored_rows")
+
+
+def _table_names(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the names of the tables of examples; what is not a table is none."""
+    rows = con.execute(
+        "select table_name from system.main.duckdb_tables() "
+        f"where database_name = system.main.current_database() and schema_name = '{SCHEMA}'"
+    )
+    return [name for (name,) in rows.fetchall()]
+
+
+def load_examples(con: duckdb.DuckDBPyConnection, run: str, into: ScoringWorkspace, most: int) -> ScoringTable | None:
+    """Create a table of what each example of a run scored.
+
+    None where there is no table of them, or one of more rows than ``most``: the file may have been changed.
+    """
+    if run not in _table_names(con):
+        return None
+    source = f"{SCHEMA}.{quoted(run)}"
+    ((count,),) = con.execute(f"select count(*) from {source}").fetchall()
+    if count > most:
+        return None
+    with con.sql(f"from {source}").to_arrow_reader() as rows:
+        return into.create_arrow("saved", rows)
+
+
+def metrics_hash(task: ScoredTask) -> str:
+    """Return the SHA-256 of the SQL of a task's metrics: rows that other SQL made may have other columns."""
+    macros = [macro.sql for macro in task.macros]
+    return sha256(
+        "\0".join([task.query.sql, *(summary.sql for summary in task.summaries), *macros]).encode()
+    ).hexdigest()

@@ -1,1 +1,0 @@
-"""What holds for every corpus: a function for each thing, which raises ContractFailure where it does not hold."""

@@ -1,1 +1,0 @@
-"""Packages for Croissant."""

@@ -1,0 +1,112 @@
+"""The files that describe a package: what licences ask, how its corpora are cited, what is in it, and from where."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+from talkhouse.ingest.corpus import Source
+from talkhouse.packages.content import Config, ExportPackage, SplitRows
+from talkhouse.packages.export import provenance, write_descriptions, write_manifest
+from talkhouse.query.selection import Filters, select
+from talkhouse.query.terms import LicencePart
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.readers import StoredFile
+from tests.samples import RELEASES
+
+TASK = f"{RELEASES}.breakdown_detection"
+TERMS = (
+    LicencePart(RELEASES, "dialogues", "MIT", None, True, False, False, False, ""),
+    LicencePart(
+        RELEASES, "background", "CC-BY-SA-4.0", "https://example.org/sa", True, True, False, False, "From elsewhere."
+    ),
+)
+
+
+@pytest.fixture
+def package(con: duckdb.DuckDBPyConnection) -> ExportPackage:
+    warehouse = Warehouse(con)
+    selection = select(warehouse, TASK, Filters(split="eval"))
+    config = Config("breakdown_detection", selection, "A turn.", (SplitRows("eval", "eval", "test", 3),))
+    corpora = [corpus for corpus in warehouse.corpora if corpus["corpus_id"] == RELEASES]
+    return ExportPackage(warehouse, TASK, (config,), corpora, TERMS)
+
+
+def test_what_describes_a_package(package: ExportPackage, tmp_path: Path) -> None:
+    write_descriptions(package, tmp_path)
+    text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
+    assert "- What you make of it must be under the same licence: CC-BY-SA-4.0.\n" in text
+    assert text.endswith("\n")
+    assert text.count("- Name the authors.\n") == 3  # together, and each part
+    assert "commercial" not in text
+    for said in (
+        f"# Licences of {RELEASES}.breakdown_detection\n",
+        "invented sample",
+        "### Part: background\n",
+        "<https://",
+    ):
+        assert said in text
+    for corpus in package.corpora:
+        assert corpus["licence"] in text
+        assert corpus["citation"] in text
+    assert "Texts are as they were published, and so are the names in them." in text
+    described = yaml.safe_load((tmp_path / "CITATION.cff").read_text(encoding="utf-8"))
+    assert described["title"] == f"{TASK} of {package.corpora[0]['title']}"
+    assert (tmp_path / "citation.bib").read_text(encoding="utf-8").startswith(f"@inproceedings{{{RELEASES},\n")
+
+
+def test_pseudonyms_and_the_lack_of_terms_are_said(package: ExportPackage, tmp_path: Path) -> None:
+    hashed = replace(package, parts=(), pseudonyms="0123")
+    write_descriptions(hashed, tmp_path)
+    text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
+    assert hashed.about_pseudonyms
+    assert hashed.about_pseudonyms["remark"] in text
+    assert "Everything in this folder is invented" in text
+    published = [{**corpus, "is_sample": False} for corpus in package.corpora]
+    write_descriptions(replace(package, parts=(), corpora=published), tmp_path)
+    assert "no terms are known" in (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
+
+
+def test_the_manifest_of_a_package(package: ExportPackage, tmp_path: Path) -> None:
+    file = {"path": "data/x.parquet", "rows": 3, "bytes": 7, "sha256": "0" * 64}
+    write_manifest(package, tmp_path, [file])
+    described = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
+    assert described["files"] == [file]
+    (config,) = described["configs"]
+    assert (config["config"], config["name"], config["rows"]) == ("breakdown_detection", TASK, 3)
+    assert (config["split"], config["view_fingerprints"][0]["split"], config["subsets"]) == ("eval", "eval", [])
+    assert [part["part"] for part in described["corpora"][0]["licence_terms"]] == ["dialogues", "background"]
+    assert described["corpora"][0]["authors"][0] == {"family": "Higashinaka", "given": "Ryuichiro"}
+    assert described["build"]["load_id"] == package.warehouse.build["load_id"]
+    assert described["pseudonyms"] is None
+    before = (tmp_path / "manifest.json").read_bytes()
+    write_manifest(package, tmp_path, [file])
+    assert (tmp_path / "manifest.json").read_bytes() == before
+
+
+def test_files_of_samples_are_not_the_publishers(package: ExportPackage) -> None:
+    files = provenance(package)["files"]
+    query = f"select source_file_id, size, sha256 from meta.source_files where corpus_id = '{RELEASES}'"
+    rows = package.warehouse.con.execute(
+        f"{query} and member is null and kind in ('read', 'archive') order by all"
+    ).fetchall()
+    assert [(file["source_file_id"], file["bytes"], file["sha256"]) for file in files] == rows
+    assert rows
+    assert {file["url"] for file in files} == {None}
+
+
+def test_a_file_is_the_publishers_by_its_checksum_or_by_its_path() -> None:
+    known = Source("known.zip", "https://example.org/known.zip", "1" * 64)
+    unknown = Source("unknown.zip", "https://example.org/unknown.zip")
+    sources = (unknown, known)
+
+    def file(path: str, sha256: str) -> StoredFile:
+        return StoredFile(f"tea/{path}", path, path, False, "archive", 1, sha256)
+
+    assert file("renamed.zip", "1" * 64).published_as(sources) == known
+    assert file("folder/unknown.zip", "2" * 64).published_as(sources) == unknown
+    assert file("known.zip", "2" * 64).published_as(sources) is None
+    assert file("notunknown.zip", "2" * 64).published_as(sources) is None
