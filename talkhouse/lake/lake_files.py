@@ -15,7 +15,7 @@ from pyarrow.lib import RecordBatch, field, schema
 from sqlalchemy import Table
 from sqlalchemy import Table as Declared
 
-from talkhouse.lake.warehouses import SHARED, Warehouses
+from talkhouse.lake.warehouses import Warehouses
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeColumn, LakeFile, LakeManifest, is_whole, sha256
 from talkhouse.progress import Progress
@@ -26,7 +26,7 @@ from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.relations import columns_of
-from talkhouse.warehouse.row_sets import row_set
+from talkhouse.warehouse.rows_hash import SHARED, rows_hash
 
 
 class CorpusRows(NamedTuple):
@@ -145,7 +145,7 @@ def _content(
     con: duckdb.DuckDBPyConnection, table: Table, columns: tuple[LakeColumn, ...], corpus: str, query: str
 ) -> CorpusRows:
     """Count and hash rows, whatever order they come in."""
-    same = row_set(con, query)
+    same = rows_hash(con, query)
     state = f"{_LAYOUT} {_schema(table, columns)} {corpus} {same}"
     return CorpusRows(table, columns, corpus, query, same.rows, hashlib.sha256(state.encode()).hexdigest()[:32])
 

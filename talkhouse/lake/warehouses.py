@@ -18,12 +18,10 @@ from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, literal, quoted
-from talkhouse.schema.tables import metadata, owned_by, qualified
+from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.rows_hash import SHARED, belongs
 from talkhouse.warehouse.split_views import SplitView
-
-SHARED = "shared"
-"""What stands in place of a corpus for rows that belong to none."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Warehouses:
         """Return the query of the rows of a corpus in a table, or of those of none, in no order."""
         if corpus != SHARED:
             (owner,) = (one for one in self.all if corpus in one.corpus_ids)
-            return f"{_select(owner, table)} where {_belongs(table, corpus)}"
+            return f"{_select(owner, table)} where {belongs(table, corpus)}"
         selects = [f"{_select(one, table)} where {_belongs_to_none(table, one)}" for one in self.all]
         return selects[0] if len(selects) == 1 else _joined(table, selects)
 
@@ -128,15 +126,8 @@ def _select(one: Warehouse, table: Table) -> str:
     return f"select {columns} from {one.database}.{qualified(table)}"
 
 
-def _belongs(table: Table, corpus: str) -> str:
-    """Write the condition of the rows of a corpus, also where they belong to the build and name it."""
-    if table.info["owner"]:
-        return owned_by(table, corpus)
-    return f"corpus_id = {literal(corpus)}" if "corpus_id" in table.columns else "false"
-
-
 def _belongs_to_none(table: Table, one: Warehouse) -> str:
-    return " and ".join(f"({_belongs(table, corpus)}) is not true" for corpus in one.corpus_ids) or "true"
+    return " and ".join(f"({belongs(table, corpus)}) is not true" for corpus in one.corpus_ids) or "true"
 
 
 _NUMBERED = {"meta.loads": ("load_id", 1), "meta.findings": ("finding_index", 0)}

@@ -15,7 +15,7 @@ from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part, with_terms
 from talkhouse.settings import version
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.row_sets import splits
+from talkhouse.warehouse.rows_hash import splits
 
 ENDING = ".manifest.json"
 """What the name of a file's manifest has behind that of the file."""

@@ -12,7 +12,7 @@ from talkhouse.scores.predictions.baselines import template
 from talkhouse.scores.tasks.examples import choose, create_examples
 from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace
 from talkhouse.scores.tasks.task import ScoreRequest, task
-from talkhouse.warehouse.row_sets import splits
+from talkhouse.warehouse.rows_hash import splits
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 
