@@ -15,7 +15,7 @@ _NAMES = (
     *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
     *("inspect", "corpora", "conform"),
     *("export", "cite", "publish", "lake", "score", "scores", "overlap", "restore", "verify", "replay", "make"),
-    *("dashboard", "report", "licences", "new"),
+    *("release", "dashboard", "report", "licences", "new"),
 )
 """Each is a module that has a ``command``; this is the order in which the help has them."""
 
