@@ -3,7 +3,8 @@
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,14 +13,17 @@ from platformdirs import user_cache_path
 
 from talkhouse import migrations
 from talkhouse.build.workspace import acquire_workspace, publish
+from talkhouse.citation.work import Citation, of_release, software
+from talkhouse.query.cited import Cited, of_name
 from talkhouse.releases import manifest
-from talkhouse.releases.objects import rows_of
+from talkhouse.releases.objects import is_without_room, rows_of
 from talkhouse.releases.store import RELEASES, Stored, check_bytes, read, store_of
 from talkhouse.schema import contents, warehouse
-from talkhouse.schema.errors import OutputFailed, ReleaseDamaged, UsageError
+from talkhouse.schema.errors import OutputFailed, ReleaseDamaged, TalkhouseError, UsageError
 from talkhouse.schema.sql import insert
 from talkhouse.system.cache import Cache
 from talkhouse.warehouse.content_ids import source_of
+from talkhouse.warehouse.opened import opened
 
 PREFIX = "release:"
 """Begins what names a release where a warehouse could be named: ``--db release:2026-11``."""
@@ -96,14 +100,14 @@ def _fill(stored: Stored, path: Path) -> None:
 def _explained(stored: Stored, output: Path) -> Iterator[None]:
     try:
         yield
-    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
-        raise OutputFailed(
-            "there is no room for the warehouse; what was there before is unchanged",
-            where=output,
-            found=str(error).strip().splitlines()[0],
-            next_step="make room, or name a file on another disk",
-        ) from error
     except duckdb.Error as error:
+        if is_without_room(error):
+            raise OutputFailed(
+                "there is no room for the warehouse; what was there before is unchanged",
+                where=output,
+                found=str(error).strip().splitlines()[0],
+                next_step="make room, or name a file on another disk",
+            ) from error
         raise ReleaseDamaged(
             f"the release '{stored.release.name}' is not of one piece: its rows do not fit its frame",
             where=stored.store,
@@ -150,3 +154,24 @@ def resolve(name: str, store: Path | None = None) -> Path:
         checkout(stored, path, force=True)  # another process may have it by now
         _CACHE.forget_oldest(path)
     return path
+
+
+def release_of(name: str, content_id: str) -> Path | None:
+    """Return the warehouse file of a release with these contents; None where it is not in the store of here."""
+    with suppress(TalkhouseError):
+        if find(name).release.content_id == content_id:
+            return resolve(name)
+    return None
+
+
+def cited_in(name: str, what: str | None, store: Path) -> Cited:
+    """Return what to cite of a release: its corpora, or those of a corpus, view or table in it, and the release."""
+    stored = find(name, store)
+    with opened(resolve(name, store)) as of:
+        cited = Cited([Citation.from_corpus(one) for one in of.corpora], software(of.build))
+        if what is not None:
+            cited = of_name(of, what)
+    release = stored.release
+    corpora = [replace(one, version=f"Talkhouse release {release.name}") for one in cited.corpora]
+    itself = of_release(release.name, release.content_id, stored.sha256, release.talkhouse_version)
+    return Cited([*corpora, itself], cited.talkhouse)

@@ -12,7 +12,7 @@ import duckdb
 from talkhouse.queries.checks import checks, run
 from talkhouse.releases import manifest
 from talkhouse.releases.manifest import Release, ReleasedCorpus, ReleasedSource, ReleasedTable, ReleasedTask
-from talkhouse.releases.objects import Written, frame_address, write_frame, write_rows
+from talkhouse.releases.objects import Written, frame_address, is_without_room, write_frame, write_rows
 from talkhouse.releases.store import (
     OBJECTS,
     RELEASES,
@@ -116,7 +116,9 @@ def _explained(store: Path) -> Iterator[None]:
     try:
         with output_errors(store, _FULL):
             yield
-    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+    except duckdb.Error as error:
+        if not is_without_room(error):
+            raise
         raise OutputFailed(
             _FULL.full, where=store, found=str(error).strip().splitlines()[0], next_step=_FULL.next_step
         ) from error

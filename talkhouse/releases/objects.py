@@ -130,3 +130,9 @@ def _reader(stream: io.BufferedReader, table: ReleasedTable) -> Any:
     file = ParquetFile(stream, pre_buffer=False, arrow_extensions_enabled=False)  # type: ignore[no-untyped-call]
     batches = file.iter_batches(_ROWS, use_threads=False)  # type: ignore[no-untyped-call]
     return pa.RecordBatchReader.from_batches(file.schema_arrow, batches)
+
+
+def is_without_room(error: duckdb.Error) -> bool:
+    """Whether DuckDB could not write, or had too little memory."""
+    kinds = (duckdb.IOException, duckdb.OutOfMemoryException)
+    return isinstance(error, kinds) or "Could not write" in str(error)

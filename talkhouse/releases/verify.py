@@ -9,6 +9,7 @@ from talkhouse.releases.manifest import MANIFEST, ReleasedTable
 from talkhouse.releases.objects import rows_of
 from talkhouse.releases.store import Problem, Stored, problems_of_bytes, read
 from talkhouse.schema.errors import ReleaseDamaged
+from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import quoted
 from talkhouse.warehouse.content_ids import contents_of
 from talkhouse.warehouse.opened import opened
@@ -24,6 +25,7 @@ def verify(store: Path, name: str) -> list[Problem]:
     problems = problems_of_bytes(stored)
     changed = {problem.file for problem in problems}
     with duckdb.connect() as con:
+        guard(con)
         for table in stored.release.tables:
             if table.file not in changed and (problem := _problem_of_rows(con, stored, table)):
                 problems.append(problem)

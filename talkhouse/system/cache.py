@@ -98,6 +98,11 @@ class Cache:
             self.forget_oldest(kept)
 
 
+def is_kept(path: Path) -> bool:
+    """Whether a file lies in the user's cache folder, and so may be gone tomorrow."""
+    return path.absolute().parent == user_cache_path("talkhouse").absolute()
+
+
 def key_of(*parts: str | bytes) -> str:
     """Hash what decides the content of a file: 32 hex digits."""
     encoded = [part.encode() if isinstance(part, str) else part for part in parts]

@@ -56,6 +56,12 @@ def _read(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None
     return resolve(named.removeprefix(_RELEASE))
 
 
+def read_all(context: click.Context, parameter: click.Parameter, warehouses: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return the warehouses that are to be read, of releases the files that they are checked out to."""
+    found = [_read(context, parameter, one) for one in warehouses or (None,)]
+    return tuple(one for one in found if one is not None)
+
+
 def _written(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None:
     if str(db or os.environ.get("TALKHOUSE_DB") or "").startswith(_RELEASE):
         raise UsageError(
