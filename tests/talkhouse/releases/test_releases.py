@@ -106,7 +106,7 @@ def test_the_next_build_of_a_checkout_takes_what_has_not_changed(tmp_path: Path)
     made(store, db, "first")
     checkout(read(store, "first"), db, force=True)
     assert not build(db, Silent(), data=tmp_path / "data").plan.load
-    chosen = next((tmp_path / "data" / "delidata").rglob("*.tsv"))
+    chosen = next((tmp_path / "data" / "delidata").rglob("[0-9]*-*"))
     chosen.unlink()
     result = build(db, Silent(), data=tmp_path / "data")
     assert [item.corpus.id for item in result.plan.load] == ["delidata"]
