@@ -1,6 +1,6 @@
 """Reads every value of every table of a warehouse, for what only has to be read.
 
-    python -m benchmarks.sides.scan_tables WAREHOUSE
+python -m benchmarks.sides.scan_tables WAREHOUSE
 """
 
 import sys
