@@ -53,7 +53,7 @@ def _to_the_first() -> None:
 def _choose(opened: Warehouse, chosen: Task, columns: Iterator[DeltaGenerator]) -> tuple[Choice, list[Size], int]:
     """Draw the choice of release, split and label; return it, the sizes of what is chosen, and how many examples."""
     of = sizes(opened, chosen)
-    release = _select(columns, "Release", [size.release for size in of])
+    release = _select(columns, "Publisher's release", [size.release for size in of])
     of = [size for size in of if release in (None, size.release)]
     split = _select(columns, "Split", [size.split for size in of])
     of = [size for size in of if split in (None, size.split)]
