@@ -37,7 +37,8 @@ ROOMS: dict[str, set[str]] = {
     "build": COMMON | {"explore", "query", "translation"},
     "restore": COMMON | {"explore", "query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},
-    "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap"},
+    "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap", "releases"},
+    "releases": COMMON | {"build", "citation", "explore", "lake_format", "packages", "query"},
     "guess": COMMON,
     "report": COMMON | {"citation", "explore", "query", "charts", "overlap"},
 }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @options.command
 @options.data
-@options.db
+@options.written_db
 @options.corpus_folders
 @options.corpora
 @options.flag("--rehash", help="Compare the bytes of the files with the warehouse, not only size, time and inode.")
@@ -97,7 +97,7 @@ def build_command(
     required=True,
     help="The publisher's files, folders or archives of this corpus.",
 )
-@options.db
+@options.written_db
 @options.corpus_folders
 @click.option(
     "--format",
@@ -192,7 +192,7 @@ _SHOWN = 5
 
 @options.command
 @options.corpora
-@options.db
+@options.written_db
 @options.corpus_folders
 @options.max_quarantine
 @options.memory_limit("10%")

@@ -29,14 +29,11 @@ from talkhouse.schema import warehouse
 from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, literal, quoted
-from talkhouse.schema.tables import metadata, owned_by, qualified
+from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import SplitView, columns_of
-from talkhouse.warehouse.row_sets import row_set
-
-SHARED = "shared"
-"""What stands in place of a corpus for rows that belong to none."""
+from talkhouse.warehouse.rows_hash import SHARED, belongs, rows_hash
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Warehouses:
         """Return the query of the rows of a corpus in a table, or of those of none, in no order."""
         if corpus != SHARED:
             (owner,) = (one for one in self.all if corpus in one.corpus_ids)
-            return f"{_select(owner, table)} where {_belongs(table, corpus)}"
+            return f"{_select(owner, table)} where {belongs(table, corpus)}"
         selects = [f"{_select(one, table)} where {_belongs_to_none(table, one)}" for one in self.all]
         return selects[0] if len(selects) == 1 else _joined(table, selects)
 
@@ -132,15 +129,8 @@ def _select(one: Warehouse, table: Table) -> str:
     return f"select {columns} from {one.database}.{qualified(table)}"
 
 
-def _belongs(table: Table, corpus: str) -> str:
-    """Write the condition of the rows of a corpus, also where they belong to the build and name it."""
-    if table.info["owner"]:
-        return owned_by(table, corpus)
-    return f"corpus_id = {literal(corpus)}" if "corpus_id" in table.columns else "false"
-
-
 def _belongs_to_none(table: Table, one: Warehouse) -> str:
-    return " and ".join(f"({_belongs(table, corpus)}) is not true" for corpus in one.corpus_ids) or "true"
+    return " and ".join(f"({belongs(table, corpus)}) is not true" for corpus in one.corpus_ids) or "true"
 
 
 _NUMBERED = {"meta.loads": ("load_id", 1), "meta.findings": ("finding_index", 0)}
@@ -321,7 +311,7 @@ def folder_of(table: Table) -> str:
 def _content(
     con: duckdb.DuckDBPyConnection, table: Table, columns: tuple[LakeColumn, ...], corpus: str, query: str
 ) -> CorpusRows:
-    same = row_set(con, query)
+    same = rows_hash(con, query)
     described = f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
     state = f"{_LAYOUT} {described} {corpus} {same}"
     return CorpusRows(table, columns, corpus, query, same.rows, hashlib.sha256(state.encode()).hexdigest()[:32])

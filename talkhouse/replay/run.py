@@ -29,7 +29,7 @@ from talkhouse.schema.errors import BuildFailed
 from talkhouse.system.memory import MemoryLimit
 from talkhouse.warehouse.readers import kept_declarations, reader_of
 from talkhouse.warehouse.relations import check_corpus
-from talkhouse.warehouse.row_sets import row_sets_of
+from talkhouse.warehouse.rows_hash import hashes_of
 
 _SOURCE = "the warehouse itself"
 _ALL = QuarantineLimit("100%")
@@ -158,9 +158,9 @@ def _write_back(
 def _compare(workspace: Workspace, corpus_id: str) -> Replayed:
     """Compare the previous warehouse and the staged one."""
     with warehouse.connect(workspace.old, shown=workspace.published) as con:
-        old, loaded, before = _quarantine(con, corpus_id), _loaded(con, corpus_id), row_sets_of(con, corpus_id)
+        old, loaded, before = _quarantine(con, corpus_id), _loaded(con, corpus_id), hashes_of(con, corpus_id)
     with warehouse.connect(workspace.stage) as con:
-        new, loads, after = _quarantine(con, corpus_id), _loaded(con, corpus_id), row_sets_of(con, corpus_id)
+        new, loads, after = _quarantine(con, corpus_id), _loaded(con, corpus_id), hashes_of(con, corpus_id)
     locations, now = {one[:2] for one in old}, {one[:2] for one in new}
     refused_whole = {file for file, pointer in now if not pointer}
     newly = [one for one in new if one[:2] not in locations and (one.file, "") not in locations]
@@ -171,7 +171,7 @@ def _compare(workspace: Workspace, corpus_id: str) -> Replayed:
         refused=Counter(one.rule for one in new if one not in newly),
         newly=newly,
         loaded=(loaded, loads),
-        tables=[name for name in after if before[name] != after[name]],
+        tables=[name for name in {**before, **after} if before.get(name) != after.get(name)],
     )
 
 

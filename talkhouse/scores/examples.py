@@ -11,7 +11,7 @@ from talkhouse.schema.sql import literal
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace, head_errors
 from talkhouse.warehouse.relations import columns_of
-from talkhouse.warehouse.row_sets import FINGERPRINT, Split, splits
+from talkhouse.warehouse.rows_hash import FINGERPRINT, Split, splits
 
 
 @dataclass(frozen=True)

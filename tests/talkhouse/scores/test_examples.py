@@ -12,7 +12,7 @@ from talkhouse.scores.examples import choose, create_examples
 from talkhouse.scores.predictions import template
 from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import ScoringWorkspace
-from talkhouse.warehouse.row_sets import splits
+from talkhouse.warehouse.rows_hash import splits
 from tests.talkhouse.scores.invented import Invented, score_once
 
 TASK = "delidata.probing_target"
