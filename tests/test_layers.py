@@ -38,6 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "lake": COMMON | {"query", "translation", "lake_format", "spark"},
     "build": COMMON | {"explore", "query", "translation"},
     "restore": COMMON | {"explore", "query", "build"},
+    "diff": COMMON | {"query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},
     "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap"},
     "guess": COMMON,
