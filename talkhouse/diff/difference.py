@@ -184,7 +184,8 @@ class _Work:
         found.tables_added = sorted(after.shape.keys() - before.shape.keys())
         found.tables_removed = sorted(before.shape.keys() - after.shape.keys())
         shapes = [(name, before.shape[name], after.shape[name]) for name in before.shape.keys() & after.shape.keys()]
-        shapes += [(task, self._columns(before, task), self._columns(after, task)) for task in tasks]
+        if before.views != after.views:
+            shapes += [(task, self._columns(before, task), self._columns(after, task)) for task in tasks]
         for name, old, new in sorted(shapes):
             other = {
                 column: (old.get(column), new.get(column))

@@ -197,7 +197,8 @@ def _pair(
     for name, side in left.items():
         con.execute(
             f'create or replace temp table "?left {name}" as '
-            f"select {names}, id as row_id, number as place, {number} as nth from {side} where pair is null and {has_content}"
+            f"select {names}, id as row_id, number as place, {number} as nth from {side} "
+            f"where pair is null and {has_content}"
         )
     same = " and ".join(f"before.{name} is not distinct from after.{name}" for name in ("corpus", *equal, "nth"))
     con.execute(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -19,6 +19,7 @@ from talkhouse.system import interrupt
 from talkhouse.system.folders import temporary_folder
 from talkhouse.warehouse import build_facts
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.split_views import split_views
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Side:
     shape: dict[str, dict[str, str]]
     """The types of the columns of its tables, by table, before it was migrated."""
     views: dict[str, str]
-    """The SQL of its views and macros, but for the views of splits."""
+    """The SQL of its views and macros by name; where they are not those of the other side, without views of splits."""
     is_migrated: bool
     of_release: str | None = None
     """The publisher's release whose rows alone are compared."""
@@ -84,71 +85,75 @@ def opened_states(
     """
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
-        shapes, paths, migrated = [], [], []
+        paths, outdated = [], []
         for number, state in enumerate((before, after)):
-            shapes.append(_checked(state.path))
             paths.append(folder / f"side_{number}.duckdb")
-            migrated.append(_prepare(state.path, paths[-1], same_views=same_views, on_step=on_step))
+            outdated.append(_prepare(state.path, paths[-1], same_views=same_views, on_step=on_step))
         is_one = between is not None or before.path.samefile(after.path)
         beside = {} if is_one else {"side_1": paths[1]}
         settings: Settings = {"enable_progress_bar": False, "temp_directory": str(folder / "sorting")}
         con = warehouse.connect(paths[0], before.path, alone=True, beside=beside, settings=settings)
         stack.callback(con.close)
         stop = stack.enter_context(interrupt.stoppable(con, None))
-        names = ("side_0", "side_0" if is_one else "side_1")
         sides = [
-            _side(con, name, state, *shape, is_migrated=is_migrated)
-            for name, state, shape, is_migrated in zip(names, (before, after), shapes, migrated, strict=True)
+            _side(con, "side_0", before, outdated[0]),
+            _side(con, "side_0" if is_one else "side_1", after, outdated[1]),
         ]
+        if sides[0].views != sides[1].views:
+            sides = [replace(side, views=_without_splits(con, side)) for side in sides]
         if between is not None:
             sides = [replace(side, of_release=release) for side, release in zip(sides, between, strict=True)]
         yield Sides(con, *sides)
         stop.check()
 
 
-def _checked(path: Path) -> tuple[str, dict[str, dict[str, str]]]:
-    """Return the schema revision of a warehouse that this Talkhouse can read, and the columns of its tables."""
-    con = warehouse.connect(path, alone=True)
-    try:
-        warehouse.check_revision(revision := _revision(con, path), migrations.head(), path)
-        shape: dict[str, dict[str, str]] = {}
-        columns = con.execute(
-            "select schema_name || '.' || table_name, column_name, data_type from duckdb_columns() "
-            "where database_name = current_database() and schema_name in ('main', 'meta') and table_oid in "
-            "(select table_oid from duckdb_tables() where database_name = current_database()) order by all"
-        )
-        for table, column, kind in columns.fetchall():
-            shape.setdefault(table, {})[column] = kind
-    finally:
-        con.close()
-    return revision, shape
+class _Outdated(NamedTuple):
+    """What a warehouse of an older schema was before it was migrated."""
+
+    revision: str
+    shape: dict[str, dict[str, str]]
 
 
-def _revision(con: duckdb.DuckDBPyConnection, path: Path) -> str:
-    """Return the schema revision of the current database; NotAWarehouse where it could answer for DuckDB itself."""
-    revision = contents.revision(con, path)
-    contents.check_before_writing(con, path)
-    return revision
-
-
-def _prepare(path: Path, private: Path, *, same_views: bool, on_step: Callable[[str], None]) -> bool:
-    """Put a warehouse under another name, or a copy of it that is migrated or gets other views; say if migrated."""
+def _prepare(path: Path, private: Path, *, same_views: bool, on_step: Callable[[str], None]) -> _Outdated | None:
+    """Put a warehouse under another name, or a copy of it that is migrated or gets other views."""
     held = warehouse.connect(path, alone=True)
     try:
-        is_old = _revision(held, path) != migrations.head()
-        if is_old or same_views:
+        revision = contents.revision(held, path)
+        warehouse.check_revision(revision, migrations.head(), path)
+        outdated = None if revision == migrations.head() else _Outdated(revision, _shape(held))
+        if outdated or same_views:
+            contents.check_before_writing(held, path)
             shutil.copyfile(path, private)
             private.chmod(0o600)
         else:
             private.symlink_to(path.absolute())
     finally:
         held.close()
-    if is_old:
+    if outdated:
         on_step(f"migrating a copy of {path}")
         migrations.upgrade(private)
     if same_views:
         _make_views(private)
-    return is_old
+    return outdated
+
+
+def _shape(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
+    """Return the types of the columns of the tables of the current database."""
+    shape: dict[str, dict[str, str]] = {}
+    for table, column, kind in con.execute(_SHAPE).fetchall():
+        shape.setdefault(table, {})[column] = kind
+    return shape
+
+
+# Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
+_SHAPE = """
+select tables.schema_name || '.' || tables.table_name, columns.column_name, columns.data_type
+from system.main.duckdb_tables() as tables
+inner join system.main.duckdb_columns() as columns
+    on columns.database_name = tables.database_name and columns.table_oid = tables.table_oid
+where tables.database_name = system.main.current_database() and tables.schema_name in ('main', 'meta')
+order by all
+"""
 
 
 def _make_views(private: Path) -> None:
@@ -160,30 +165,30 @@ def _make_views(private: Path) -> None:
         con.close()
 
 
-def _side(
-    con: duckdb.DuckDBPyConnection,
-    database: str,
-    state: State,
-    revision: str,
-    shape: dict[str, dict[str, str]],
-    *,
-    is_migrated: bool,
-) -> Side:
-    """Describe an open state; it is checked again, as the file may have been replaced meanwhile."""
+def _side(con: duckdb.DuckDBPyConnection, database: str, state: State, outdated: _Outdated | None) -> Side:
+    """Describe an open state; it is checked here, as the file may have been replaced meanwhile."""
     con.execute(f"use {quoted(database)}")
-    if _revision(con, state.path) != migrations.head():
+    if (revision := contents.revision(con, state.path)) != migrations.head():
         raise NotAWarehouse("the file was replaced while it was read", where=state.path, next_step="try again")
+    contents.check_before_writing(con, state.path)  # a macro could answer for DuckDB's own functions
     build = build_facts.build(con, database) or {}
-    return Side(state, database, build, revision, shape, _views(con), is_migrated)
+    was = outdated or _Outdated(revision, _shape(con))
+    views = dict(con.execute(_VIEWS).fetchall())
+    return Side(state, database, build, was.revision, was.shape, views, is_migrated=outdated is not None)
 
 
-def _views(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return the SQL of views and macros by name; views of splits are left out, which say nothing of their own."""
-    rows = con.execute(
-        "select schema_name || '.' || view_name, sql from duckdb_views() "
-        "where not internal and database_name = current_database() union all "
-        "select schema_name || '.' || function_name, concat_ws(' ', parameters, macro_definition) "
-        "from duckdb_functions() where not internal and database_name = current_database() order by all"
-    ).fetchall()
-    of_splits = Warehouse(con).split_views
-    return {name: sql for name, sql in rows if name not in of_splits}
+_VIEWS = """
+select schema_name || '.' || view_name, sql
+from duckdb_views() where not internal and database_name = current_database()
+union all
+select schema_name || '.' || function_name, concat_ws(' ', parameters, macro_definition)
+from duckdb_functions() where not internal and database_name = current_database()
+order by all
+"""
+
+
+def _without_splits(con: duckdb.DuckDBPyConnection, side: Side) -> dict[str, str]:
+    """Return the views of a side but for those of splits, which say nothing of their own."""
+    con.execute(f"use {side.sql}")
+    of_splits = split_views(con, side.database)
+    return {name: sql for name, sql in side.views.items() if name not in of_splits}
