@@ -93,6 +93,10 @@ class LakeDamaged(TalkhouseError):
     """A part of a lake is missing, or is not what Talkhouse wrote there."""
 
 
+class ReleaseDamaged(TalkhouseError):
+    """A release is not what its manifest says, or the manifest is none."""
+
+
 class BadName(UsageError):
     """A database file may not be named after a schema."""
 

@@ -38,9 +38,10 @@ ROOMS: dict[str, set[str]] = {
     "lake": COMMON | {"query", "translation", "lake_format", "spark"},
     "build": COMMON | {"explore", "query", "translation"},
     "restore": COMMON | {"explore", "query", "build"},
-    "diff": COMMON | {"query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},
     "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap"},
+    "releases": COMMON | {"build", "citation", "explore", "lake_format", "packages", "query"},
+    "diff": COMMON | {"query", "build", "releases"},
     "guess": COMMON,
     "report": COMMON | {"citation", "explore", "query", "charts", "overlap"},
 }

@@ -29,6 +29,8 @@ class Citation:
     """The reference as a sentence."""
     homepage: str
     licence: str
+    version: str = ""
+    """Which release of Talkhouse it was read from; empty: of none."""
 
     @classmethod
     def from_corpus(cls, corpus: Mapping[str, Any]) -> "Citation":
@@ -120,4 +122,20 @@ def software(build: Mapping[str, Any]) -> Citation:
         text=f"{name} {build['talkhouse_version']}:{what}. {known}.",
         homepage="",
         licence="Apache-2.0",
+    )
+
+
+def of_release(name: str, content_id: str, sha256: str, talkhouse_version: str) -> Citation:
+    """Return the citation of a release, by which its state is found again; ``sha256``: of its manifest."""
+    return Citation(
+        corpus_id=f"talkhouse-{name}",
+        title=f"Talkhouse release {name}",
+        authors=((_AUTHOR, ""),),
+        year=None,
+        reference={"kind": "software", "title": f"Talkhouse release {name}"},
+        text=f"Talkhouse release {name}, content id {content_id}, release.json sha256 {sha256}; "
+        f"Talkhouse {talkhouse_version}.",
+        homepage="",
+        licence="",
+        version=name,
     )

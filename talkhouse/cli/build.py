@@ -9,7 +9,7 @@ from talkhouse.settings import corpus_folders, database
 
 @options.command
 @options.data
-@options.db
+@options.written_db
 @options.corpus_folders
 @options.corpora
 @options.flag("--rehash", help="Compare the bytes of the files with the warehouse, not only size, time and inode.")

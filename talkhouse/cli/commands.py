@@ -14,8 +14,8 @@ from talkhouse.schema.refusals import refused
 _NAMES = (
     *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
     *("inspect", "corpora", "conform"),
-    *("export", "cite", "publish", "lake", "score", "scores", "overlap", "diff", "restore", "verify", "replay", "make"),
-    *("dashboard", "report", "licences", "new"),
+    *("export", "cite", "publish", "lake", "score", "scores", "overlap", "restore", "verify", "replay", "make"),
+    *("release", "diff", "dashboard", "report", "licences", "new"),
 )
 """Each is a module that has a ``command``; this is the order in which the help has them."""
 

@@ -42,6 +42,7 @@ _PAGES = (".html", ".htm")
     type=options.ROWS,
     help=f"Rows of each change that are shown of a table or task. Default: {_SHOWN}, with --json {_IN_JSON}.",
 )
+@options.path("--store", metavar="DIR", help="The store of releases. Default: $TALKHOUSE_RELEASES, then releases here.")
 @options.as_json
 @options.path("--output", metavar="FILE", help="Write every changed cell (.parquet), or a page to read (.html).")
 @options.force
@@ -55,6 +56,7 @@ def command(
     between: tuple[str, str] | None,
     same_views: bool,
     limit: int | None,
+    store: Path | None,
     as_json: bool,
     output: Path | None,
     force: bool,
@@ -81,7 +83,7 @@ def command(
     with _exit_codes(before, after):
         _check_use(after, between, corpus, output)
         shown = (_IN_JSON if as_json else _SHOWN) if limit is None else limit
-        is_equal = _run(before, after, corpus, task, table, between, same_views, shown, as_json, output, force)
+        is_equal = _run(before, after, corpus, task, table, between, same_views, shown, store, as_json, output, force)
     if not is_equal and not exit_zero:
         sys.exit(1)
 
@@ -95,6 +97,7 @@ def _run(
     between: tuple[str, str] | None,
     same_views: bool,
     shown: int,
+    store: Path | None,
     as_json: bool,
     output: Path | None,
     force: bool,
@@ -112,8 +115,8 @@ def _run(
     with ExitStack() as stack:
         progress = stack.enter_context(BuildProgress())
         bar = stack.enter_context(ProgressBar())
-        states = [stack.enter_context(found_state(before, progress, _note))]
-        states.append(states[0] if after is None else stack.enter_context(found_state(after, progress, _note)))
+        states = [stack.enter_context(found_state(before, store, progress, _note))]
+        states.append(states[0] if after is None else stack.enter_context(found_state(after, store, progress, _note)))
         if output is not None:
             check_output(output, [state.path for state in states], force=force)
         sides = stack.enter_context(

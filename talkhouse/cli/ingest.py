@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     required=True,
     help="The publisher's files, folders or archives of this corpus.",
 )
-@options.db
+@options.written_db
 @options.corpus_folders
 @click.option(
     "--format",

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     "warehouses",
     metavar="FILE",
     multiple=True,
-    help="The warehouse; repeated, several with different corpora, which make one lake. Default: "
+    callback=options.read_all,
+    help="The warehouse, or release:NAME; repeated, several with different corpora, which make one lake. Default: "
     "$TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
 )
 @options.corpora

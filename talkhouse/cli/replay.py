@@ -16,7 +16,7 @@ _SHOWN = 5
 
 @options.command
 @options.corpora
-@options.db
+@options.written_db
 @options.corpus_folders
 @options.max_quarantine
 @options.memory_limit("10%")

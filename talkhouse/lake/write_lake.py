@@ -28,6 +28,7 @@ from talkhouse.settings import version
 from talkhouse.system import interrupt
 from talkhouse.translation.translate import translate
 from talkhouse.translation.translated import LeftOut, TranslatedViews
+from talkhouse.warehouse.content_ids import known_ids
 
 
 class LakeOutcome(StrEnum):
@@ -258,7 +259,16 @@ def _manifest(
         ],
         tables=tables,
         left_out=translation.left_out,
+        **_ids(warehouses),
     )
+
+
+def _ids(warehouses: Warehouses) -> dict[str, str | None]:
+    """Return the release and the content id of the one warehouse that all of is in the lake, where they are known."""
+    first, *others = warehouses.all
+    if others or {*first.corpus_ids} != {*warehouses.corpora}:
+        return {}
+    return known_ids(first.con, first.database, first.path)._asdict()
 
 
 @contextmanager

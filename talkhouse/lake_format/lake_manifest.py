@@ -113,6 +113,10 @@ class LakeManifest(msgspec.Struct, frozen=True):
     tables: list[LakeTable]
     left_out: list[LeftOut] = []
     """The views that are not in it, or not all of whose rows are, and why."""
+    release: Annotated[str, Meta(max_length=64)] | None = None
+    """The Talkhouse release that its warehouse is; None: of none, of several, or not known."""
+    content_id: Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None = None
+    """The id of the contents of that warehouse, where it is known and all of it is in the lake."""
 
     def __post_init__(self) -> None:
         """Refuse paths that Talkhouse does not write, and what is there twice."""

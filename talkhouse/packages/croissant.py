@@ -15,6 +15,7 @@ from talkhouse.packages.descriptions import provenance, title
 from talkhouse.packages.known_facts import Agreement, CorpusFacts, SchemeFacts
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
+from talkhouse.query.manifest import of_build
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters
 from talkhouse.query.terms import Part
@@ -83,6 +84,7 @@ def _about(package: ExportPackage, facts: Sequence[CorpusFacts]) -> dict[str, An
     """Return the properties; what nobody has declared is left out."""
     cited = [Citation.from_corpus(corpus) for corpus in package.corpora]
     years = [citation.year for citation in cited if citation.year]
+    made = of_build(package.warehouse)
     properties = {
         "name": title(package),
         "description": "\n".join(_description(package, facts)),
@@ -93,7 +95,9 @@ def _about(package: ExportPackage, facts: Sequence[CorpusFacts]) -> dict[str, An
         "keywords": ["dialogue", "talkhouse", *(corpus.corpus_id for corpus in facts)],
         "inLanguage": list(dict.fromkeys(language for corpus in facts for language in corpus.languages)),
         "datePublished": str(max(years)) if years else None,
-        "version": version(),
+        "version": made["talkhouse_release"] or version(),
+        # The id of the contents of the warehouse, by which a release is found again.
+        "identifier": f"sha256:{made['content_id']}" if made["content_id"] else None,
     }
     return {name: value for name, value in properties.items() if value}
 

@@ -111,7 +111,7 @@ def _lines(package: ExportPackage) -> Iterator[str]:
     for corpus in package.corpora:
         parts = [part for part in package.parts if part.corpus_id == corpus["corpus_id"]]
         yield ""
-        yield from _of_corpus(corpus, parts)
+        yield from licence_of_corpus(corpus, parts)
 
 
 def _together(package: ExportPackage) -> Iterator[str]:
@@ -144,7 +144,8 @@ def _asked(parts: Iterable[Part]) -> Iterator[str]:
         yield "- Nothing is asked."
 
 
-def _of_corpus(corpus: Mapping[str, Any], parts: list[Part]) -> Iterator[str]:
+def licence_of_corpus(corpus: Mapping[str, Any], parts: list[Part]) -> Iterator[str]:
+    """Yield the lines of a corpus: its licence, what the terms of its parts ask, and how it is attributed."""
     yield f"## {plain(corpus['title'])} ({plain(corpus['corpus_id'])})"
     yield ""
     if note := not_published(corpus):

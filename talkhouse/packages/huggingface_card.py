@@ -79,6 +79,11 @@ def _provenance(package: ExportPackage) -> Iterator[str]:
     build = made_from["build"]
     yield from ("## Provenance", "")
     yield f"Written by Talkhouse {version()}, from build {build['load_id']} by Talkhouse {build['talkhouse_version']}."
+    if made_from["content_id"]:
+        release = (
+            f"Talkhouse release {plain(made_from['talkhouse_release'])}, " if made_from["talkhouse_release"] else ""
+        )
+        yield f"The warehouse is {release}content id `{made_from['content_id']}`."
     files: list[dict[str, Any]] = made_from["files"]
     if not files:
         yield ""

@@ -14,8 +14,9 @@ from talkhouse.query.pseudonyms import AboutPseudonyms
 from talkhouse.query.selection import Selection
 from talkhouse.query.terms import Part, with_terms
 from talkhouse.settings import version
+from talkhouse.warehouse.content_ids import known_ids
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.rows_hash import splits
+from talkhouse.warehouse.rows_hash import splits, task_hashes
 
 ENDING = ".manifest.json"
 """What the name of a file's manifest has behind that of the file."""
@@ -53,10 +54,18 @@ def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, 
     if task not in {example.full_name for example in warehouse.catalogue.examples}:
         return []
     corpus_id, _, name = task.partition(".")
+    hashes = {(one.release, one.split): one for one in task_hashes(warehouse.con, warehouse.database, tasks=[task])}
     return [
-        {"release": split.release, "split": split.split, "view_fingerprint": split.fingerprint}
+        {
+            "release": split.release,
+            "split": split.split,
+            "view_fingerprint": split.fingerprint,
+            "rows_hash": hashes[split.release, split.split].hash,
+            "content_hash": hashes[split.release, split.split].content_hash,
+        }
         for split in splits(warehouse.con, corpus_id, name)
-        if (view is None or view.split == split.split)
+        if (split.release, split.split) in hashes
+        and (view is None or view.split == split.split)
         and (selection.split_column != "split" or selection.split == split.split)
         and selection.filters.release in (None, split.release)
     ]
@@ -102,7 +111,15 @@ def of_build(warehouse: Warehouse) -> dict[str, Any]:
     """Return what a manifest says of the build and of this Talkhouse."""
     made_by = dict(warehouse.build)
     revision = made_by.pop("schema_revision")
-    return {"schema_revision": revision, "talkhouse_version": version(), "build": made_by}
+    release, content_id = known_ids(warehouse.con, warehouse.database, warehouse.path)
+    return {
+        "schema_revision": revision,
+        "talkhouse_version": version(),
+        # A selection has a key "release" of its own, the publisher's.
+        "talkhouse_release": release,
+        "content_id": content_id,
+        "build": made_by,
+    }
 
 
 def as_json(content: Mapping[str, Any]) -> str:

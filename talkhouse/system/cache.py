@@ -57,6 +57,20 @@ class Cache:
         """Keep bytes under a key."""
         self._keep(key, lambda part: part.write_bytes(content))
 
+    def path_of(self, key: str) -> Path | None:
+        """Return where the file of a key is kept, or can be; None where the folder can't be used."""
+        with suppress(OSError):
+            return self._path(key)
+        return None
+
+    def forget_oldest(self, kept: Path) -> None:
+        """Remove the oldest files, but not this one even if the clock was set back, which makes it the oldest."""
+        with suppress(OSError):
+            others = set(kept.parent.glob(f"{self.kind}-*")) - {kept}
+            by_age = sorted(others, key=lambda path: path.stat().st_mtime)
+            for oldest in by_age[: 1 - self.most]:
+                oldest.unlink(missing_ok=True)
+
     def _found(self, key: str) -> Path | None:
         kept = self._path(key)
         return kept if kept is not None and kept.exists() else SHIPPED / self._name(key)
@@ -81,11 +95,12 @@ class Cache:
                 part.replace(kept)
             finally:
                 part.unlink(missing_ok=True)
-            # The new one stays even if the clock was set back, which makes it the oldest.
-            others = set(kept.parent.glob(f"{self.kind}-*")) - {kept}
-            by_age = sorted(others, key=lambda path: path.stat().st_mtime)
-            for oldest in by_age[: 1 - self.most]:
-                oldest.unlink(missing_ok=True)
+            self.forget_oldest(kept)
+
+
+def is_kept(path: Path) -> bool:
+    """Whether a file lies in the user's cache folder, and so may be gone tomorrow."""
+    return path.absolute().parent == user_cache_path("talkhouse").absolute()
 
 
 def key_of(*parts: str | bytes) -> str:

@@ -240,11 +240,37 @@ _RELEASE = quoted("?release")
 """No column of a view has such a name."""
 
 
+def contents_of_task(
+    con: duckdb.DuckDBPyConnection, database: str, task: str, splits: Collection[tuple[str | None, str | None]]
+) -> dict[str, int]:
+    """Count the examples of some of the publisher's releases and splits by the hash of what a model sees of them."""
+    corpus, _, name = task.partition(".")
+    rows, by = _rows_of_task(con, database, corpus, name, has_release=any(release for release, _ in splits))
+    relation = con.sql(rows)
+    seen = [
+        column
+        for column in zip(relation.columns, relation.types, strict=True)
+        if column[0] not in PLACES and quoted(column[0]) != _RELEASE
+    ]
+    query = f"select {by[0]}, {by[1]}, system.main.sha256({row_text(seen)}), count(*) from ({rows}) group by all"
+    found: dict[str, int] = {}
+    for release, split, hashed, count in con.execute(query).fetchall():
+        if (release, split) in splits:
+            found[hashed] = found.get(hashed, 0) + count
+    return found
+
+
 def content_id(tables: Iterable[TableHash], tasks: Iterable[TaskHash]) -> str:
     """Return the id of contents: SHA-256 over what they are, wherever and whenever they were built."""
     lines = [f"{one.table}\t{one.corpus}\t{one.rows}\t{one.hash}" for one in tables if one.table.startswith("main.")]
     lines += [f"{one.task}\t{one.release or ''}\t{one.split or ''}\t{one.rows}\t{one.hash}" for one in tasks]
     return sha256("\n".join(sorted(lines)).encode()).hexdigest()
+
+
+def joined(hashes: Iterable[str]) -> str:
+    """Return the hash of the rows of several sets, by the hash of each."""
+    words = [[int(one[start : start + 16], 16) for start in range(0, 64, 16)] for one in hashes]
+    return "".join(f"{sum(column) % 2**64:016x}" for column in zip(*words, strict=True)) or "0" * 64
 
 
 _Summed = tuple[tuple[str | None, ...], int, tuple[str, ...]]

@@ -1,5 +1,6 @@
 """How commands are declared, and the options and arguments that several of them have."""
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -42,7 +43,47 @@ class OneOf(click.Choice[Any]):
         return str(choice)
 
 
-db = path("--db", metavar="FILE", help="The warehouse. Default: $TALKHOUSE_DB, then talkhouse.duckdb in this folder.")
+_RELEASE = "release:"
+
+
+def _read(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None:
+    """Return the warehouse that is to be read, of a release the file that it is checked out to."""
+    named = str(db or os.environ.get("TALKHOUSE_DB") or "")
+    if not named.startswith(_RELEASE):
+        return db
+    from talkhouse.releases.checkout import resolve
+
+    return resolve(named.removeprefix(_RELEASE))
+
+
+def read_all(context: click.Context, parameter: click.Parameter, warehouses: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return the warehouses that are to be read, of releases the files that they are checked out to."""
+    found = [_read(context, parameter, one) for one in warehouses or (None,)]
+    return tuple(one for one in found if one is not None)
+
+
+def _written(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None:
+    if str(db or os.environ.get("TALKHOUSE_DB") or "").startswith(_RELEASE):
+        raise UsageError(
+            "a release never changes",
+            expected="a warehouse file: --db FILE",
+            next_step="make one of the release with: talkhouse release checkout NAME --output FILE",
+        )
+    return db
+
+
+db = path(
+    "--db",
+    metavar="FILE",
+    callback=_read,
+    help="The warehouse, or release:NAME. Default: $TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
+)
+written_db = path(
+    "--db",
+    metavar="FILE",
+    callback=_written,
+    help="The warehouse. Default: $TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
+)
 data = path(
     "--data",
     metavar="DIR",

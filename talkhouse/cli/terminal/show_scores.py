@@ -1,6 +1,6 @@
 """Scores and saved runs as the commands give them: as tables, side by side, and as data for --json."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from talkhouse.cli.terminal.console import escape, output, print_table
@@ -156,13 +156,16 @@ def drawn(interval: dict[str, Any]) -> str:
     )
 
 
-def show_runs(runs: list[dict[str, Any]]) -> None:
-    """Print runs of the same examples: a column each."""
+def show_runs(runs: list[dict[str, Any]], marks: Mapping[str, str]) -> None:
+    """Print runs of the same examples: a column each; and below what ``marks`` says of some of them."""
     _print_head(runs[0])
     numbers = {run["run"]: {_run_key(one): one["value"] for one in run["metrics"]} for run in runs}
     names = dict.fromkeys(key for run in numbers.values() for key in run)
     rows = [[name, *(number(run.get(name)) for run in numbers.values())] for name in names]
     _print_runs(["metric", *numbers], rows)
+    for run in runs:
+        if mark := marks.get(run["run"]):
+            output.print(f"[yellow]{escape(visible(run['run']))}[/]: {escape(mark)}", soft_wrap=True)
 
 
 def comparison_as_data(found: "Comparison") -> dict[str, Any]:

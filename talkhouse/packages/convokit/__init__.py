@@ -136,7 +136,7 @@ def _overall(package: CorpusPackage, counts: dict[str, int], silent_speakers: in
     tables = package.tables
     (corpus,) = with_terms(package.corpora, package.parts)
     return {
-        "talkhouse": of_build(package.warehouse),
+        "talkhouse": {name: value for name, value in of_build(package.warehouse).items() if value is not None},
         "corpus": corpus,
         "counts": counts,
         "silent_speakers": silent_speakers,

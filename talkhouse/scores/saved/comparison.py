@@ -149,7 +149,9 @@ def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple
     for run in known.values():
         run["thresholds"] = list(dict.fromkeys(metric["threshold"] for metric in run["metrics"]))
     first, second = (known[name] for name in names)
-    for what in _SAME:
+    # What a model saw of the examples is not known of older runs.
+    is_known = first["content_hash"] is not None and second["content_hash"] is not None
+    for what in (*_SAME, *(["content_hash"] if is_known else [])):
         if first[what] != second[what]:
             raise UsageError(
                 f"the runs can't be compared: they differ in {what.replace('_', ' ')}",

@@ -14,12 +14,15 @@ import duckdb
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import dicts, insert, literal, quoted
-from talkhouse.scores.saved.saved_file import FILE, FORMAT, check_writable, open_saved, path_for
+from talkhouse.scores.saved.saved_file import FILE, FORMAT, HASHES, check_writable, open_saved, path_for
 from talkhouse.scores.score import Scored
 from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
 from talkhouse.scores.tasks.task import ScoredTask
 from talkhouse.settings import version
 from talkhouse.system.atomic_output import move_into_place, private_folder
+from talkhouse.warehouse.content_ids import known_ids
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.rows_hash import joined, task_hashes
 
 _PATIENCE = 60
 """Seconds for which another process may write the file; that takes less than one."""
@@ -63,6 +66,10 @@ update format set version = {FORMAT};
 alter table runs add column if not exists metrics_sha256 varchar;
 alter table runs add column if not exists where_expression varchar;
 alter table runs add column if not exists where_fingerprint varchar;
+alter table runs add column if not exists release varchar;
+alter table runs add column if not exists content_id varchar;
+alter table runs add column if not exists content_hash varchar;
+alter table runs add column if not exists rows_hash varchar;
 alter table metrics add column if not exists low double;
 alter table metrics add column if not exists high double;
 create or replace view comparison as
@@ -74,6 +81,10 @@ select
     runs.subsets,
     runs.where_expression,
     runs.where_fingerprint,
+    runs.release,
+    runs.content_id,
+    runs.content_hash,
+    runs.rows_hash,
     metrics.threshold,
     metrics.slice,
     metrics.metric,
@@ -87,11 +98,11 @@ from metrics
 inner join runs on runs.run = metrics.run;
 comment on table runs is 'One set of predictions that was scored and saved.';
 comment on table metrics is 'One metric of a run: of all that was scored, or of a slice, at a threshold.';
-comment on view comparison is 'Each metric with its run; comparable where fingerprints and subsets are the same.';
+comment on view comparison is 'Each metric with its run; comparable where fingerprints, contents and subsets agree.';
 comment on column runs.run is 'Name that the run was saved under.';
 comment on column runs.task is 'View of the task: corpus.task.';
 comment on column runs.splits is 'Splits that were scored, by the publisher''s names.';
-comment on column runs.releases is 'Releases that were scored; empty where they have no names.';
+comment on column runs.releases is 'The publisher''s releases that were scored; empty where they have no names.';
 comment on column runs.subsets is 'Published folders that the run is limited to; empty: all.';
 comment on column runs.view_fingerprint is 'Fingerprint of the splits: only runs with the same are comparable.';
 comment on column runs.predictions_sha256 is 'SHA-256 of each file of predictions; empty for a baseline.';
@@ -103,6 +114,10 @@ comment on column runs.saved_at is 'When it was saved, UTC.';
 comment on column runs.metrics_sha256 is 'SHA-256 of the SQL of its metrics; null: its examples were not kept.';
 comment on column runs.where_expression is 'SQL expression that is true of the examples of the run; null: of all.';
 comment on column runs.where_fingerprint is 'With such an expression, the fingerprint of the examples that it leaves.';
+comment on column runs.release is 'Talkhouse release whose examples were scored; null: of none, or not known.';
+comment on column runs.content_id is 'Id of the contents of that warehouse; null: not known.';
+comment on column runs.content_hash is 'Hash of what a model sees of the splits; null: saved before there was one.';
+comment on column runs.rows_hash is 'Hash of all columns of the splits, also of keys and places.';
 comment on column metrics.run is 'The run, see runs.';
 comment on column metrics.position is '0-based position in the order of the report.';
 comment on column metrics.threshold is 'Threshold of the gold label, where the task has one.';
@@ -161,12 +176,23 @@ def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path)
     check_run(run, warehouse)
     with _changed(path_for(warehouse)) as into:
         _check_free(into, run, path_for(warehouse))
-        _insert(into, scored, run)
+        _insert(into, scored, run, _state(workspace, scored, warehouse))
         _save_examples(workspace, scored, run, into)
     return path_for(warehouse)
 
 
-def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str) -> None:
+def _state(workspace: ScoringWorkspace, scored: Scored, path: Path) -> dict[str, str | None]:
+    """Return of which release the examples are, and the hashes of their splits, whether or not all were scored."""
+    opened = Warehouse(workspace.con)
+    wanted = {(split.release, split.split) for split in scored.chosen.splits}
+    tasks = task_hashes(workspace.con, opened.database, tasks=[scored.task.name])
+    chosen = [task for task in tasks if (task.release, task.split) in wanted]
+    ids = known_ids(workspace.con, opened.database, path)
+    hashes = joined(task.content_hash for task in chosen), joined(task.hash for task in chosen)
+    return dict(zip(HASHES, (*ids, *hashes), strict=True))
+
+
+def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str, state: dict[str, str | None]) -> None:
     chosen = scored.chosen
     values = {
         "run": run,
@@ -184,6 +210,7 @@ def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str) -> None:
         "metrics_sha256": metrics_hash(scored.task),
         "where_expression": chosen.where,
         "where_fingerprint": chosen.where_fingerprint,
+        **state,
     }
     # By name: an older file has its columns in another order.
     marks = ", ".join("?" for _ in values)
@@ -221,16 +248,18 @@ def saved(warehouse: Path, task: str | None = None) -> list[dict[str, Any]]:
         where = "" if task is None else f"where task = {literal(task)}"
         runs = dicts(con.execute(f"from main.runs {where} order by saved_at, run"))
         for run in runs:
-            run.update({name: run.get(name) for name in ("where_expression", "where_fingerprint")})  # older files
+            # Older files have none of these.
+            run.update({name: run.get(name) for name in ("where_expression", "where_fingerprint", *HASHES)})
             columns = "* exclude (run, position) rename (metric as name)"
             rows = con.execute(f"select {columns} from main.metrics where run = ? order by position", [run["run"]])
             run["metrics"] = dicts(rows)
     return sorted(runs, key=comparable)
 
 
-def comparable(run: dict[str, Any]) -> tuple[str, str, list[str], str]:
-    """Return what runs must have in common to be compared."""
-    return run["task"], run["view_fingerprint"], run["subsets"], run["where_fingerprint"] or ""
+def comparable(run: dict[str, Any]) -> tuple[str, str, list[str], str, str]:
+    """Return what runs must have in common to be compared; of older ones the content is not known."""
+    same = run["task"], run["view_fingerprint"], run["subsets"], run["where_fingerprint"] or ""
+    return *same, run["content_hash"] or ""
 
 
 SCHEMA = "examples"

@@ -11,14 +11,19 @@ import duckdb
 from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
+from talkhouse.settings import database
+from talkhouse.system.cache import is_kept
 from talkhouse.warehouse.beside import columns_of_tables, open_beside
 
 FILE = "scores.duckdb"
 
-FORMAT = 2
+FORMAT = 3
 """Number of the format; files of before there were numbers have none."""
 
-_ADDED = {"metrics_sha256", "low", "high", "where_expression", "where_fingerprint"}
+HASHES = ("release", "content_id", "content_hash", "rows_hash")
+"""What a run says of the state of its examples."""
+
+_ADDED = {"metrics_sha256", "low", "high", "where_expression", "where_fingerprint", *HASHES}
 """Columns that older files do not have."""
 
 _TEXTS = "VARCHAR[]"
@@ -39,6 +44,7 @@ _COLUMNS = {
         "metrics_sha256": "VARCHAR",
         "where_expression": "VARCHAR",
         "where_fingerprint": "VARCHAR",
+        **dict.fromkeys(HASHES, "VARCHAR"),
     },
     "metrics": {
         "run": "VARCHAR",
@@ -59,8 +65,8 @@ _COLUMNS = {
 
 
 def path_for(warehouse: Path) -> Path:
-    """Return where the runs of a warehouse are saved."""
-    return warehouse.resolve().with_name(FILE)
+    """Return where the runs of a warehouse are saved: beside it, those of a release beside the warehouse of here."""
+    return (database() if is_kept(warehouse) else warehouse).resolve().with_name(FILE)
 
 
 def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:

@@ -1,0 +1,1 @@
+"""Releases: named states of a warehouse that never change, made, verified, checked out, pruned and deposited."""

@@ -1,0 +1,177 @@
+"""Checks a release out: a warehouse with its rows and its views, which every command and DuckDB read."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+from platformdirs import user_cache_path
+
+from talkhouse import migrations
+from talkhouse.build.workspace import acquire_workspace, publish
+from talkhouse.citation.work import Citation, of_release, software
+from talkhouse.query.cited import Cited, of_name
+from talkhouse.releases import manifest
+from talkhouse.releases.objects import is_without_room, rows_of
+from talkhouse.releases.store import RELEASES, Stored, check_bytes, read, store_of
+from talkhouse.schema import contents, warehouse
+from talkhouse.schema.errors import OutputFailed, ReleaseDamaged, TalkhouseError, UsageError
+from talkhouse.schema.sql import insert
+from talkhouse.system.cache import Cache
+from talkhouse.warehouse.content_ids import source_of
+from talkhouse.warehouse.opened import opened
+
+PREFIX = "release:"
+"""Begins what names a release where a warehouse could be named: ``--db release:2026-11``."""
+
+_TABLES_WITH_ROWS = ("meta.alembic_version", "meta.loads")
+"""They are written from the manifest."""
+_NOT_EMPTY = """
+select table_name from system.main.duckdb_tables()
+where database_name = system.main.current_database() and estimated_size > 0
+    and (schema_name, table_name) not in (('meta', 'alembic_version'), ('meta', 'loads'))
+limit 1
+"""
+
+_CACHE = Cache("release", ".duckdb", most=4)
+
+
+def checkout(stored: Stored, output: Path, *, force: bool = False) -> None:
+    """Write a release as a warehouse, as a build is published; ReleaseDamaged where a byte of it is another.
+
+    Without ``force``, UsageError where there is a file already.
+    """
+    check_bytes(stored)
+    if not force and output.exists():
+        raise UsageError(
+            "the file exists already", where=output, next_step="name another --output, or replace it with --force"
+        )
+    with acquire_workspace(output, wait=True, on_wait=lambda _: None) as workspace, _explained(stored, output):
+        _fill(stored, workspace.stage)
+        publish(workspace)
+
+
+def _fill(stored: Stored, path: Path) -> None:
+    """Make a warehouse of a release at a new path."""
+    release = stored.release
+    with stored.objects.reading(release.frame.file) as frame, path.open("wb") as copy:
+        shutil.copyfileobj(frame, copy)
+    # The frame may be a stranger's: whatever it holds reaches nothing else.
+    with warehouse.create(path, guarded=True) as con:
+        if what := contents.strange(con):
+            raise ReleaseDamaged("the frame of the release was not made by Talkhouse", where=path, found=what)
+        con.execute("set enable_progress_bar = false")
+        con.execute("begin")
+        for name in _TABLES_WITH_ROWS:
+            con.execute(f"delete from {name}")
+        if con.execute(_NOT_EMPTY).fetchall():
+            raise ReleaseDamaged("the frame of the release has rows", where=path, expected="a warehouse without rows")
+        insert(con, "meta.alembic_version", [[release.schema_revision]])
+        for table in release.tables:
+            with rows_of(stored, table) as rows:
+                con.register("rows_of_object", rows)
+                con.execute(f"insert into {table.table} by name from rows_of_object")
+                con.unregister("rows_of_object")
+        made = datetime.fromisoformat(release.created_at.removesuffix("Z"))
+        readers = {corpus.corpus_id: corpus.reader_version for corpus in release.corpora}
+        load = {
+            "load_id": 1,
+            "started_at": made,
+            "finished_at": made,
+            "talkhouse_version": release.talkhouse_version,
+            "schema_revision": release.schema_revision,
+            "catalogue_hash": release.catalogue_hash,
+            "source": source_of(release.name, release.content_id),
+            "reader_versions": json.dumps(readers),
+            "outcome": json.dumps(dict.fromkeys(readers, "loaded")),
+        }
+        con.execute(
+            f"insert into meta.loads ({', '.join(load)}) values ({', '.join('?' * len(load))})", [*load.values()]
+        )
+        con.execute("commit")
+        con.execute("checkpoint")
+
+
+@contextmanager
+def _explained(stored: Stored, output: Path) -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as error:
+        if is_without_room(error):
+            raise OutputFailed(
+                "there is no room for the warehouse; what was there before is unchanged",
+                where=output,
+                found=str(error).strip().splitlines()[0],
+                next_step="make room, or name a file on another disk",
+            ) from error
+        raise ReleaseDamaged(
+            f"the release '{stored.release.name}' is not of one piece: its rows do not fit its frame",
+            where=stored.store,
+            expected="the tables that Talkhouse made",
+            found=str(error).strip().splitlines()[0],
+            next_step="take the store from a copy, or make another release",
+        ) from error
+
+
+def find(name: str, store: Path | None = None) -> Stored:
+    """Read a release by its name, or by its folder; raises what ``read`` raises."""
+    folder = Path(name)
+    if "/" in name or (folder.is_dir() and (folder / manifest.MANIFEST).exists()):
+        folder = folder.absolute()
+        if folder.parent.name != RELEASES:
+            raise UsageError(
+                "this is not the folder of a release",
+                where=name,
+                expected=f"a folder STORE/{RELEASES}/NAME with a {manifest.MANIFEST}",
+                next_step="name the release, and its store with --store DIR",
+            )
+        return read(folder.parent.parent, folder.name)
+    return read(store or store_of(), name)
+
+
+def resolve(name: str, store: Path | None = None) -> Path:
+    """Return a warehouse file of a release, by its name or folder, checked out once into the user's cache folder.
+
+    Its bytes are verified each time, so that a damaged release is never opened.
+    """
+    stored = find(name, store)
+    check_bytes(stored)
+    if stored.release.schema_revision > migrations.head():
+        warehouse.check_revision(stored.release.schema_revision, migrations.head(), Path(name))
+    key = f"{stored.release.content_id}-{stored.sha256[:16]}"
+    path = _CACHE.path_of(key)
+    if path is None:
+        raise OutputFailed(
+            "the release can't be checked out: nobody but you may write to the cache folder",
+            where=user_cache_path("talkhouse"),
+            next_step="name a file for it with: talkhouse release checkout NAME --output FILE",
+        )
+    if not path.exists():
+        checkout(stored, path, force=True)  # another process may have it by now
+        _CACHE.forget_oldest(path)
+    return path
+
+
+def release_of(name: str, content_id: str) -> Path | None:
+    """Return the warehouse file of a release with these contents; None where it is not in the store of here."""
+    with suppress(TalkhouseError):
+        if find(name).release.content_id == content_id:
+            return resolve(name)
+    return None
+
+
+def cited_in(name: str, what: str | None, store: Path) -> Cited:
+    """Return what to cite of a release: its corpora, or those of a corpus, view or table in it, and the release."""
+    stored = find(name, store)
+    with opened(resolve(name, store)) as of:
+        cited = Cited([Citation.from_corpus(one) for one in of.corpora], software(of.build))
+        if what is not None:
+            cited = of_name(of, what)
+    release = stored.release
+    corpora = [replace(one, version=f"Talkhouse release {release.name}") for one in cited.corpora]
+    itself = of_release(release.name, release.content_id, stored.sha256, release.talkhouse_version)
+    return Cited([*corpora, itself], cited.talkhouse)

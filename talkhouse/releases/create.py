@@ -1,0 +1,292 @@
+"""Makes a release: hashes a warehouse, writes the rows that no release has yet, and last its name, by one rename."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from talkhouse.queries.checks import checks, run
+from talkhouse.releases import manifest
+from talkhouse.releases.manifest import Release, ReleasedCorpus, ReleasedSource, ReleasedTable, ReleasedTask
+from talkhouse.releases.objects import Written, frame_address, is_without_room, write_frame, write_rows
+from talkhouse.releases.store import (
+    OBJECTS,
+    RELEASES,
+    checksum_line,
+    held,
+    names,
+    objects_in,
+    part_folder,
+    read_all,
+)
+from talkhouse.schema.errors import CheckFailed, OutputFailed, ReleaseDamaged, UsageError
+from talkhouse.schema.sql import dicts, quoted
+from talkhouse.system.atomic_output import Messages, output_errors
+from talkhouse.system.files import sync
+from talkhouse.system.folders import new_folder
+from talkhouse.system.memory import in_little_memory
+from talkhouse.warehouse.content_ids import ContentIds, Contents, contents_of, keep_ids
+from talkhouse.warehouse.opened import Warehouse, opened
+from talkhouse.warehouse.relations import check_corpus
+
+_MEMORY = 250_000_000
+"""Bytes that DuckDB may hold, unless it needs more."""
+
+_FULL = Messages(
+    "there is no room for the release; nothing of it was left",
+    "make room, or name a store on another disk: --store DIR",
+    "the release can't be written",
+)
+
+
+@dataclass(frozen=True)
+class ReleaseRequest:
+    """What is to become a release."""
+
+    name: str
+    note: str | None = None
+    corpora: tuple[str, ...] = ()
+    """Only these; empty: all."""
+    repair: bool = False
+    dry_run: bool = False
+    wait: bool = True
+    on_wait: Callable[[str], None] = lambda _: None
+
+
+class Created(NamedTuple):
+    """A release, or what it would be."""
+
+    data: dict[str, Any]
+    """The manifest; of a dry run without the bytes and hashes of files that are not there."""
+    new: int
+    """Files that were written, or would be."""
+    kept: int
+    """Files that the store had."""
+    new_bytes: int | None
+
+
+def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
+    """Make a release of a warehouse; raises what opening a warehouse raises, and why a release can't be.
+
+    OutputFailed where the name exists or there is no room, CheckFailed where a check of the warehouse fails,
+    ReleaseDamaged where the store has a wrong file under the address of one that is needed.
+    """
+    _check_name(store, request.name)
+    if request.dry_run:
+        with opened(db, alone=True) as warehouse:
+            return _Creation(store, warehouse, request).plan()
+    with output_errors(store, _FULL):
+        store.mkdir(exist_ok=True)
+    with _explained(store), held(store, wait=request.wait, on_wait=request.on_wait):
+        _check_name(store, request.name)  # again: another process may have made it
+        part = part_folder(store)
+        settings = {"allowed_directories": [str(part.absolute())], "temp_directory": str(part.absolute() / "sorting")}
+        with new_folder(part), opened(db, alone=True, settings=settings) as warehouse:
+            created = in_little_memory(
+                warehouse.con, _MEMORY, lambda: _Creation(store, warehouse, request).create(part)
+            )
+    if not request.corpora:
+        keep_ids(db, ContentIds(request.name, created.data["content_id"]))
+    return created
+
+
+def _check_name(store: Path, name: str) -> None:
+    if not manifest.NAME.fullmatch(name):
+        raise UsageError(
+            "this can't be the name of a release",
+            expected="up to 64 lower case letters, digits, '.', '_' and '-', the first a letter or digit",
+            found=f"'{name:.100}'",
+            next_step="name it by its month or version, such as 2026-11 or v1.2",
+        )
+    if name in names(store):
+        raise OutputFailed(
+            f"there is a release '{name}' already, and a release never changes",
+            where=store,
+            next_step="choose another name",
+        )
+
+
+@contextmanager
+def _explained(store: Path) -> Iterator[None]:
+    """Say where there is no room, whether the system says so or DuckDB."""
+    try:
+        with output_errors(store, _FULL):
+            yield
+    except duckdb.Error as error:
+        if not is_without_room(error):
+            raise
+        raise OutputFailed(
+            _FULL.full, where=store, found=str(error).strip().splitlines()[0], next_step=_FULL.next_step
+        ) from error
+
+
+_CORPORA = """
+select corpus_id, title, reader_version, licence, licence_url, terms, citation, is_sample
+from {}.main.corpora order by corpus_id
+"""
+_SOURCES = "select source_file_id, corpus_id, sha256, size from {}.meta.source_files order by source_file_id"
+_QUARANTINED = "select corpus_id from {}.meta.quarantine"
+
+
+class _Creation:
+    """One release that is being made."""
+
+    def __init__(self, store: Path, warehouse: Warehouse, request: ReleaseRequest) -> None:
+        for corpus in request.corpora:
+            check_corpus(warehouse.con, corpus)
+        self.store, self.warehouse, self.request = store, warehouse, request
+        self.con, self.database = warehouse.con, warehouse.database
+        self.con.execute(f"use {quoted(self.database)}")
+        self.corpora = sorted(request.corpora or warehouse.corpus_ids)
+        self.before, damaged = read_all(store)
+        if damaged and not request.repair:
+            raise damaged[0]
+
+    def plan(self) -> Created:
+        """Return what would be made."""
+        errors, warnings = self._check()
+        contents = contents_of(self.con, self.database, self.corpora)
+        kept = self._kept()
+        files = [
+            kept.get(name) or Written(name, 0, "")
+            for name in (manifest.object_name(one.table, one.corpus, one.hash) for one in contents.tables)
+        ]
+        frame = self._frame_name()
+        data = manifest.as_data(
+            self._release(contents, files, kept.get(frame) or Written(frame, 0, ""), errors, warnings)
+        )
+        for one in [*data["tables"], data["frame"]]:
+            if one["file"] not in kept:
+                one["bytes"] = one["sha256"] = None
+        new = [one for one in files if one.file not in kept]
+        return Created(data, len(new) + (frame not in kept), len(files) - len(new) + (frame in kept), None)
+
+    def create(self, part: Path) -> Created:
+        """Write what is new into a private folder, move it into the store, and give it its name."""
+        errors, warnings = self._check()
+        contents = contents_of(self.con, self.database, self.corpora)
+        kept, written, files = self._kept(), [], []
+        for one in contents.tables:
+            self.warehouse.check_complete()
+            name = manifest.object_name(one.table, one.corpus, one.hash)
+            if name not in kept:
+                written.append(write_rows(self.con, self.database, one, part))
+            files.append(kept.get(name) or written[-1])
+        frame_name = self._frame_name()
+        frame = kept.get(frame_name)
+        if frame is None:
+            frame = write_frame(self.con, self.database, part / frame_name)
+            written.append(frame)
+        release = self._release(contents, files, frame, errors, warnings)
+        self.warehouse.check_complete()
+        self._publish(release, part, written)
+        known = len(release.files)
+        return Created(manifest.as_data(release), len(written), known - len(written), sum(one.bytes for one in written))
+
+    def _check(self) -> tuple[int, int]:
+        """Count the checks that find something; CheckFailed where one fails."""
+        outcomes = list(run(self.con, checks(self.warehouse.catalogue, self.warehouse.corpus_ids)))
+        recorded = "select check_name, offending from meta.checks where severity = 'error' and offending > 0"
+        failed = [(outcome.check.name, outcome.offending) for outcome in outcomes if outcome.is_failure]
+        failed += self.con.execute(recorded).fetchall()
+        if failed:
+            raise CheckFailed(
+                "the warehouse failed its checks; nothing was released",
+                where=self.warehouse.path,
+                found=f"{failed[0][1]:,} rows offend against {failed[0][0]}",
+                next_step="see them with: talkhouse check",
+            )
+        return 0, sum(outcome.offending > 0 for outcome in outcomes)
+
+    def _frame_name(self) -> str:
+        address = frame_address(self.con, self.database)
+        return f"frame-{self.warehouse.build['schema_revision']}-{address}.duckdb"
+
+    def _kept(self) -> dict[str, Written]:
+        """Return the files that a release has and that are there; one that none has is written anew."""
+        there, kept = objects_in(self.store), dict[str, Written]()
+        for stored in self.before:
+            for one in stored.release.files:
+                size = there.get(one.file)
+                if size == one.bytes:
+                    kept.setdefault(one.file, Written(one.file, one.bytes, one.sha256))
+                elif not self.request.repair:
+                    raise ReleaseDamaged(
+                        "the store has a damaged file, which another release needs",
+                        where=self.store / OBJECTS / one.file,
+                        expected=f"{one.bytes:,} bytes, as {stored.release.name} says",
+                        found="no file" if size is None else f"{size:,} bytes",
+                        next_step="take the file from a copy of the store, or write it again with: --repair",
+                    )
+        return kept
+
+    def _release(
+        self, contents: Contents, files: Sequence[Written], frame: Written, errors: int, warnings: int
+    ) -> Release:
+        build, wanted = self.warehouse.build, {*self.corpora}
+        corpora = dicts(self.con.execute(_CORPORA.format(quoted(self.database))))
+        sources = dicts(self.con.execute(_SOURCES.format(quoted(self.database))))
+        quarantined = self.con.execute(_QUARANTINED.format(quoted(self.database))).fetchall()
+        previous = self.before[-1].release if self.before else None
+        empty = "0" * 64
+        return Release(
+            format=manifest.FORMAT,
+            name=self.request.name,
+            note=self.request.note,
+            created_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            content_id=contents.content_id,
+            previous=None if previous is None else manifest.Previous(previous.name, previous.content_id),
+            talkhouse_version=build["talkhouse_version"],
+            schema_revision=build["schema_revision"],
+            catalogue_hash=build["catalogue_hash"],
+            duckdb_version=duckdb.__version__,
+            corpora=[
+                ReleasedCorpus(**row, content_id=contents.id_of(row["corpus_id"]))
+                for row in corpora
+                if row["corpus_id"] in wanted
+            ],
+            sources=[ReleasedSource(**row) for row in sources if row["corpus_id"] in wanted],
+            checks=manifest.Checks(errors, warnings),
+            quarantined=sum(corpus in wanted for (corpus,) in quarantined),
+            tables=[
+                ReleasedTable(*one, file.file, file.bytes, file.sha256 or empty)
+                for one, file in zip(contents.tables, files, strict=True)
+            ],
+            tasks=[ReleasedTask(*one) for one in contents.tasks],
+            frame=manifest.Frame(frame.file, frame.bytes, frame.sha256 or empty),
+        )
+
+    def _publish(self, release: Release, part: Path, written: Sequence[Written]) -> None:
+        """Move the objects into the store, and then the manifest; nothing stays where the latter fails."""
+        folder, moved = part / release.name, list[Path]()
+        folder.mkdir()
+        content = manifest.encode(release)
+        for name, text in (
+            (manifest.MANIFEST, content),
+            (manifest.CHECKSUM, checksum_line(manifest.sha256(content)).encode()),
+        ):
+            (folder / name).write_bytes(text)
+            sync(folder / name)
+            (folder / name).chmod(0o444)
+        sync(folder)
+        folder.chmod(0o755)
+        for parent in (RELEASES, OBJECTS):
+            (self.store / parent).mkdir(exist_ok=True)
+        try:
+            for one in written:
+                target = self.store / OBJECTS / one.file
+                is_new = not target.exists()
+                (part / one.file).replace(target)
+                if is_new:
+                    moved.append(target)
+            sync(self.store / OBJECTS)
+            folder.rename(self.store / RELEASES / release.name)
+        except BaseException:
+            for path in moved:
+                path.unlink(missing_ok=True)
+            raise
+        sync(self.store / RELEASES)

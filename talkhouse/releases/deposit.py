@@ -1,0 +1,153 @@
+"""What becomes of releases: archives of them to deposit, and those that are no longer wanted."""
+
+import shutil
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
+
+from talkhouse.citation import formats
+from talkhouse.citation.work import Citation
+from talkhouse.lake_format.inside import Inside
+from talkhouse.packages.descriptions import licence_of_corpus
+from talkhouse.packages.markdown import plain
+from talkhouse.query.terms import check_terms, parts_of_corpus
+from talkhouse.releases import manifest
+from talkhouse.releases.checkout import resolve
+from talkhouse.releases.store import (
+    OBJECTS,
+    RELEASES,
+    Stored,
+    check_bytes,
+    held,
+    names,
+    objects_in,
+    part_folder,
+    read,
+    read_all,
+)
+from talkhouse.schema.errors import UsageError
+from talkhouse.system.atomic_output import atomic_file, output_errors
+from talkhouse.system.folders import new_folder
+from talkhouse.warehouse.opened import Warehouse, opened
+
+CITATION, LICENCES = "CITATION.cff", "LICENCES.md"
+_PIECE = 1_000_000
+_BEGIN = (1980, 1, 1, 0, 0, 0)
+"""The time of every file: the same release gives the same bytes."""
+
+
+def export(stored: Stored, output: Path, *, is_accepted: bool, force: bool) -> None:
+    """Write a release to one archive, a store of it alone, with its citation and licences.
+
+    Raises TermsNotAccepted where a licence asks for more than names, ReleaseDamaged, and UsageError for a file that is
+    there.
+    """
+    if not force and output.exists():
+        raise UsageError(
+            "the file exists already", where=output, next_step="name another --output, or replace it with --force"
+        )
+    with opened(resolve(stored.release.name, stored.store)) as warehouse:
+        for corpus in warehouse.corpus_ids:  # they lie in files of their own, and are under one licence each
+            check_terms(parts_of_corpus(warehouse, corpus), is_accepted=is_accepted)
+        texts = {CITATION: _citation(stored, warehouse), LICENCES: _licences(stored, warehouse)}
+    folder = f"{RELEASES}/{stored.release.name}"
+    files = [f"{folder}/{manifest.CHECKSUM}", f"{folder}/{manifest.MANIFEST}"]
+    files += sorted({f"{OBJECTS}/{one.file}" for one in stored.release.files})
+    with atomic_file(output) as part, ZipFile(part, "w", ZIP_STORED) as archive:
+        for name in sorted([*files, *texts]):
+            info = ZipInfo(name, _BEGIN)
+            info.external_attr = 0o444 << 16
+            if name in texts:
+                archive.writestr(info, texts[name])
+            else:
+                with Inside(stored.store).reading(name) as source, archive.open(info, "w", force_zip64=True) as copy:
+                    shutil.copyfileobj(source, copy, _PIECE)
+
+
+def _citation(stored: Stored, warehouse: Warehouse) -> str:
+    cited = [Citation.from_corpus(corpus) for corpus in warehouse.corpora]
+    return formats.cff(f"Talkhouse release {stored.release.name}", cited)
+
+
+def _licences(stored: Stored, warehouse: Warehouse) -> str:
+    return "".join(f"{line}\n" for line in _lines(stored, warehouse))
+
+
+def _lines(stored: Stored, warehouse: Warehouse) -> Iterator[str]:
+    release = stored.release
+    yield f"# Licences of the Talkhouse release {plain(release.name)}"
+    yield ""
+    yield f"Made {release.created_at}, Talkhouse {plain(release.talkhouse_version)}. Content id: {release.content_id}."
+    for corpus in warehouse.corpora:
+        yield ""
+        yield from licence_of_corpus(corpus, list(parts_of_corpus(warehouse, corpus["corpus_id"])))
+
+
+class Pruned(NamedTuple):
+    """What was removed, or would be."""
+
+    releases: list[str]
+    objects: int
+    bytes: int
+
+
+def prune(store: Path, keep: Collection[str], *, dry_run: bool = False) -> Pruned:
+    """Remove all releases but those to keep, and the objects that none of these names.
+
+    Raises UsageError where none is to be kept or there is no such release, ReleaseDamaged where one that stays is
+    damaged: then nothing is removed.
+    """
+    if not keep:
+        raise UsageError("no release is to be kept", next_step="name at least one: --keep NAME")
+    if dry_run:
+        return _prune(store, keep, None)
+    with output_errors(store), held(store), new_folder(part_folder(store)):
+        return _prune(store, keep, part_folder(store))
+
+
+def _prune(store: Path, keep: Collection[str], part: Path | None) -> Pruned:
+    stay = [read(store, name) for name in sorted({*keep})]
+    for stored in stay:
+        check_bytes(stored)
+    named = {one.file for stored in stay for one in stored.release.files}
+    gone = [name for name in names(store) if name not in keep]
+    objects = {name: size for name, size in objects_in(store).items() if name not in named}
+    if part is not None:
+        inside = Inside(store)
+        for name in gone:  # by one rename, so that none is ever half of itself
+            inside.move(f"{RELEASES}/{name}", Inside(store, part.name), name)
+        for name in objects:
+            inside.remove(f"{OBJECTS}/{name}")
+    return Pruned(gone, len(objects), sum(objects.values()))
+
+
+def listed(store: Path) -> list[dict[str, Any]]:
+    """Describe the releases of a store, from the first to the newest, with the bytes that only they need.
+
+    ReleaseDamaged where a manifest can't be read.
+    """
+    found, damaged = read_all(store)
+    if damaged:
+        raise damaged[0]
+    users: dict[str, int] = {}
+    for stored in found:
+        for file in {one.file for one in stored.release.files}:
+            users[file] = users.get(file, 0) + 1
+    return [_listed(stored, users) for stored in found]
+
+
+def _listed(stored: Stored, users: dict[str, int]) -> dict[str, Any]:
+    release = stored.release
+    sizes = {one.file: one.bytes for one in release.files}
+    own = sum(size for file, size in sizes.items() if users[file] == 1)
+    return {
+        "name": release.name,
+        "created_at": release.created_at,
+        "content_id": release.content_id,
+        "note": release.note,
+        "corpora": [corpus.corpus_id for corpus in release.corpora],
+        "rows": release.rows,
+        "own_bytes": own,
+        "shared_bytes": sum(sizes.values()) - own,
+    }

@@ -1,0 +1,138 @@
+"""The files of a release: Parquet of the rows of a corpus in a table, and the frame, a warehouse without rows."""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import duckdb
+from pyarrow import lib as pa
+from pyarrow.parquet import ParquetFile
+
+from talkhouse.ingest.declared.record_files.parquet_pages import ParquetPages
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.releases.manifest import ReleasedTable, object_name
+from talkhouse.releases.store import Stored
+from talkhouse.schema.errors import ReleaseDamaged, SourceError
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.tables import metadata
+from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
+from talkhouse.system.files import sync
+from talkhouse.warehouse.rows_hash import TableHash, corpora_of, corpus_of
+
+_LIMITS = replace(DEFAULT, ratio=1_000_000)
+"""As of every file of others; rows that are alike take far less than usual."""
+_ROWS = 20_000
+"""Rows that are read at a time."""
+
+
+class Written(NamedTuple):
+    """A file, and what a manifest says of its bytes."""
+
+    file: str
+    bytes: int
+    sha256: str
+
+
+def write_rows(con: duckdb.DuckDBPyConnection, database: str, of: TableHash, folder: Path) -> Written:
+    """Write the rows of a corpus in a table, sorted by grain, to a file in a folder that the connection may reach."""
+    table = metadata.tables[of.table.removeprefix("main.")]
+    grain = ", ".join(f"{quoted(column)} nulls last" for column in table.info["grain"])
+    belongs = f"{corpus_of(table, corpora_of(con, database))} = {literal(of.corpus)}"
+    path = folder / object_name(of.table, of.corpus, of.hash)
+    con.execute(
+        f"copy (from {quoted(database)}.{of.table} where {belongs} order by {grain}) "
+        f"to {literal(str(path))} (format parquet, compression zstd)"
+    )
+    return described(path)
+
+
+def described(path: Path) -> Written:
+    """Force a file to the disk, take from everybody the right to write to it, and describe it."""
+    sync(path)
+    path.chmod(0o444)
+    with path.open("rb") as stream:
+        return Written(path.name, os.fstat(stream.fileno()).st_size, file_digest(stream, "sha256").hexdigest())
+
+
+_DDL = """
+select concat_ws(chr(31), 'table', schema_name, table_name, sql, comment)
+from system.main.duckdb_tables() where database_name = $1
+union all
+select concat_ws(chr(31), 'view', schema_name, view_name, sql, comment)
+from system.main.duckdb_views() where database_name = $1 and not internal
+union all
+select concat_ws(chr(31), 'column', schema_name, table_name, column_name, comment)
+from system.main.duckdb_columns() where database_name = $1 and not internal
+union all
+select concat_ws(chr(31), 'macro', schema_name, function_name, parameters::varchar, macro_definition, comment)
+from system.main.duckdb_functions() where database_name = $1 and not internal
+order by all
+"""
+
+
+def frame_address(con: duckdb.DuckDBPyConnection, database: str) -> str:
+    """Hash all that a frame has: 32 hex digits."""
+    lines = [line for (line,) in con.execute(_DDL, [database]).fetchall()]
+    return sha256("\n".join(lines).encode()).hexdigest()[:32]
+
+
+def write_frame(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> Written:
+    """Write a warehouse without rows: all tables, views and macros with their comments."""
+    path.unlink(missing_ok=True)  # where a first attempt had too little memory
+    options = f"row_group_size {ROW_GROUP}, storage_version '{STORAGE_VERSION}'"
+    con.execute(f"attach {literal(str(path))} as frame ({options})")
+    try:
+        con.execute(f"copy from database {quoted(database)} to frame (schema)")
+        con.execute("checkpoint frame")
+    finally:
+        con.execute("detach frame")
+    return described(path)
+
+
+class _File(NamedTuple):
+    """What the limits of a file need of it."""
+
+    id: str
+    size: int
+    limits: Limits
+
+
+@contextmanager
+def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
+    """Open an object and yield its rows as a stream of Arrow; ReleaseDamaged where that can't be.
+
+    What its pages unpack to is checked before they are, and nothing of it is code.
+    """
+    try:
+        with stored.objects.reading(table.file) as stream:
+            yield _reader(stream, table)
+    except (pa.ArrowException, BadRecord, SourceError, OSError, UnicodeDecodeError, OverflowError) as error:
+        raise ReleaseDamaged(
+            f"an object of the release '{stored.release.name}' can't be read",
+            where=stored.store / stored.objects.path / table.file,
+            expected="Parquet that Talkhouse wrote",
+            found=str(error),
+            next_step=f"see all of it with: talkhouse release verify {stored.release.name}",
+        ) from error
+
+
+def _reader(stream: io.BufferedReader, table: ReleasedTable) -> Any:
+    pages = ParquetPages(stream, cast(Any, _File(table.file, os.fstat(stream.fileno()).st_size, _LIMITS)))
+    for group in range(len(pages.footer.rows)):
+        pages.of_group(group)
+    stream.seek(0)
+    file = ParquetFile(stream, pre_buffer=False, arrow_extensions_enabled=False)  # type: ignore[no-untyped-call]
+    batches = file.iter_batches(_ROWS, use_threads=False)  # type: ignore[no-untyped-call]
+    return pa.RecordBatchReader.from_batches(file.schema_arrow, batches)
+
+
+def is_without_room(error: duckdb.Error) -> bool:
+    """Whether DuckDB could not write, or had too little memory."""
+    kinds = (duckdb.IOException, duckdb.OutOfMemoryException)
+    return isinstance(error, kinds) or "Could not write" in str(error)

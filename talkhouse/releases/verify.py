@@ -1,0 +1,57 @@
+"""Verifies a release: the bytes of its files, then their rows, then that these are the contents it is named after."""
+
+from pathlib import Path
+
+import duckdb
+
+from talkhouse.lake_format import lake_manifest
+from talkhouse.releases.manifest import MANIFEST, ReleasedTable
+from talkhouse.releases.objects import rows_of
+from talkhouse.releases.store import Problem, Stored, problems_of_bytes, read
+from talkhouse.schema.errors import ReleaseDamaged
+from talkhouse.schema.guard import guard
+from talkhouse.schema.sql import quoted
+from talkhouse.warehouse.content_ids import contents_of
+from talkhouse.warehouse.opened import opened
+from talkhouse.warehouse.rows_hash import VOLATILE, RowsHash, rows_hash
+
+
+def verify(store: Path, name: str) -> list[Problem]:
+    """Return what does not hold of a release; UsageError where there is none."""
+    try:
+        stored = read(store, name)
+    except ReleaseDamaged as error:
+        return [Problem(MANIFEST, error.found or error.what)]
+    problems = problems_of_bytes(stored)
+    changed = {problem.file for problem in problems}
+    with duckdb.connect() as con:
+        guard(con)
+        for table in stored.release.tables:
+            if table.file not in changed and (problem := _problem_of_rows(con, stored, table)):
+                problems.append(problem)
+    return problems
+
+
+def _problem_of_rows(con: duckdb.DuckDBPyConnection, stored: Stored, table: ReleasedTable) -> Problem | None:
+    try:
+        with rows_of(stored, table) as rows:
+            con.register("rows_of_object", rows)
+            found = rows_hash(con, "from rows_of_object", without=VOLATILE.get(table.table, frozenset()))
+            con.unregister("rows_of_object")
+    except (ReleaseDamaged, duckdb.Error) as error:
+        return Problem(table.file, f"can't be read: {str(error).splitlines()[0]}")
+    is_same = found == RowsHash(table.rows, table.rows_hash)
+    return None if is_same else Problem(table.file, "other rows")
+
+
+def differs(store: Path, name: str, other: Path) -> list[Problem]:
+    """Compare a release with a warehouse, by its rows, or with a lake, by the id that it carries."""
+    release = read(store, name).release
+    if other.is_dir():
+        found = lake_manifest.read(other).content_id
+    else:
+        with opened(other, alone=True) as warehouse:
+            warehouse.con.execute(f"use {quoted(warehouse.database)}")
+            corpora = [corpus.corpus_id for corpus in release.corpora]
+            found = contents_of(warehouse.con, warehouse.database, corpora).content_id
+    return [] if found == release.content_id else [Problem(str(other), "not of this release's content_id")]

@@ -1,0 +1,77 @@
+"""Which release a warehouse was checked out of, and the id of its contents where that is known already.
+
+To compute the id all rows are hashed, so it is kept in the user's cache folder with what tells whether a file has
+changed: its size, time and inode.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from talkhouse.schema.sql import quoted
+from talkhouse.system.cache import Cache, key_of
+from talkhouse.warehouse.rows_hash import TableHash, TaskHash, content_id, table_hashes, task_hashes
+
+_KEPT = Cache("content", ".json", most=64)
+_FORMAT = "1"
+_SOURCE = re.compile(r"release ([a-z0-9][a-z0-9._-]{0,63}) ([0-9a-f]{64})")
+"""What ``meta.loads.source`` says in a warehouse that was checked out of a release."""
+
+
+class ContentIds(NamedTuple):
+    """What is known of the contents of a warehouse."""
+
+    release: str | None = None
+    """The release that it was checked out of, or that was made of it."""
+    content_id: str | None = None
+
+
+class Contents(NamedTuple):
+    """The hashes of all that is in a warehouse."""
+
+    tables: list[TableHash]
+    tasks: list[TaskHash]
+
+    @property
+    def content_id(self) -> str:
+        """The id of all of it."""
+        return content_id(self.tables, self.tasks)
+
+    def id_of(self, corpus: str) -> str:
+        """Return the id of the contents of a corpus."""
+        return content_id(
+            [table for table in self.tables if table.corpus == corpus],
+            [task for task in self.tasks if task.task.partition(".")[0] == corpus],
+        )
+
+
+def source_of(name: str, release_id: str) -> str:
+    """Write what a warehouse says of the release that it was checked out of."""
+    return f"release {name} {release_id}"
+
+
+def known_ids(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> ContentIds:
+    """Return what is known of a warehouse without hashing its rows."""
+    last = con.execute(f"select source from {quoted(database)}.meta.loads order by load_id desc limit 1").fetchall()
+    if last and (match := _SOURCE.fullmatch(str(last[0][0]))):
+        return ContentIds(match[1], match[2])
+    content = _KEPT.read(_key(path))
+    return ContentIds(*json.loads(content)) if content else ContentIds()
+
+
+def keep_ids(path: Path, ids: ContentIds) -> None:
+    """Keep what was found of a warehouse."""
+    _KEPT.keep(json.dumps(ids).encode(), _key(path))
+
+
+def contents_of(con: duckdb.DuckDBPyConnection, database: str, corpora: list[str] | None = None) -> Contents:
+    """Hash all that is in a warehouse, or all of some corpora."""
+    return Contents(table_hashes(con, database, corpora=corpora), task_hashes(con, database, corpora=corpora))
+
+
+def _key(path: Path) -> str:
+    info = path.stat()
+    return key_of(_FORMAT, str(path.resolve()), str(info.st_size), str(info.st_mtime_ns), str(info.st_ino))

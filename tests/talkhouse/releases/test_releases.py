@@ -1,0 +1,420 @@
+"""Releases: what is made is what comes back, nothing is written twice, and nothing half is ever seen."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import duckdb
+import pytest
+
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.releases import manifest
+from talkhouse.releases.checkout import checkout, find, resolve
+from talkhouse.releases.create import Created, ReleaseRequest, create
+from talkhouse.releases.deposit import export, listed, prune
+from talkhouse.releases.store import held, read
+from talkhouse.releases.verify import differs, verify
+from talkhouse.schema.errors import (
+    CheckFailed,
+    OutputFailed,
+    ReleaseDamaged,
+    TalkhouseError,
+    TermsNotAccepted,
+    UsageError,
+    WarehouseLocked,
+)
+from talkhouse.warehouse.content_ids import contents_of
+from tests.commands import COMMAND, run
+
+KEYS = [
+    *("format", "name", "note", "created_at", "content_id", "previous", "talkhouse_version", "schema_revision"),
+    *("catalogue_hash", "duckdb_version", "corpora", "sources", "checks", "quarantined", "tables", "tasks", "frame"),
+]
+
+
+def made(store: Path, db: Path, name: str, **options: Any) -> Created:
+    return create(store, db, ReleaseRequest(name, **options))
+
+
+@pytest.fixture(scope="module")
+def kept(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one release of the sample, to be copied."""
+    # A copy: what is known of the sample itself would come into the manifests of other tests.
+    folder = tmp_path_factory.mktemp("kept")
+    made(
+        folder / "store", Path(shutil.copyfile(sample, folder / "talkhouse.duckdb")), "2026-11", note="as in the paper"
+    )
+    return folder / "store"
+
+
+@pytest.fixture
+def db(sample: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
+
+
+@pytest.fixture
+def store(kept: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(kept, tmp_path / "store"))
+
+
+def files(folder: Path) -> dict[str, int]:
+    return {str(path.relative_to(folder)): path.stat().st_ino for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_is_released_comes_back_and_nothing_is_written_twice(db: Path, store: Path, tmp_path: Path) -> None:
+    before = files(store)
+    data = json.loads((store / "releases/2026-11/release.json").read_text())
+    assert [*data] == KEYS
+    assert (store / "releases/2026-11/release.json").stat().st_mode & 0o777 == 0o444
+    ends = {*(one["file"].rpartition("-")[2] for one in data["tables"])}
+    assert ends == {f"{one['rows_hash'][:32]}.parquet" for one in data["tables"]}
+    assert made(store, db, "2026-12").data["previous"] == {"name": "2026-11", "content_id": data["content_id"]}
+    assert {path for path, inode in files(store).items() if before.get(path) != inode} == {
+        "releases/2026-12/release.json",
+        "releases/2026-12/release.json.sha256",
+    }
+    assert verify(store, "2026-11") == []
+    output = tmp_path / "back.duckdb"
+    checkout(read(store, "2026-11"), output)
+    assert output.stat().st_mode & 0o777 == 0o444
+    hashes = []
+    for path in (db, output):
+        with duckdb.connect(path, read_only=True) as con:
+            hashes.append(contents_of(con, path.stem))
+    assert hashes[0] == hashes[1]
+    assert hashes[0].content_id == data["content_id"]
+    with pytest.raises(OutputFailed, match="a release never changes"):
+        made(store, db, "2026-11")
+
+
+@pytest.mark.slow
+def test_the_next_build_of_a_checkout_takes_what_has_not_changed(tmp_path: Path) -> None:
+    for name in ("dbdc3", "delidata"):
+        shutil.copytree(sample_of(corpora()[name]), tmp_path / "data" / name)
+    db, store = tmp_path / "w.duckdb", tmp_path / "store"
+    build(db, Silent(), data=tmp_path / "data")
+    made(store, db, "first")
+    checkout(read(store, "first"), db, force=True)
+    assert not build(db, Silent(), data=tmp_path / "data").plan.load
+    chosen = next((tmp_path / "data" / "delidata").rglob("*.tsv"))
+    chosen.unlink()
+    result = build(db, Silent(), data=tmp_path / "data")
+    assert [item.corpus.id for item in result.plan.load] == ["delidata"]
+    second = made(store, db, "second")
+    changed = {one["corpus"] for one in second.data["tables"]} - {"dbdc3"}
+    assert second.new < sum(one["corpus"] in changed for one in second.data["tables"])
+    assert second.new_bytes is not None
+    of_corpus = sum(one["bytes"] for one in second.data["tables"] if one["corpus"] in changed)
+    assert second.new_bytes <= of_corpus + 100_000
+    assert [one["own_bytes"] > 0 for one in listed(store)] == [True, True]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "what", ["missing", "other size", "other bytes", "other rows", "not of this release's content_id"]
+)
+def test_what_is_damaged_is_named_and_never_opened(store: Path, tmp_path: Path, what: str) -> None:
+    folder = store / "releases/2026-11"
+    data = json.loads((folder / "release.json").read_text())
+    entry = next(one for one in data["tables"] if one["table"] == "main.turns")
+    path, named = store / "objects" / entry["file"], entry["file"]
+    path.chmod(0o644)
+    if what == "missing":
+        path.unlink()
+    elif what == "other size":
+        path.write_bytes(path.read_bytes() + b"x")
+    elif what == "other bytes":
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    else:
+        if what == "other rows":
+            with duckdb.connect() as con:
+                con.execute(f"copy (from '{path}' offset 1) to '{tmp_path}/other.parquet'")
+            shutil.copyfile(tmp_path / "other.parquet", path)
+            entry["bytes"], entry["sha256"] = path.stat().st_size, sha256(path.read_bytes()).hexdigest()
+        else:
+            data["content_id"], named = "0" * 64, "release.json"
+        for file in ("release.json", "release.json.sha256"):
+            (folder / file).chmod(0o644)
+        text = json.dumps(data).encode()
+        (folder / "release.json").write_bytes(text)
+        (folder / "release.json.sha256").write_text(f"{sha256(text).hexdigest()}  release.json\n")
+    assert [str(problem) for problem in verify(store, "2026-11")] == [f"{named}: {what}"]
+    environment = {"TALKHOUSE_RELEASES": str(store)}
+    done = run("release", "verify", "2026-11", "--json", env=environment)
+    assert (done.returncode, json.loads(done.stdout)) == (
+        1,
+        {"name": "2026-11", "ok": False, "problems": [f"{named}: {what}"]},
+    )
+    if what != "other rows":  # a checkout verifies bytes; who made these has changed the manifest too
+        with pytest.raises(ReleaseDamaged):
+            checkout(find("2026-11", store), tmp_path / "out.duckdb")
+        assert run("status", "--db", "release:2026-11", env=environment).returncode == 1
+        assert not (tmp_path / "out.duckdb").exists()
+
+
+@pytest.mark.slow
+def test_every_reading_command_opens_a_release_and_none_writes_to_it(store: Path, db: Path, tmp_path: Path) -> None:
+    environment = {"TALKHOUSE_RELEASES": str(store)}
+    commands: list[list[object]] = [
+        *(["status"], ["check"], ["findings"], ["views"], ["search", "museum"], ["show", "dbdc3:CIC9001"], ["verify"]),
+        *(["sql", "select count(*) from main.turns"], ["cite", "dbdc3"], ["scores"]),
+        ["export", "dbdc3.breakdown_detection", "--output", tmp_path / "e.parquet"],
+        ["lake", tmp_path / "lake"],
+    ]
+    for words in commands:
+        done = run(*words, "--db", "release:2026-11", env=environment)
+        assert done.returncode == 0, (words, done.stderr)
+    for words in (["build"], ["ingest", "dbdc3", tmp_path], ["replay"], ["release", "create", "other"]):
+        done = run(*words, "--db", "release:2026-11", env=environment)
+        assert (done.returncode, "a release never changes" in done.stderr) == (2, True), (words, done.stderr)
+    first = resolve("2026-11", store)
+    assert (first.stat().st_ino, first) == (resolve(str(store / "releases/2026-11")).stat().st_ino, first)
+    assert differs(store, "2026-11", first) == differs(store, "2026-11", db) == []
+
+
+@pytest.mark.slow
+def test_a_release_of_some_corpora_and_one_that_is_only_planned(db: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    planned = made(store, db, "some", corpora=("dbdc3",), dry_run=True)
+    assert not store.exists()
+    some = made(store, db, "some", corpora=("dbdc3",))
+    assert some.data["content_id"] == planned.data["content_id"] == some.data["corpora"][0]["content_id"]
+    assert {one["corpus"] for one in some.data["tables"]} == {"dbdc3", "shared"}
+    assert [one["file"] for one in planned.data["tables"]] == [one["file"] for one in some.data["tables"]]
+    checkout(read(store, "some"), tmp_path / "some.duckdb")
+    assert run("check", "--db", tmp_path / "some.duckdb").returncode == 0
+    with duckdb.connect(tmp_path / "some.duckdb", read_only=True) as con:
+        assert con.execute("select corpus_id from main.corpora").fetchall() == [("dbdc3",)]
+
+
+@pytest.mark.slow
+def test_a_warehouse_that_fails_its_checks_is_not_released(db: Path, tmp_path: Path) -> None:
+    with duckdb.connect(db) as con:
+        con.execute("delete from main.turns where turn_index = 1")
+    with pytest.raises(CheckFailed, match="nothing was released"):
+        made(tmp_path / "store", db, "broken")
+    assert files(tmp_path / "store") == {}
+
+
+@pytest.mark.slow
+def test_a_file_of_another_size_is_written_again_only_if_asked_for(db: Path, store: Path) -> None:
+    path = next((store / "objects").glob("main.turns-dbdc3-*"))
+    whole = path.read_bytes()
+    path.chmod(0o644)
+    path.write_bytes(whole[:-1])
+    with pytest.raises(ReleaseDamaged, match="--repair"):
+        made(store, db, "again")
+    made(store, db, "again", repair=True)
+    assert path.read_bytes() == whole
+    assert verify(store, "2026-11") == verify(store, "again") == []
+
+
+@pytest.mark.slow
+def test_pruning_goes_by_name_and_stops_at_damage(db: Path, store: Path) -> None:
+    made(store, db, "some", corpora=("delidata",))
+    with pytest.raises(UsageError, match="--keep"):
+        prune(store, [])
+    with pytest.raises(UsageError, match="no release 'none'"):
+        prune(store, ["none"])
+    planned = prune(store, ["some"], dry_run=True)
+    assert (store / "releases/2026-11").exists()
+    damaged = next((store / "objects").glob("main.turns-delidata-*"))
+    content = damaged.read_bytes()
+    damaged.chmod(0o644)
+    damaged.write_bytes(content[:-1])
+    with pytest.raises(ReleaseDamaged):
+        prune(store, ["some"])
+    assert (store / "releases/2026-11").exists()
+    damaged.write_bytes(content)
+    (store / "objects" / "somebody.txt").write_text("stays")
+    assert prune(store, ["some"]) == planned
+    assert planned.releases == ["2026-11"]
+    assert verify(store, "some") == []
+    assert {path.name for path in (store / "objects").iterdir()} == {
+        *(one.file for one in read(store, "some").release.files),
+        "somebody.txt",
+    }
+
+
+@pytest.mark.slow
+def test_an_archive_is_the_same_each_time_and_is_a_store(licensed: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    made(store, Path(shutil.copyfile(licensed, tmp_path / "talkhouse.duckdb")), "v1.2")
+    with pytest.raises(TermsNotAccepted):
+        export(read(store, "v1.2"), tmp_path / "a.zip", is_accepted=False, force=False)
+    for name in ("a.zip", "b.zip"):
+        export(read(store, "v1.2"), tmp_path / name, is_accepted=True, force=False)
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    with ZipFile(tmp_path / "a.zip") as archive:
+        assert archive.namelist() == sorted(archive.namelist())
+        assert {info.date_time[0] for info in archive.infolist()} == {1980}
+        archive.extractall(tmp_path / "deposit")
+    assert {"CITATION.cff", "LICENCES.md"} <= {path.name for path in (tmp_path / "deposit").iterdir()}
+    assert verify(tmp_path / "deposit", "v1.2") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data["tables"][0].update(file="../../outside.parquet"),
+        lambda data: data["tables"][0].update(table="main.turns where false; drop table main.turns; --"),
+        lambda data: data["frame"].update(file="/etc/passwd"),
+        lambda data: data.update(name="../other"),
+        lambda data: data.update(format=2),
+        lambda data: data["corpora"][0].update(corpus_id="a b"),
+        lambda data: data["tables"].append(data["tables"][0]),
+    ],
+)
+def test_a_manifest_of_a_stranger_names_nothing_else(store: Path, change: Any) -> None:
+    folder = store / "releases/2026-11"
+    data = json.loads((folder / "release.json").read_text())
+    change(data)
+    shutil.rmtree(folder)
+    folder.mkdir()
+    text = json.dumps(data).encode()
+    (folder / "release.json").write_bytes(text)
+    (folder / "release.json.sha256").write_text(f"{sha256(text).hexdigest()}  release.json\n")
+    assert [problem.file for problem in verify(store, "2026-11")] == [manifest.MANIFEST]
+    with pytest.raises(ReleaseDamaged):
+        resolve("2026-11", store)
+
+
+@pytest.mark.slow
+def test_links_and_frames_of_a_stranger_are_refused(store: Path, tmp_path: Path) -> None:
+    folder = store / "releases/2026-11"
+    data = json.loads((folder / "release.json").read_text())
+    path = store / "objects" / data["tables"][0]["file"]
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert "link" in str(verify(store, "2026-11")[0])
+    path.unlink()
+    (tmp_path / "elsewhere").rename(path)
+    frame = store / "objects" / data["frame"]["file"]
+    frame.chmod(0o644)
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\nsecret\n")
+    with duckdb.connect(frame) as con:
+        con.execute(f"create or replace view dbdc3.breakdown_detection as from read_csv('{secret}')")
+    data["frame"].update(bytes=frame.stat().st_size, sha256=sha256(frame.read_bytes()).hexdigest())
+    _write(folder, data)
+    checkout(find("2026-11", store), tmp_path / "read.duckdb")
+    done = run("sql", "from dbdc3.breakdown_detection", "--db", tmp_path / "read.duckdb")
+    assert (done.returncode, "secret" in done.stdout) == (1, False)
+    with duckdb.connect(frame) as con:
+        con.execute(
+            "create macro main.sha256(a) as 'planted'; insert into meta.rules values ('r', null, 's', 'c', 'r')"
+        )
+    data["frame"].update(bytes=frame.stat().st_size, sha256=sha256(frame.read_bytes()).hexdigest())
+    _write(folder, data)
+    with pytest.raises(ReleaseDamaged, match="not made by Talkhouse"):
+        checkout(find("2026-11", store), tmp_path / "planted.duckdb")
+    assert not (tmp_path / "planted.duckdb").exists()
+
+
+def _write(folder: Path, data: Any) -> None:
+    text = json.dumps(data).encode()
+    for name in ("release.json", "release.json.sha256"):
+        (folder / name).chmod(0o644)
+    (folder / "release.json").write_bytes(text)
+    (folder / "release.json.sha256").write_text(f"{sha256(text).hexdigest()}  release.json\n")
+
+
+@pytest.mark.slow
+def test_an_object_of_a_stranger_is_read_as_parquet_within_limits(store: Path, tmp_path: Path) -> None:
+    folder = store / "releases/2026-11"
+    data = json.loads((folder / "release.json").read_text())
+    entry = next(one for one in data["tables"] if one["table"] == "main.turns")
+    path = store / "objects" / entry["file"]
+    path.chmod(0o644)
+    with duckdb.connect() as con:
+        con.execute(f"copy (select repeat('x', 200_000_000) as text) to '{tmp_path}/bomb.parquet' (compression zstd)")
+    for content in (b"no parquet at all", (tmp_path / "bomb.parquet").read_bytes()):
+        path.write_bytes(content)
+        entry["bytes"], entry["sha256"] = len(content), sha256(content).hexdigest()
+        _write(folder, data)
+        (problem,) = verify(store, "2026-11")
+        assert (problem.file, problem.what.startswith("can't be read")) == (entry["file"], True)
+        with pytest.raises(ReleaseDamaged):
+            checkout(find("2026-11", store), tmp_path / "out.duckdb")
+
+
+@pytest.mark.slow
+def test_who_holds_the_store_is_named(db: Path, store: Path) -> None:
+    with held(store), pytest.raises(WarehouseLocked, match=f"process {os.getpid()} on "):
+        made(store, db, "next", wait=False)
+    assert made(store, db, "next", wait=False).new == 0
+
+
+@pytest.mark.slow
+def test_a_full_disk_leaves_nothing(db: Path, tmp_path: Path) -> None:
+    done = run("release", "create", "full", "--db", db, before=allow_small_files)
+    assert (done.returncode, "no room" in done.stderr) == (1, True), done.stderr
+    assert files(tmp_path / "releases") == {}
+    assert run("release", "create", "full", "--db", db).returncode == 0
+
+
+def allow_small_files() -> None:
+    """Let the process write no file of more than 40 kB."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
+def _killed(db: Path, store: Path, times: int) -> None:
+    name = "killed"
+    begun = time.monotonic()
+    subprocess.run(
+        [*COMMAND, "release", "create", "whole", "--db", db, "--store", store], check=True, capture_output=True
+    )
+    whole = time.monotonic() - begun
+    for number in range(times):
+        words = [*COMMAND, "release", "create", f"{name}-{number}", "--db", db, "--store", store]
+        if number % 2:
+            shutil.rmtree(store / "objects", ignore_errors=True)
+            shutil.rmtree(store / "releases", ignore_errors=True)
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with_chance = (0.2 + 0.9 * (number * 37 % 100) / 100) * whole
+        try:
+            process.wait(with_chance)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for one in listed(store):
+            assert verify(store, one["name"]) == []
+    created = create(store, db, ReleaseRequest("after"))
+    assert verify(store, "after") == []
+    assert not list(store.glob(".part-*"))
+    prune(store, ["after"])
+    assert len(list((store / "objects").iterdir())) == len({one["file"] for one in created.data["tables"]}) + 1
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_no_release_or_a_whole_one(db: Path, tmp_path: Path) -> None:
+    _killed(db, tmp_path / "store", 6)
+
+
+@pytest.mark.long
+def test_a_hundred_killed_processes_leave_no_release_or_whole_ones(db: Path, tmp_path: Path) -> None:
+    _killed(db, tmp_path / "store", 100)
+
+
+@pytest.mark.slow
+def test_what_is_no_release_gets_one_message(store: Path, tmp_path: Path) -> None:
+    for name in ("Upper", "../x", "", "a" * 65, ".hidden"):
+        with pytest.raises(UsageError, match="can't be the name"):
+            made(store, tmp_path / "none.duckdb", name)
+    for name in ("missing", str(tmp_path / "nowhere")):
+        with pytest.raises(TalkhouseError):
+            resolve(name, store)
