@@ -126,6 +126,24 @@ class _Work:
             if corpus not in self._known:
                 raise _unknown("corpus", corpus, self._known)
         self._corpora = list(wanted.corpora) or self._known
+        for side in sides:
+            if side.of_release is not None:
+                self._check_release(side, side.of_release)
+
+    def _check_release(self, side: Side, release: str) -> None:
+        """Raise UsageError for a publisher's release of which the corpus has no record."""
+        corpus = self._corpora[0]
+        rows = self._sides.con.execute(
+            f"select distinct release from {side.sql}.main.records where corpus_id = ? and release is not null",
+            [corpus],
+        ).fetchall()
+        known = sorted(name for (name,) in rows)
+        if release not in known:
+            raise UsageError(
+                f"the corpus '{corpus}' has no record of the publisher's release '{release}'",
+                expected=f"one of: {listed(closest(release, known)) or 'none, as it has no releases'}",
+                next_step="name two of them: --between OLD NEW",
+            )
 
     @property
     def _is_between(self) -> bool:

@@ -70,7 +70,7 @@ def kind(old: tuple[Row, Row], new: tuple[Row, Row]) -> str | None:
         return "moved"
     if differing - PLACES:
         return "changed"
-    raw = {name for name in names if old[0].get(name) != new[0].get(name)}
+    raw = {name for name in names if identical(old[0].get(name)) != identical(new[0].get(name))}
     return "renumbered" if differing or raw else None
 
 

@@ -86,3 +86,77 @@ def test_every_count_is_that_of_plain_python(
 ) -> None:
     folder = tmp_path_factory.mktemp("states")
     compared(folder, *map(rows_of, both))
+
+
+TALK = Talk((("ada", "Tea?"), ("bob", "Yes."), ("ada", "Good.")), ("train",), (("O", 0.5), ("X", 0.0)))
+SECOND = Talk((("ada", "Rain."), ("bob", "No."), ("bob", "Snow.")), ("train",), (("X", None),))
+THIRD = Talk((("bob", "Late?"), ("ada", "Soon.")), ("valid",), (("O", 1.0), ("O", None)))
+
+
+def counts(found: dict[str, Any], name: str) -> dict[str, int]:
+    """Return what is not 0 of a table, or of a task's split as in ``toy.mood train``."""
+    every = [(one["table"], one) for one in found["tables"]]
+    every += [(f"{one['task']} {one['split']}", one) for one in found["tasks"]]
+    return {change: one[change] for key, one in every if key == name for change in COUNTED[2:] if one.get(change)}
+
+
+def test_a_record_in_front_changes_nothing(tmp_path: Path) -> None:
+    found = compared(tmp_path, rows_of([TALK, SECOND]), rows_of([THIRD, Talk((("ada", "New."),)), TALK, SECOND]))
+    assert counts(found, "main.turns") == {"added": 3, "renumbered": 6}
+    assert counts(found, "main.annotations") == {"added": 2, "renumbered": 3}
+    assert found["renumbered"] == [
+        {"kind": "dialogue", "corpus": "toy", "rows": 2},
+        {"kind": "record", "corpus": "toy", "rows": 2},
+    ]
+    (train,) = (one for one in found["tasks"] if one["split"] == "train")
+    assert (train["verdict"], train["changed"], train["added"]) == ("renumbered", 0, 0)
+
+
+@pytest.mark.slow
+def test_an_id_that_is_given_to_something_else_is_written_otherwise(tmp_path: Path) -> None:
+    found = compared(tmp_path, rows_of([THIRD, SECOND, TALK]), rows_of([TALK, THIRD]))
+    (gone,) = (one for one in found["changes"] if one["relation"] == "main.dialogues" and one["change"] == "removed")
+    assert gone["key"] == {"dialogue_id": "toy:train:0 (before)"}
+    assert gone["key_before"] == {"dialogue_id": "toy:train:0"}
+
+
+@pytest.mark.slow
+def test_equal_is_identical(tmp_path: Path) -> None:
+    """No value is taken for another, wherever it stands."""
+    before = [Talk((("ada", "\u00e9"), ("bob", "No."), ("ada", "")), labels=((None, 0.0), ("", None)), extra='{"a":1}')]
+    after = [
+        Talk((("ada", "e\u0301"), ("bob", "No. "), ("ada", "")), labels=(("", -0.0), (None, None)), extra='{"a": 1}')
+    ]
+    found = compared(tmp_path, rows_of(before), rows_of(after))
+    tables = {one["table"]: one["columns"] for one in found["tables"] if one["columns"]}
+    assert tables == {
+        "main.annotations": {"label": 2, "value": 1},
+        "main.dialogues": {"extra": 1},
+        "main.turns": {"text": 2},
+    }
+    (task,) = found["tasks"]
+    assert task["columns"] == {"text": 2, "label": 2, "value": 1}
+    assert task["labels"] == [{"before": None, "after": "", "rows": 1}, {"before": "", "after": None, "rows": 1}]
+
+
+@pytest.mark.slow
+def test_two_equal_rows_exchanged_for_two_others_are_seen(tmp_path: Path) -> None:
+    """An exclusive or of hashes is blind to pairs: texts and labels of two records are equal here, and no id tells."""
+    before, after = rows_of([TALK]), rows_of([TALK])
+    for rows, rule in ((before, "first"), (after, "second")):
+        finding = {"corpus_id": "toy", "severity": "warn", "detail": "a detail", "rule": rule}
+        rows["findings"] = [{**finding, "finding_index": index} for index in range(2)]
+    for name, rows in (("before", before), ("after", after)):
+        findings = rows.pop("findings")
+        made(tmp_path / f"{name}.duckdb", rows)
+        import duckdb
+
+        with duckdb.connect(tmp_path / f"{name}.duckdb") as con:
+            for row in findings:
+                con.execute(
+                    "insert into meta.findings by name select ? as corpus_id, ? as severity, ? as detail, ? as rule, ? as finding_index",
+                    [*row.values()],
+                )
+    found = diffed(tmp_path / "before.duckdb", tmp_path / "after.duckdb")
+    assert counts(found, "meta.findings") == {"removed": 2, "added": 2}
+    assert not found["equal"]
