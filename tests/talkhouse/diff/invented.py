@@ -59,9 +59,16 @@ def rows_of(talks: list[Talk]) -> Rows:
             record = f"toy/{split}/{place}"
             rows["records"].append(
                 {
-                    "record_id": record, "corpus_id": "toy", "dialogue_id": dialogue, "subset": "talks",
-                    "release": "first", "split": split, "standard_split": split, "record_index": place,
-                    "source_file_id": f"toy/{split}.json", "source_pointer": f"/{place}",
+                    "record_id": record,
+                    "corpus_id": "toy",
+                    "dialogue_id": dialogue,
+                    "subset": "talks",
+                    "release": "first",
+                    "split": split,
+                    "standard_split": split,
+                    "record_index": place,
+                    "source_file_id": f"toy/{split}.json",
+                    "source_pointer": f"/{place}",
                 }
             )
             for index, (label, value) in enumerate(talk.labels[: len(talk.turns)]):

@@ -92,16 +92,19 @@ def test_what_can_not_be_compared_ends_with_2(sample: Path, tmp_path: Path, argu
 @pytest.mark.slow
 def test_an_older_state_is_migrated_in_private(sample: Path, tmp_path: Path) -> None:
     older = Path(shutil.copyfile(sample, tmp_path / "older.duckdb"))
-    with duckdb.connect(older) as con:
-        con.execute("delete from main.releases")  # the revision before has no such table
-    newer = Path(shutil.copyfile(older, tmp_path / "newer.duckdb"))
     downgrade(older, "0006")
+    newer = Path(shutil.copyfile(older, tmp_path / "newer.duckdb"))
+    migrations.upgrade(newer)
     content = older.read_bytes()
     found = diffed(older, newer)
     assert (found["schema"]["migrated"], found["before"]["schema_revision"]) == ("before", "0006")
     assert found["schema"]["tables_added"] == ["main.releases"]
     assert found["after"]["schema_revision"] == migrations.head()
     assert found["equal"]
+    with duckdb.connect(newer) as con:
+        con.execute(LONGER)
+    again = diffed(older, newer)
+    assert [one["table"] for one in again["tables"] if one["changed"]] == ["main.turns"]
     assert older.read_bytes() == content
 
 
@@ -217,7 +220,12 @@ def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> 
         *("dev", 2150, 2150, 2142, 1234),
     )
     assert {(one["before"], one["after"]): one["rows"] for one in dev["labels"]} == {
-        ("X", "T"): 608, ("O", "T"): 383, ("T", "O"): 97, ("X", "O"): 90, ("T", "X"): 38, ("O", "X"): 18
+        ("X", "T"): 608,
+        ("O", "T"): 383,
+        ("T", "O"): 97,
+        ("X", "O"): 90,
+        ("T", "X"): 38,
+        ("O", "X"): 18,
     }
     assert dev["columns"]["lenient_label"] == 244
     assert (evaluation["removed"], evaluation["renumbered"], evaluation["changed"]) == (500, 550, 0)

@@ -1,4 +1,4 @@
-"""Two data folders of invented dialogues in publishers' formats, and all that differs between them, counted beforehand."""
+"""Two data folders of invented dialogues in publishers' formats, and what differs, counted beforehand."""
 
 import json
 import tarfile
