@@ -146,7 +146,7 @@ def test_two_equal_rows_exchanged_for_two_others_are_seen(tmp_path: Path) -> Non
     for name in ("before", "after"):
         with duckdb.connect(made(tmp_path / f"{name}.duckdb", rows_of([TALK]))) as con:
             con.execute(
-                "insert into meta.findings by name select 'toy' as corpus_id, 'warn' as severity, 'a detail' as detail, "
+                "insert into meta.findings by name select 'toy' as corpus_id, 'warn' as severity, 'it' as detail, "
                 f"'{name}' as rule, range::integer as finding_index from range(2)"
             )
     found = diffed(tmp_path / "before.duckdb", tmp_path / "after.duckdb")
