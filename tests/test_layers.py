@@ -39,7 +39,7 @@ ROOMS: dict[str, set[str]] = {
     "build": COMMON | {"explore", "query", "translation"},
     "restore": COMMON | {"explore", "query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},
-    "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap"},
+    "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap", "releases"},
     "releases": COMMON | {"build", "citation", "explore", "lake_format", "packages", "query"},
     "diff": COMMON | {"query", "build", "releases"},
     "guess": COMMON,

@@ -1,6 +1,7 @@
 """``talkhouse scores``: the runs that were saved."""
 
 from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -58,13 +59,14 @@ def command(name: str | None, compare: tuple[str, str] | None, db: Path | None, 
 def _marks(path: Path, runs: list[dict[str, Any]]) -> dict[str, str]:
     """Add to each run what became of its examples, and return the sentences about those that are not the same."""
     from talkhouse.releases.checkout import release_of
+    from talkhouse.releases.store import store_of
     from talkhouse.scores.saved.examples_now import ExamplesNow, Now, examples_now
     from talkhouse.warehouse.opened import opened
 
     found: dict[str, Now] = {}
     if any(run["content_hash"] for run in runs):
         with suppress(WarehouseMissing), opened(path) as warehouse:
-            found = examples_now(warehouse, runs, release_of)
+            found = examples_now(warehouse, runs, partial(release_of, store_of(db=path)))
     marks = {}
     for run in runs:
         now = found.get(run["run"], Now(ExamplesNow.UNKNOWN))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards
 from talkhouse.dashboard import errors, warehouse
-from talkhouse.dashboard.content import ask, corpus, home, quality, read, scores, sql, tasks
+from talkhouse.dashboard.content import about, ask, corpus, home, quality, read, scores, sql, tasks
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import TalkhouseError
 
@@ -23,6 +23,7 @@ def pages() -> dict[str, list[st.Page]]:
         st.Page(quality.page, title="Quality", icon=":material/fact_check:", url_path="quality"),
         st.Page(ask.page, title="Ask", icon=":material/help:", url_path="ask"),
         st.Page(sql.page, title="SQL", icon=":material/database:", url_path="sql"),
+        st.Page(about.page, title="About", icon=":material/info:", url_path="about"),
     ]
     if scores.path().exists():
         general.append(st.Page(scores.page, title="Scores", icon=":material/leaderboard:", url_path="scores"))

@@ -32,6 +32,7 @@ from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import identifier, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.system import ctrl_c
+from talkhouse.warehouse.content_ids import known_ids
 from talkhouse.warehouse.opened import Warehouse
 
 
@@ -94,7 +95,7 @@ def publish(
             return PublicationResult(PublicationOutcome.DRY_RUN, where(server), plan)
         drop_replaced(server, options.prefix)
         run(server, "begin")
-        made, proofs = _stage(con, server, plan, names, made_from, progress)
+        made, proofs = _stage(warehouse, server, plan, names, made_from, progress)
         # Again, for others may have put something into these schemas meanwhile.
         former = replaceable(server, options.prefix, names.values(), published)
         notes = replace_former(server, options.prefix, {new: name for name, new in made.items()}, former)
@@ -111,7 +112,7 @@ def publish(
 
 
 def _stage(
-    con: duckdb.DuckDBPyConnection,
+    warehouse: Warehouse,
     server: Connection[Any],
     plan: PublicationPlan,
     names: Mapping[str, str],
@@ -124,9 +125,10 @@ def _stage(
     """
     made = named_freely(server, names.values(), "~new", lambda _, new: run(server, f"create schema {quoted(new)}"))
     staged = {schema: made[name] for schema, name in names.items()}
-    proofs = load(con, server, plan, staged, progress)
+    proofs = load(warehouse.con, server, plan, staged, progress)
     check_equal(server, plan.relations, proofs, staged, progress)
-    write_record(server, staged[HOUSEKEEPING], made_from, list(names.values()), plan, proofs)
+    ids = known_ids(warehouse.con, warehouse.database, warehouse.path)
+    write_record(server, staged[HOUSEKEEPING], made_from, list(names.values()), plan, proofs, ids)
     return made, proofs
 
 

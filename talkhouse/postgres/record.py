@@ -21,6 +21,7 @@ from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import identifier, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import version
+from talkhouse.warehouse.content_ids import ContentIds
 from talkhouse.warehouse.opened import Warehouse
 
 FORMAT = 1
@@ -44,7 +45,7 @@ create table {0}.publication (
 comment on table {0}.publication is 'What this copy of a warehouse was made from, by talkhouse publish.';
 comment on column {0}.publication.published_at is 'When it was made.';
 comment on column {0}.publication.origin is
-    'Format of the copy, build of the warehouse, what was asked for, version of Talkhouse.';
+    'Format of the copy, build of the warehouse, what was asked for, version of Talkhouse, release and content id.';
 comment on column {0}.publication.schemas is 'The schemas that belong to it; the next publication replaces them.';
 create table {0}.published_relations (
     relation text primary key,
@@ -110,13 +111,17 @@ def write_record(
     schemas: list[str],
     plan: PublicationPlan,
     proofs: Sequence[Proof],
+    ids: ContentIds,
 ) -> None:
-    """Make the two tables in a schema; ``schemas`` are all that belong to the publication."""
+    """Make the two tables in a schema; ``schemas`` are all that belong to the publication.
+
+    ``ids``: of which release and contents the warehouse is; they say nothing about whether a copy is the same.
+    """
     run(server, _TABLES.format(quoted(schema)))
     if others := writers(server, schema, list(_COLUMNS)):  # by default privileges
         run(server, _revoked(schema, others))
     insert = f"insert into {quoted(schema)}.{_PUBLICATION} (origin, schemas) values (%s, %s)"
-    run(server, insert, [Json({**made_from, "talkhouse_version": version()}), schemas])
+    run(server, insert, [Json({**made_from, "talkhouse_version": version(), **ids._asdict()}), schemas])
     rows: list[tuple[Any, ...]] = [
         (relation.name, relation.kind, *proof, None) for relation, proof in zip(plan.relations, proofs, strict=True)
     ]

@@ -156,11 +156,11 @@ def resolve(name: str, store: Path | None = None) -> Path:
     return path
 
 
-def release_of(name: str, content_id: str) -> Path | None:
-    """Return the warehouse file of a release with these contents; None where it is not in the store of here."""
+def release_of(store: Path, name: str, content_id: str) -> Path | None:
+    """Return the warehouse file of a release with these contents; None where the store has none."""
     with suppress(TalkhouseError):
-        if find(name).release.content_id == content_id:
-            return resolve(name)
+        if find(name, store).release.content_id == content_id:
+            return resolve(name, store)
     return None
 
 

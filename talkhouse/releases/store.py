@@ -19,6 +19,7 @@ from talkhouse.schema import refusals
 from talkhouse.schema.closest import closest
 from talkhouse.schema.errors import ReleaseDamaged, UsageError, WarehouseLocked
 from talkhouse.settings import database
+from talkhouse.system.cache import is_kept
 from talkhouse.system.locks import FOR_EVER, locked
 
 RELEASES, OBJECTS = "releases", "objects"
@@ -56,9 +57,13 @@ class Problem(NamedTuple):
 
 
 def store_of(given: Path | None = None, db: Path | None = None) -> Path:
-    """Return the store: the one that was named, ``$TALKHOUSE_RELEASES``, or ``releases`` beside the warehouse."""
+    """Return the store: the one that was named, ``$TALKHOUSE_RELEASES``, or ``releases`` beside the warehouse.
+
+    Beside a release that was opened there is none: then that of the warehouse of here.
+    """
     named = given or os.environ.get("TALKHOUSE_RELEASES")
-    return Path(named) if named else database(db).absolute().parent / RELEASES
+    beside = database(None if db is not None and is_kept(db) else db)
+    return Path(named) if named else beside.absolute().parent / RELEASES
 
 
 def names(store: Path) -> list[str]:

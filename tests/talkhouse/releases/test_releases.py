@@ -6,6 +6,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from hashlib import sha256
 from pathlib import Path
@@ -106,7 +107,7 @@ def test_the_next_build_of_a_checkout_takes_what_has_not_changed(tmp_path: Path)
     made(store, db, "first")
     checkout(read(store, "first"), db, force=True)
     assert not build(db, Silent(), data=tmp_path / "data").plan.load
-    chosen = next((tmp_path / "data" / "delidata").rglob("*.tsv"))
+    chosen = next((tmp_path / "data" / "delidata").rglob("[0-9]*-*"))
     chosen.unlink()
     result = build(db, Silent(), data=tmp_path / "data")
     assert [item.corpus.id for item in result.plan.load] == ["delidata"]
@@ -418,3 +419,17 @@ def test_what_is_no_release_gets_one_message(store: Path, tmp_path: Path) -> Non
     for name in ("missing", str(tmp_path / "nowhere")):
         with pytest.raises(TalkhouseError):
             resolve(name, store)
+
+
+@pytest.mark.slow
+def test_the_page_verifies_a_release_without_talkhouse(store: Path, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "releases.md").read_text(encoding="utf-8")
+    program = page.partition("<!-- audit -->\n```python\n")[2].partition("```")[0]
+    audit = [sys.executable, "-c", program, store, "2026-11"]
+    assert subprocess.run(audit, check=False, capture_output=True).returncode == 0
+    turns = next((store / "objects").glob("main.turns-dbdc3-*"))
+    with duckdb.connect() as con:
+        con.execute(f"copy (from '{turns}' offset 1) to '{tmp_path}/other.parquet'")
+    turns.unlink()
+    shutil.copyfile(tmp_path / "other.parquet", turns)
+    assert turns.name in subprocess.run(audit, check=False, capture_output=True, text=True).stderr

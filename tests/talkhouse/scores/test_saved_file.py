@@ -57,7 +57,7 @@ OTHERS: dict[str, tuple[Callable[[Path], object], type[TalkhouseError], str]] = 
     "a type": (changed("create type tiny as enum ('a')"), UsageError, "the type tiny"),
     "a macro": (changed("create macro lower(a) as 'x'"), UsageError, "the macro lower"),
     "a column more": (changed("alter table metrics add column x integer"), UsageError, "without the table metrics"),
-    "newer": (changed("update format set version = 3"), SchemaMismatch, "format 3"),
+    "newer": (changed("update format set version = 4"), SchemaMismatch, "format 4"),
     "a view": (
         changed("alter table runs rename to theirs", "create view runs as from theirs"),
         UsageError,

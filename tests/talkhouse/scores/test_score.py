@@ -26,6 +26,7 @@ from talkhouse.scores.tasks.options import Baseline
 from talkhouse.scores.tasks.scoring_workspace import ScoringWorkspace, Table
 from talkhouse.scores.tasks.task import ScoreRequest, task
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.rows_hash import task_hashes
 from tests.talkhouse.scores.invented import Invented
 from tests.talkhouse.scores.scoring import score_once
 
@@ -258,8 +259,16 @@ def test_an_export_names_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_pat
         output = tmp_path / f"{name}.jsonl"
         export(Warehouse(con), f"mpchat.{name}", output, filters=Filters(split))
         manifest = json.loads(output.with_name(f"{output.name}.manifest.json").read_text(encoding="utf-8"))
+        (hashes,) = task_hashes(con, Warehouse(con).database, tasks=["mpchat.speaker_identification"])[:1]
+        assert (hashes.split, manifest["content_id"]) == ("test", None)
         assert manifest["view_fingerprints"] == [
-            {"release": None, "split": "test", "view_fingerprint": done.chosen.fingerprint}
+            {
+                "release": None,
+                "split": "test",
+                "view_fingerprint": done.chosen.fingerprint,
+                "rows_hash": hashes.hash,
+                "content_hash": hashes.content_hash,
+            }
         ]
     export(Warehouse(con), "main.turns", tmp_path / "turns.jsonl", limit=1)
     assert json.loads((tmp_path / "turns.jsonl.manifest.json").read_text())["view_fingerprints"] == []
