@@ -244,7 +244,7 @@ def _rows(side: Side, relation: Relation, number: int) -> str:
         column = f"source.{quoted(one.name)}" if one.types[number] is not None else "null"
         kind = IDS.get(one.name)
         if kind == "release":
-            shown = "null::varchar" if side.of_release is not None else column
+            shown = column if side.release_as is None else literal(side.release_as)
         elif kind is None or number == 1 or column == "null":
             shown = column
         else:

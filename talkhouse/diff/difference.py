@@ -59,10 +59,15 @@ class Compared:
 
     @property
     def verdict(self) -> str:
-        """Whether what was computed of a task holds: same, renumbered or changed."""
-        if any(self.counts.changes[name] for name in ("removed", "added", "changed", "moved", "moved_in", "moved_out")):
+        """Whether what was computed of a task holds.
+
+        ``same``: every example, in its place. ``renumbered``: all that were there say the same, and others may have
+        come. ``changed``: some say something else, are gone, or belong to another split.
+        """
+        changes = self.counts.changes
+        if any(changes[name] for name in ("removed", "changed", "moved", "moved_in", "moved_out")):
             return "changed"
-        return "renumbered" if self.counts.changes["renumbered"] else "same"
+        return "renumbered" if changes["renumbered"] or changes["added"] else "same"
 
 
 _PAIRED = ("changed", "moved", "renumbered")
@@ -254,8 +259,6 @@ class _Work:
             self._on_step(f"comparing {relation.name} of {relation.corpus}")
             comparison = Comparison(self._sides, relation)
             counts = comparison.counts()
-            if self._is_between and relation.is_task:
-                counts = [one._replace(release=self._sides.after.of_release) for one in counts]
             self._found.changes += comparison.changes(self._wanted.limit)
             if self._cells is not None:
                 comparison.write_cells(self._cells)

@@ -88,10 +88,15 @@ def verdict(one: Compared) -> str:
     if one.verdict == "same":
         return "saved scores hold"
     if one.verdict == "renumbered":
+        new = f"{changes['added']:,} new" if changes["added"] else ""
+        if not changes["renumbered"]:
+            return f"{new}: the others are the same, so their predictions hold"
         if not changes["other_record"]:
-            return "renumbered: predictions by record_id hold, by example_index do not"
-        others = f"{changes['other_record']:,} examples have another record_id"
-        return f"renumbered: {others}, so predictions by record_id or example_index do not hold"
+            holds = "renumbered: predictions by record_id hold, by example_index do not"
+        else:
+            others = f"{changes['other_record']:,} examples have another record_id"
+            holds = f"renumbered: {others}, so predictions by record_id or example_index do not hold"
+        return f"{holds}; {new}" if new else holds
     said = [
         f"{changes[name]:,} {word}"
         for name, word in _OF_EXAMPLES.items()

@@ -50,6 +50,8 @@ class Side:
     is_migrated: bool
     of_release: str | None = None
     """The publisher's release whose rows alone are compared."""
+    release_as: str | None = None
+    """What it is called where it is compared, as the other side's is."""
 
     @property
     def sql(self) -> str:
@@ -102,7 +104,8 @@ def opened_states(
         if sides[0].views != sides[1].views:
             sides = [replace(side, views=_without_splits(con, side)) for side in sides]
         if between is not None:
-            sides = [replace(side, of_release=release) for side, release in zip(sides, between, strict=True)]
+            old, new = between
+            sides = [replace(side, of_release=of, release_as=new) for side, of in zip(sides, (old, new), strict=True)]
         yield Sides(con, *sides)
         stop.check()
 
