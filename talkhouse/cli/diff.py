@@ -105,9 +105,9 @@ def _run(
     """Compare, show and write; return whether both states are equal."""
     from talkhouse.cli.terminal import show_diff
     from talkhouse.diff.as_data import as_data
-    from talkhouse.diff.difference import Wanted, difference
+    from talkhouse.diff.difference import difference
     from talkhouse.diff.find_state import found_state
-    from talkhouse.diff.output import CELLS, check_output, write_cells
+    from talkhouse.diff.found import Wanted
     from talkhouse.diff.states import opened_states
 
     is_page = output is not None and output.suffix.lower() in _PAGES
@@ -118,12 +118,13 @@ def _run(
         states = [stack.enter_context(found_state(before, store, progress, _note))]
         states.append(states[0] if after is None else stack.enter_context(found_state(after, store, progress, _note)))
         if output is not None:
+            from talkhouse.diff.output import check_output, write_cells
+
             check_output(output, [state.path for state in states], force=force)
         sides = stack.enter_context(
             opened_states(states[0], states[1], between=between, same_views=same_views, on_step=bar.begin)
         )
-        cells = CELLS if output is not None and not is_page else None
-        found = difference(sides, wanted, cells=cells, on_step=bar.begin)
+        found = difference(sides, wanted, with_cells=output is not None and not is_page, on_step=bar.begin)
         bar.end()
         if output is not None and not is_page:
             write_cells(sides.con, output)

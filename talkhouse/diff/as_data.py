@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from talkhouse.diff.compare import Change
-from talkhouse.diff.difference import Compared, Difference
+from talkhouse.diff.found import Compared, Difference
 from talkhouse.diff.states import Side
 from talkhouse.diff.words import words
 

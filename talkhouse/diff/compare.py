@@ -15,8 +15,23 @@ SHOWN = ("moved", "changed", "added", "removed")
 
 _SIDES = ("before", "after")
 
+CELLS = '"?cells"'
+"""The table of all cells that differ; one row for each."""
+
+_CELLS = f"""
+create temp table {CELLS} (
+    relation varchar, corpus varchar, change varchar, "key" varchar, key_before varchar,
+    "column" varchar, before varchar, after varchar
+)
+"""
+
 Group = tuple[str | None, str | None]
 """The publisher's release and split that rows are counted by; both are None for tables."""
+
+
+def make_table_of_cells(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the table of cells."""
+    con.execute(_CELLS)
 
 
 class Sum(NamedTuple):
@@ -207,8 +222,8 @@ where change <> 'same'
         ]
         return f"list_filter([{', '.join(cells)}], lambda cell: cell is not null)" if cells else "[]"
 
-    def write_cells(self, table: str) -> None:
-        """Insert every cell that differs into a table of cells; a row without any has one without a column."""
+    def keep_cells(self) -> None:
+        """Insert every cell that differs into the table of cells; a row without any has one without a column."""
         names = list(self.relation.key)
         key, before = (
             ", ".join(f"{literal(name)}: pairs.{prefix}{index}" for index, name in enumerate(names))
@@ -218,7 +233,7 @@ where change <> 'same'
         order = ", ".join(f"pairs.k{index} nulls first" for index in range(len(names)))
         cells = self._cells(places=True)
         self._con.execute(f"""
-insert into {table}
+insert into {CELLS}
 with rows as (
     select
         row_number() over (order by pairs.change, {order}, pairs.number) as place,

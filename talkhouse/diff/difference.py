@@ -1,15 +1,15 @@
-"""What differs between two states: the schemas, the corpora, every table and every task, in numbers and in rows."""
+"""Compares two states: the schemas, the corpora, every table and every task, in numbers and in rows."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 
-from talkhouse.diff.compare import Change, Comparison, Counts, Group, Sum, sums
-from talkhouse.diff.identity import Renumbered, identify
-from talkhouse.diff.output import CELLS_TABLE
+from talkhouse.diff.compare import Comparison, Counts, Group, Sum, make_table_of_cells, sums
+from talkhouse.diff.found import ALL, Compared, CorpusChange, Difference, Wanted
+from talkhouse.diff.identity import identify
 from talkhouse.diff.relations import (
     Field,
     Relation,
@@ -31,99 +31,25 @@ _IDENTIFYING = ("main.dialogues", "main.turns", "main.records")
 """Tables by which dialogues and records are recognised: where they are equal, no id is another."""
 
 
-class Wanted(NamedTuple):
-    """What is compared; empty is everything."""
-
-    corpora: tuple[str, ...] = ()
-    task: str | None = None
-    table: str | None = None
-    limit: int = 100
-    """Rows of each change that are kept of a table or task."""
-
-
-ALL = Wanted()
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A table, or a task, in numbers: one for each of the publisher's releases and splits of a task."""
-
-    name: str
-    corpus: str
-    counts: Counts
-
-    @property
-    def is_still(self) -> bool:
-        """Whether no row differs."""
-        return not any(self.counts.changes[name] for name in ("removed", "added", *_PAIRED, "moved_in", "moved_out"))
-
-    @property
-    def verdict(self) -> str:
-        """Whether what was computed of a task holds.
-
-        ``same``: every example, in its place. ``renumbered``: all that were there say the same, and others may have
-        come. ``changed``: some say something else, are gone, or belong to another split.
-        """
-        changes = self.counts.changes
-        if any(changes[name] for name in ("removed", "changed", "moved", "moved_in", "moved_out")):
-            return "changed"
-        return "renumbered" if changes["renumbered"] or changes["added"] else "same"
-
-
-_PAIRED = ("changed", "moved", "renumbered")
-
-
-class CorpusChange(NamedTuple):
-    """A corpus in both states: what is None is not there."""
-
-    corpus: str
-    status: str
-    reader: tuple[int | None, int | None]
-    sources: dict[str, int]
-    """Files that were added, removed or changed, and how many there are in all."""
-    licence: tuple[str | None, str | None]
-
-
-@dataclass
-class Difference:
-    """All that differs between two states."""
-
-    sides: tuple[Side, Side]
-    tables_added: list[str] = field(default_factory=list)
-    tables_removed: list[str] = field(default_factory=list)
-    columns: dict[str, dict[str, tuple[str | None, str | None]]] = field(default_factory=dict)
-    views_changed: list[str] = field(default_factory=list)
-    corpora: list[CorpusChange] = field(default_factory=list)
-    renumbered: list[Renumbered] = field(default_factory=list)
-    tables: list[Compared] = field(default_factory=list)
-    tasks: list[Compared] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
-
-    @property
-    def is_equal(self) -> bool:
-        """Whether both states have the same rows of corpora; what a build says of itself does not count."""
-        return all(one.is_still for one in (*self.tables, *self.tasks) if one.corpus != SHARED)
-
-
 def difference(
     sides: Sides,
     wanted: Wanted = ALL,
     *,
-    cells: str | None = None,
+    with_cells: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Difference:
-    """Compare two states; ``cells`` is a table into which every cell that differs is written.
+    """Compare two states; ``with_cells``: every cell that differs is kept in a table.
 
     Raises UsageError for a corpus, table or task that neither has.
     """
-    return _Work(sides, wanted, cells, on_step).done()
+    return _Work(sides, wanted, on_step, has_cells=with_cells).done()
 
 
 class _Work:
     """A comparison that is going on."""
 
-    def __init__(self, sides: Sides, wanted: Wanted, cells: str | None, on_step: Callable[[str], None]) -> None:
-        self._sides, self._wanted, self._cells, self._on_step = sides, wanted, cells, on_step
+    def __init__(self, sides: Sides, wanted: Wanted, on_step: Callable[[str], None], *, has_cells: bool) -> None:
+        self._sides, self._wanted, self._on_step, self._has_cells = sides, wanted, on_step, has_cells
         self._found = Difference((sides.before, sides.after))
         there = [corpora_of(sides.con, side.database) for side in sides]
         self._known = sorted({*there[0], *there[1]})
@@ -156,8 +82,8 @@ class _Work:
 
     def done(self) -> Difference:
         found, wanted = self._found, self._wanted
-        if self._cells is not None:
-            self._sides.con.execute(CELLS_TABLE)
+        if self._has_cells:
+            make_table_of_cells(self._sides.con)
         tasks = self._tasks()
         self._check(tasks)
         self._schema(tasks)
@@ -260,8 +186,8 @@ class _Work:
             comparison = Comparison(self._sides, relation)
             counts = comparison.counts()
             self._found.changes += comparison.changes(self._wanted.limit)
-            if self._cells is not None:
-                comparison.write_cells(self._cells)
+            if self._has_cells:
+                comparison.keep_cells()
         into += [Compared(relation.name, relation.corpus, one) for one in counts]
 
     def _compare_task(self, task: str, changed: Collection[str]) -> None:
@@ -357,12 +283,7 @@ class _Work:
         return dict(zip(("added", "removed", "changed", "all"), row or (0, 0, 0, 0), strict=True))
 
 
-class _Zero(dict[str, int]):
-    def __missing__(self, key: str) -> int:
-        return 0
-
-
-_NONE = _Zero()
+_NONE = Counter[str]()
 
 
 def _unknown(kind: str, name: str, known: Collection[str]) -> UsageError:

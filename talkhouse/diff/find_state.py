@@ -5,9 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from talkhouse.build.progress import Progress
-from talkhouse.build.run import build
 from talkhouse.diff.states import State
-from talkhouse.releases.checkout import find, resolve
 from talkhouse.releases.manifest import MANIFEST, NAME
 from talkhouse.releases.store import names, store_of
 from talkhouse.schema.errors import UsageError
@@ -22,6 +20,8 @@ def found_state(name: str, store: Path | None, progress: Progress, on_note: Call
     path, named = Path(name), name.removeprefix(_RELEASE)
     releases = names(store_of(store)) if NAME.fullmatch(named) else []
     if named == name and path.is_dir() and not (path / MANIFEST).exists():
+        from talkhouse.build.run import build  # takes its time, as do releases: most states are files
+
         with temporary_folder() as folder:
             built = folder / "built.duckdb"
             build(built, progress, data=path)
@@ -31,6 +31,8 @@ def found_state(name: str, store: Path | None, progress: Progress, on_note: Call
             on_note(f"{name} is a file here, which is compared; the release is {_RELEASE}{name}")
         yield State(path, name)
     elif named in releases or path.is_dir():
+        from talkhouse.releases.checkout import find, resolve
+
         release = find(named, store).release
         yield State(resolve(named, store), name, release.name, release.content_id)
     else:

@@ -5,19 +5,10 @@ from pathlib import Path
 
 import duckdb
 
+from talkhouse.diff.compare import CELLS
 from talkhouse.query.rows_file import write_rows
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import output_errors
-
-CELLS = '"?cells"'
-"""The table of all cells that differ; one row for each."""
-
-CELLS_TABLE = f"""
-create temp table {CELLS} (
-    relation varchar, corpus varchar, change varchar, "key" varchar, key_before varchar,
-    "column" varchar, before varchar, after varchar
-)
-"""
 
 
 def check_output(output: Path, states: Sequence[Path], *, force: bool) -> None:

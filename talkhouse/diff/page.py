@@ -10,9 +10,18 @@ from markupsafe import Markup
 
 from talkhouse.content_policy import source
 from talkhouse.diff.compare import Change
-from talkhouse.diff.difference import Difference
-from talkhouse.diff.sentences import corpus_line, head, key_text, matrix, name_of, other_parts, schema_lines, verdict
-from talkhouse.diff.words import words
+from talkhouse.diff.found import Difference
+from talkhouse.diff.sentences import (
+    corpus_line,
+    head,
+    key_text,
+    marked,
+    matrix,
+    name_of,
+    other_parts,
+    schema_lines,
+    verdict,
+)
 from talkhouse.system.atomic_output import atomic_file
 from talkhouse.visible import visible
 
@@ -77,7 +86,7 @@ def _render(found: Difference, most: int) -> str:
         name_of=name_of,
         key_text=key_text,
         other_parts=other_parts,
-        words=lambda change, column, old, new: words(old, new) if column in change.are_texts else None,
+        marked=marked,
     )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from talkhouse.diff.compare import Change
-from talkhouse.diff.difference import Compared, CorpusChange, Difference
+from talkhouse.diff.found import Compared, CorpusChange, Difference
+from talkhouse.diff.words import Words, words
 
 _THINGS = {
     "main.dialogues": "dialogue",
@@ -103,7 +104,8 @@ def verdict(one: Compared) -> str:
         if changes[name] and (name != "moved" or changes["moved"] > changes["moved_in"])
     ]
     number, _, word = said[0].partition(" ")
-    return ", ".join([f"{number} of {one.counts.before or one.counts.after:,} examples {word}", *said[1:]])
+    first = "" if word == _OF_EXAMPLES["moved_in"] else f" of {one.counts.before:,} examples"
+    return ", ".join([f"{number}{first} {word}", *said[1:]])
 
 
 _OF_EXAMPLES = {
@@ -133,6 +135,12 @@ def other_parts(row: Change) -> str:
     """Write what was another in a row's key."""
     before = row.key_before or {}
     return key_text({name: value for name, value in before.items() if value != row.key.get(name)})
+
+
+def marked(row: Change, column: str, old: str | None, new: str | None) -> Words | None:
+    """Return the words of two texts; None where they are no texts, or have no word in common."""
+    runs = words(old, new) if column in row.are_texts else None
+    return runs if runs is not None and any(sign == "=" for sign, _ in runs) else None
 
 
 def matrix(labels: Iterable[tuple[str | None, str | None, int]]) -> tuple[list[str], list[tuple[str, list[int]]]]:

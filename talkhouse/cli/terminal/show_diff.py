@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING
 from talkhouse.cli.terminal.console import escape, output, print_table, styled
 from talkhouse.diff.as_data import first
 from talkhouse.diff.relations import IDS
-from talkhouse.diff.sentences import corpus_line, head, key_text, matrix, name_of, other_parts, schema_lines, verdict
-from talkhouse.diff.words import words
+from talkhouse.diff.sentences import (
+    corpus_line,
+    head,
+    key_text,
+    marked,
+    matrix,
+    name_of,
+    other_parts,
+    schema_lines,
+    verdict,
+)
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from talkhouse.diff.compare import Change
-    from talkhouse.diff.difference import Compared, Difference
+    from talkhouse.diff.found import Compared, Difference
 
 _LONGEST = 400
 """Characters of a value that are shown."""
@@ -102,11 +111,10 @@ def _row(row: "Change") -> "Iterator[Text]":
     yield styled(f"  {visible(key_text(row.key))}").append(was, "dim")
     for column, old, new in row.cells:
         line = styled(f"    {visible(column)}: ", "dim")
-        runs = words(old, new) if column in row.are_texts else None
         if row.change in ("added", "removed"):
             if column not in IDS and column != "corpus_id":
                 yield line.append(_cut(new if old is None else old, _LINE))
-        elif runs is not None and any(sign == "=" for sign, _ in runs):
+        elif (runs := marked(row, column, old, new)) is not None:
             yield _marked(line, runs)
         else:
             yield line.append(_both(old, new))

@@ -233,6 +233,6 @@ def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> 
 
 def diffed_between(path: Path, old: str, new: str) -> dict[str, Any]:
     """Return what differs between two of the publisher's releases of the corpus that has several."""
-    from talkhouse.diff.difference import Wanted
+    from talkhouse.diff.found import Wanted
 
     return diffed(path, path, Wanted((RELEASES,)), between=(old, new))

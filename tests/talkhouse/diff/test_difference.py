@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.diff.as_data import as_data
-from talkhouse.diff.difference import ALL, Wanted, difference
+from talkhouse.diff.difference import difference
+from talkhouse.diff.found import ALL, Wanted
 from talkhouse.diff.states import State, opened_states
 from tests.conftest import ONCE_BROKEN, invented_builds
 from tests.talkhouse.diff.invented import Rows, Talk, examples_of, made, rows_of
