@@ -39,6 +39,7 @@ ROOMS: dict[str, set[str]] = {
     "replay": COMMON | {"explore", "query", "build", "restore"},
     "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap", "releases"},
     "releases": COMMON | {"build", "citation", "explore", "lake_format", "packages", "query"},
+    "diff": COMMON | {"query", "build", "releases"},
     "guess": COMMON,
     "report": COMMON | {"citation", "explore", "query", "charts", "overlap"},
 }

@@ -14,7 +14,7 @@ _NAMES = (
     *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "show"),
     *("inspect", "corpora", "conform"),
     *("export", "cite", "publish", "lake", "score", "scores", "overlap", "restore", "verify", "replay", "make"),
-    *("release", "dashboard", "report", "licences", "new"),
+    *("release", "diff", "dashboard", "report", "licences", "new"),
 )
 """The order in which the help has them; each is ``command`` of the module of its name."""
 

@@ -1,0 +1,140 @@
+"""A difference on the terminal: a line for each corpus, the counts of tables and tasks, and rows with their words."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from talkhouse.cli.terminal.console import escape, output, print_table, styled
+from talkhouse.diff.as_data import first
+from talkhouse.diff.relations import IDS
+from talkhouse.diff.sentences import (
+    corpus_line,
+    head,
+    key_text,
+    marked,
+    matrix,
+    name_of,
+    other_parts,
+    schema_lines,
+    verdict,
+)
+from talkhouse.visible import visible
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from talkhouse.diff.compare import Change
+    from talkhouse.diff.found import Compared, Difference
+
+_LONGEST = 400
+"""Characters of a value that are shown."""
+
+_LINE = 100
+"""Characters of a value of a row that was added or removed."""
+
+_COUNTED = ("removed", "added", "changed", "moved", "renumbered")
+
+
+def show(found: "Difference", limit: int) -> None:
+    """Print what differs; of each table or task, and each change, so many rows."""
+    _line(head(found), "bold")
+    for line in schema_lines(found):
+        _line(line)
+    for corpus in found.corpora:
+        output.print(
+            f"[bold]{escape(visible(corpus.corpus))}[/]  {escape(visible(corpus_line(corpus, found)))}", soft_wrap=True
+        )
+    if found.is_equal:
+        _line("All rows of corpora are the same: saved scores hold.")
+    _show_counts("table", [one for one in found.tables if not one.is_still])
+    _show_counts("task", [one for one in found.tasks if not one.is_still])
+    for one in found.tasks:
+        if not one.is_still:
+            output.print(f"[bold]{escape(visible(name_of(one)))}[/]: {escape(verdict(one))}", soft_wrap=True)
+    if not found.is_equal and (still := [name_of(one) for one in found.tasks if one.is_still]):
+        _line(f"Saved scores hold: {'; '.join(still)}")
+    _show_rows(found, limit)
+
+
+def _line(text: str, style: str = "") -> None:
+    output.print(styled(visible(text), style), soft_wrap=True)
+
+
+def _show_counts(what: str, rows: "Sequence[Compared]") -> None:
+    """Print the numbers of what differs, and below them the labels that changed."""
+    if not rows:
+        return
+    names = [name_of(one) for one in rows]
+    heads = [what, "before", "after", *_COUNTED, *(("in", "out") if what == "task" else ()), "columns"]
+    print_table(heads, [_cells(name, one, what) for name, one in zip(names, rows, strict=True)], right=heads[1:-1])
+    for name, one in zip(names, rows, strict=True):
+        if one.counts.labels:
+            labels, lines = matrix(one.counts.labels)
+            columns = [visible(label) for label in labels]
+            _line(f"Labels of {name}: before down, after across", "bold")
+            cells = [[visible(old), *(f"{count:,}" if count else "" for count in counts)] for old, counts in lines]
+            print_table(["", *columns], cells, right=columns)
+
+
+def _cells(name: str, one: "Compared", what: str) -> list[str]:
+    counts = one.counts
+    moved = ("moved_in", "moved_out") if what == "task" else ()
+    numbers = [counts.before, counts.after, *(counts.changes[change] for change in (*_COUNTED, *moved))]
+    columns = ", ".join(f"{column} {rows:,}" for column, rows in counts.columns.items())
+    return [visible(name), *(f"{number:,}" if number else "" for number in numbers), visible(columns)]
+
+
+def _show_rows(found: "Difference", limit: int) -> None:
+    """Print rows by relation and change, and how many more there are."""
+    totals = Counter[tuple[str, str, str]]()
+    for one in (*found.tables, *found.tasks):
+        for change in _COUNTED:
+            totals[one.name, one.corpus, change] += one.counts.changes[change]
+    for (name, corpus, change), rows in groupby(
+        first(found.changes, limit), key=lambda row: (row.relation, row.corpus, row.change)
+    ):
+        of_table = f" of {corpus}" if name.startswith(("main.", "meta.")) else ""
+        output.print()
+        _line(f"{name}{of_table}, {change}:", "bold")
+        shown = list(rows)
+        for row in shown:
+            for text in _row(row):
+                output.print(text, soft_wrap=True)
+        if more := totals[name, corpus, change] - len(shown):
+            _line(f"  ... and {more:,} more: --limit, --output")
+
+
+def _row(row: "Change") -> "Iterator[Text]":
+    """Yield the lines of a row: its key, and each value that differs; of a whole row, what it says."""
+    was = f" (was {visible(other_parts(row))})" if row.key_before else ""
+    yield styled(f"  {visible(key_text(row.key))}").append(was, "dim")
+    for column, old, new in row.cells:
+        line = styled(f"    {visible(column)}: ", "dim")
+        if row.change in ("added", "removed"):
+            if column not in IDS and column != "corpus_id":
+                yield line.append(_cut(new if old is None else old, _LINE))
+        elif (runs := marked(row, column, old, new)) is not None:
+            yield _marked(line, runs)
+        else:
+            yield line.append(_both(old, new))
+
+
+def _both(old: str | None, new: str | None) -> str:
+    return f"{'(null)' if old is None else _cut(old)} -> {'(null)' if new is None else _cut(new)}"
+
+
+def _cut(text: str | None, longest: int = _LONGEST) -> str:
+    return visible("" if text is None else text if len(text) <= longest else f"{text[:longest]}...")
+
+
+def _marked(line: "Text", runs: "Sequence[tuple[str, str]]") -> "Text":
+    """Append the words of both texts: ``[-gone-]`` and ``[+new+]``; of long runs that are in both, the ends."""
+    for sign, text in runs:
+        if sign == "=":
+            is_long = len(text) > _LONGEST
+            half = _LONGEST // 2
+            line.append(visible(f"{text[:half]} ... {text[-half:]}" if is_long else text))
+        else:
+            line.append(f"[{sign}{_cut(text)}{sign}]", "green" if sign == "+" else "red")
+    return line

@@ -1,0 +1,308 @@
+"""Compares relations by SQL: sums of hashes first, then rows by their keys, then the columns of those that differ."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import duckdb
+
+from talkhouse.diff.relations import IDS, SPLITS, Field, Relation
+from talkhouse.diff.states import Side, Sides
+from talkhouse.schema.sql import literal, quoted
+
+SHOWN = ("moved", "changed", "added", "removed")
+"""The changes whose rows are shown; a row that has another id or place alone is counted."""
+
+_SIDES = ("before", "after")
+
+CELLS = '"?cells"'
+"""The table of all cells that differ; one row for each."""
+
+_CELLS = f"""
+create temp table {CELLS} (
+    relation varchar, corpus varchar, change varchar, "key" varchar, key_before varchar,
+    "column" varchar, before varchar, after varchar
+)
+"""
+
+Group = tuple[str | None, str | None]
+"""The publisher's release and split that rows are counted by; both are None for tables."""
+
+
+def make_table_of_cells(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the table of cells."""
+    con.execute(_CELLS)
+
+
+class Sum(NamedTuple):
+    """The number of some rows, and the sum of DuckDB's hashes of them, which holds in one process only."""
+
+    rows: int = 0
+    total: str = "0"
+
+
+def sums(con: duckdb.DuckDBPyConnection, source: str, fields: Sequence[Field], by: str) -> dict[str, Sum]:
+    """Count and hash the rows of a source by an expression."""
+    rows = con.execute(f"select {by}, count(*), sum({_hash(fields)})::varchar from {source} group by 1").fetchall()
+    return {group: Sum(count, total) for group, count, total in rows}
+
+
+class Counts(NamedTuple):
+    """The rows of a table, or of a task in one release and split, and how many of them differ in what way."""
+
+    release: str | None
+    split: str | None
+    before: int
+    after: int
+    changes: Mapping[str, int]
+    """Rows by change: removed, added, changed, moved, moved_in, moved_out, renumbered; those with another record id
+    among the renumbered too, as ``other_record``."""
+    columns: Mapping[str, int]
+    """Changed and moved rows by column that differs; no places."""
+    labels: Sequence[tuple[str | None, str | None, int]]
+    """The label before, the label after, and rows."""
+
+
+class Change(NamedTuple):
+    """A row that was removed, added, changed or moved."""
+
+    relation: str
+    corpus: str
+    change: str
+    key: dict[str, Any]
+    key_before: dict[str, Any] | None
+    """Its key in the state before, where that is another."""
+    cells: Sequence[tuple[str, str | None, str | None]]
+    """The column, its value before and its value after, as texts."""
+    are_texts: Collection[str]
+    """The columns that are texts."""
+
+
+class Comparison:
+    """A relation whose rows have been paired; what differs is asked of the pairs."""
+
+    def __init__(self, sides: Sides, relation: Relation) -> None:
+        self._con, self.relation = sides.con, relation
+        self._rows = [_rows(side, relation, number) for number, side in enumerate(sides)]
+        self._pair()
+
+    def _pair(self) -> None:
+        """Make the tables of the rows of both sides by key, and of the pairs of them that differ."""
+        relation, con = self.relation, self._con
+        keys = [f"k{number}" for number in range(len(relation.key))]
+        for name, rows in zip(_SIDES, self._rows, strict=True):
+            con.execute(f'create or replace temp table "?narrow {name}" as {_narrow(relation, rows)}')
+        if relation.needs_number or any(self._has_twins(name, keys) for name in _SIDES):
+            order = ", ".join([*(f"o{number}" for number in range(len(relation.order))), "said", "stands", '"?row"'])
+            for name in _SIDES:
+                con.execute(
+                    f'create or replace temp table "?narrow {name}" as select * replace (row_number() over '
+                    f'(partition by {", ".join(keys)} order by {order}) - 1 as number) from "?narrow {name}"'
+                )
+        same = " and ".join(f"before.{key} is not distinct from after.{key}" for key in (*keys, "number"))
+        both = ", ".join(f"coalesce(after.{key}, before.{key}) as {key}" for key in (*keys, "number"))
+        raw = ", ".join(f"before.raw_{key}" for key in keys)
+        con.execute(f"""
+create or replace temp table "?pairs" as
+select
+    {both}, {raw},
+    before."?row" as before, after."?row" as after,
+    before.by_0 as before_by_0, before.by_1 as before_by_1, after.by_0 as after_by_0, after.by_1 as after_by_1,
+    before.raw_record <> after.raw_record as has_other_record,
+    case
+        when before."?row" is null then 'added'
+        when after."?row" is null then 'removed'
+        when before.belongs <> after.belongs then 'moved'
+        when before.said <> after.said then 'changed'
+        when before.stands <> after.stands then 'renumbered'
+        else 'same'
+    end as change,
+from "?narrow before" as before
+full join "?narrow after" as after on {same}
+where change <> 'same'
+""")
+
+    def _has_twins(self, name: str, keys: Sequence[str]) -> bool:
+        """Whether two rows of a side have one key."""
+        (row,) = self._con.execute(
+            f'select count(*) > count(distinct hash({", ".join(keys)})) from "?narrow {name}"'
+        ).fetchall()
+        return bool(row[0])
+
+    def counts(self) -> list[Counts]:
+        """Count the rows that differ, in all or by the publisher's release and split."""
+        totals: dict[Group, Counter[str]] = {}
+        for name in _SIDES:
+            query = f'select by_0, by_1, count(*) from "?narrow {name}" group by all'
+            for release, split, rows in self._con.execute(query).fetchall():
+                totals.setdefault((release, split), Counter())[name] = rows
+        found = self._con.execute(
+            "select change, before_by_0, before_by_1, after_by_0, after_by_1, coalesce(has_other_record, false), "
+            'count(*) from "?pairs" group by all'
+        )
+        for change, *groups, has_other_record, rows in found.fetchall():
+            there, here = tuple(groups[:2]), tuple(groups[2:])
+            totals[there if change == "removed" else here][change] += rows
+            if has_other_record and change == "renumbered":
+                totals[here]["other_record"] += rows
+            if change == "moved" and there != here:
+                totals[here]["moved_in"] += rows
+                totals[there]["moved_out"] += rows
+        columns, labels = self._columns(), self._labels()
+        return [
+            Counts(*group, count["before"], count["after"], count, columns.get(group, {}), labels.get(group, []))
+            for group, count in sorted(totals.items(), key=lambda item: [text or "" for text in item[0]])
+        ]
+
+    def _columns(self) -> dict[Group, dict[str, int]]:
+        """Count the cells that differ in rows that were changed or moved, by column."""
+        fields = self.relation.compared
+        counted = [f"count(*) filter (where {_differs(one)}) as c{index}" for index, one in enumerate(fields)]
+        if not counted:
+            return {}
+        query = f"select pairs.after_by_0, pairs.after_by_1, {', '.join(counted)} from {self._joined()} group by all"
+        return {
+            (release, split): {one.name: rows for one, rows in zip(fields, cells, strict=True) if rows}
+            for release, split, *cells in self._con.execute(query).fetchall()
+        }
+
+    def _labels(self) -> dict[Group, list[tuple[str | None, str | None, int]]]:
+        """Count the rows whose label differs, by both labels."""
+        label = next((one for one in self.relation.compared if one.name == self.relation.label), None)
+        found: dict[Group, list[tuple[str | None, str | None, int]]] = {}
+        if label is None:
+            return found
+        old, new = (f"{_value(label, number)}::varchar" for number in range(2))
+        query = (
+            f"select pairs.after_by_0, pairs.after_by_1, {old}, {new}, count(*) as found from {self._joined()} "
+            f"where {_differs(label)} group by all order by found desc, 3 nulls first, 4 nulls first"
+        )
+        for release, split, *rest in self._con.execute(query).fetchall():
+            found.setdefault((release, split), []).append(tuple(rest))
+        return found
+
+    def _joined(
+        self, pairs: str = "(from \"?pairs\" where change in ('changed', 'moved'))", kind: str = "inner"
+    ) -> str:
+        before, after = self._rows
+        return (
+            f'{pairs} as pairs {kind} join ({before}) as before on before."?row" = pairs.before '
+            f'{kind} join ({after}) as after on after."?row" = pairs.after'
+        )
+
+    def changes(self, limit: int) -> Iterator[Change]:
+        """Yield rows that were removed, added, changed or moved, sorted by key, so many of each."""
+        texts = frozenset(one.name for one in self.relation.compared if {*one.types} <= {"VARCHAR", None})
+        names = list(self.relation.key)
+        keys = [f"pairs.k{index}" for index in range(len(names))]
+        raw = [f"pairs.raw_k{index}" for index in range(len(names))]
+        for change in sorted(SHOWN):
+            order = ", ".join(f"{key} nulls first" for key in (*keys, "pairs.number"))
+            pairs = f'(from "?pairs" as pairs where change = {literal(change)} order by {order} limit {limit})'
+            query = (
+                f"select {', '.join((*keys, *raw))}, pairs.number, {self._cells()} from {self._joined(pairs, 'left')} "
+                f"order by {order}"
+            )
+            for *values, number, cells in self._con.execute(query).fetchall():
+                key = dict(zip(names, values[: len(names)], strict=True)) | ({"number": number} if number else {})
+                before = key | dict(zip(names, values[len(names) :], strict=True))
+                is_other = change != "added" and before != key
+                shown = [(cell["name"], cell["before"], cell["after"]) for cell in cells]
+                yield Change(
+                    self.relation.name, self.relation.corpus, change, key, before if is_other else None, shown, texts
+                )
+
+    def _cells(self, *, places: bool = False) -> str:
+        """Write the list of cells that differ; ``places``: also of columns that say where a row stands."""
+        fields = [one for one in self.relation.fields if one.name not in self.relation.key]
+        cells = [
+            f"if({_differs(one)}, {{'at': {at}, 'name': {literal(one.name)}, "
+            f"'before': {_value(one, 0)}::varchar, 'after': {_value(one, 1)}::varchar}}, null)"
+            for at, one in enumerate(fields if places else self.relation.compared)
+        ]
+        return f"list_filter([{', '.join(cells)}], lambda cell: cell is not null)" if cells else "[]"
+
+    def keep_cells(self) -> None:
+        """Insert every cell that differs into the table of cells; a row without any has one without a column."""
+        names = list(self.relation.key)
+        key, before = (
+            ", ".join(f"{literal(name)}: pairs.{prefix}{index}" for index, name in enumerate(names))
+            for prefix in ("k", "raw_k")
+        )
+        number = "'number': nullif(pairs.number, 0)"
+        order = ", ".join(f"pairs.k{index} nulls first" for index in range(len(names)))
+        cells = self._cells(places=True)
+        self._con.execute(f"""
+insert into {CELLS}
+with rows as (
+    select
+        row_number() over (order by pairs.change, {order}, pairs.number) as place,
+        pairs.change,
+        to_json({{{key}, {number}}})::varchar as "key",
+        if(pairs.change = 'added', null, to_json({{{before}, {number}}})::varchar) as key_before,
+        {cells} as cells,
+    from {self._joined('"?pairs"', "left")}
+)
+
+select
+    {literal(self.relation.name)}, {literal(self.relation.corpus)}, change, "key", nullif(key_before, "key"),
+    cell.name, cell.before, cell.after,
+from rows, unnest(if(len(cells) = 0, [null], cells)) as of_row(cell)
+order by place, cell.at
+""")
+
+
+def _rows(side: Side, relation: Relation, number: int) -> str:
+    """Write the query of a side's rows; ids of the side before are those that the other has, and raw as they were."""
+    columns, joins = ['source.rowid as "?row"'], list[str]()
+    for one in relation.fields:
+        column = f"source.{quoted(one.name)}" if one.types[number] is not None else "null"
+        kind = IDS.get(one.name)
+        if kind == "release":
+            shown = column if side.release_as is None else literal(side.release_as)
+        elif kind is None or number == 1 or column == "null":
+            shown = column
+        else:
+            ids = f"ids_{len(joins)}"
+            joins.append(f'left join "?{kind}" as {ids} on {ids}.before = {column}')
+            shown = f"coalesce({ids}.after, {column})"
+        columns.append(f"{shown} as {quoted(one.name)}")
+        if kind is not None:
+            columns.append(f"{column} as {quoted('?raw ' + one.name)}")
+    condition = relation.conditions[number]
+    source = f"(select rowid, * from {relation.sources[number]} where {condition})"
+    return f"select {', '.join(columns)} from {source} as source {' '.join(joins)}"
+
+
+def _narrow(relation: Relation, rows: str) -> str:
+    """Write the query of a side's rows by key, with hashes of what they say, where they belong and where they stand."""
+    ids = [one for one in relation.fields if one.name in IDS]
+    stands = [one for one in relation.fields if one.is_place]
+    said = [one for one in relation.compared if one.name not in SPLITS]
+    belongs = [one for one in relation.fields if one.name in SPLITS]
+    raw = [quoted("?raw " + one.name) for one in ids if one.name != "release"]
+    columns = ['"?row"', "0::bigint as number"]
+    for index, (name, value) in enumerate(relation.key.items()):
+        columns.append(f"{value} as k{index}")
+        columns.append(f"{quoted('?raw ' + name) if name in IDS else value} as raw_k{index}")
+    columns += [f"{quoted(name)} as o{index}" for index, name in enumerate(relation.order)]
+    by = [f"{quoted(name)}::varchar" if name in relation.by else "null::varchar" for name in ("release", "split")]
+    columns += [f"{value} as by_{index}" for index, value in enumerate(by)]
+    columns.append(f"{_hash(belongs)} as belongs")
+    columns.append(f"{_hash(said)} as said")
+    columns.append(f"{_hash(stands, raw)} as stands")
+    columns.append(f"{quoted('?raw record_id') if 'record_id' in {one.name for one in ids} else 'null'} as raw_record")
+    return f"select {', '.join(columns)} from ({rows})"
+
+
+def _hash(fields: Sequence[Field], more: Sequence[str] = ()) -> str:
+    values = [*(one.identical(quoted(one.name)) for one in fields), *more]
+    return f"hash({', '.join(values)})" if values else "0"
+
+
+def _value(one: Field, number: int) -> str:
+    return f"{_SIDES[number]}.{quoted(one.name)}"
+
+
+def _differs(one: Field) -> str:
+    return f"{one.identical(_value(one, 0))} is distinct from {one.identical(_value(one, 1))}"

@@ -1,0 +1,112 @@
+"""A difference as one HTML page that needs nothing else: no network, no script."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from talkhouse.content_policy import source
+from talkhouse.diff.compare import Change
+from talkhouse.diff.found import Difference
+from talkhouse.diff.sentences import (
+    corpus_line,
+    head,
+    key_text,
+    marked,
+    matrix,
+    name_of,
+    other_parts,
+    schema_lines,
+    verdict,
+)
+from talkhouse.system.atomic_output import atomic_file
+from talkhouse.visible import visible
+
+_TEMPLATES = Path(__file__).with_name("templates")
+
+_COUNTED = ("removed", "added", "changed", "moved", "renumbered")
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a relation that differ in one way."""
+
+    name: str
+    change: str
+    rows: Sequence[Change]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A relation with rows."""
+
+    name: str
+    kinds: Sequence[_Rows]
+    left_out: int
+    """Rows that are not on the page."""
+
+
+def write_page(found: Difference, output: Path, most: int) -> None:
+    """Write the page, whole or not at all; ``most`` is how many rows of a table or task it has."""
+    with atomic_file(output) as part:
+        part.write_text(_render(found, most), encoding="utf-8", newline="\n")
+
+
+def _render(found: Difference, most: int) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_readable,
+    )
+    environment.filters["grouped"] = "{:,}".format
+    style = Markup((_TEMPLATES / "diff.css").read_text(encoding="utf-8"))  # noqa: S704 - it is ours
+    policy = f"default-src 'none'; style-src {source(style)}; script-src 'none'; base-uri 'none'; form-action 'none'"
+    moving = [one for one in found.tables if not one.is_still]
+    tasks = [one for one in found.tasks if not one.is_still]
+    return environment.get_template("diff.html").render(
+        style=style,
+        policy=policy,
+        title=head(found),
+        found=found,
+        schema=schema_lines(found),
+        corpora=[(one.corpus, corpus_line(one, found)) for one in found.corpora],
+        tables=moving,
+        tasks=tasks,
+        still=[name_of(one) for one in found.tasks if one.is_still],
+        counted=_COUNTED,
+        labels=[(name_of(one), *matrix(one.counts.labels)) for one in (*moving, *tasks) if one.counts.labels],
+        parts=_parts(found, most),
+        verdict=verdict,
+        name_of=name_of,
+        key_text=key_text,
+        other_parts=other_parts,
+        marked=marked,
+    )
+
+
+def _parts(found: Difference, most: int) -> list[_Part]:
+    """Return the rows of each relation, at most so many."""
+    parts = []
+    for name, rows in groupby(found.changes, key=lambda row: (row.relation, row.corpus)):
+        of_relation = list(rows)
+        kinds = [
+            _Rows(change, change, list(some))
+            for change, some in groupby(of_relation[:most], key=lambda row: row.change)
+        ]
+        counted = [one.counts for one in (*found.tables, *found.tasks) if (one.name, one.corpus) == name]
+        total = sum(counts.changes[change] for counts in counted for change in ("removed", "added", "changed", "moved"))
+        shown = sum(len(kind.rows) for kind in kinds)
+        title = f"{name[0]} of {name[1]}" if name[0].startswith(("main.", "meta.")) else name[0]
+        parts.append(_Part(title, kinds, total - shown))
+    return parts
+
+
+def _readable(value: object) -> object:
+    """Write out what acts or hides in a text before it is escaped; what is HTML already stays."""
+    return visible(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,0 +1,197 @@
+"""The two states that are compared: found, checked, brought to one schema in private, and opened in one connection."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from talkhouse import migrations
+from talkhouse.queries.views import create_views
+from talkhouse.schema import contents, warehouse
+from talkhouse.schema.errors import NotAWarehouse
+from talkhouse.schema.guard import Settings
+from talkhouse.schema.sql import quoted
+from talkhouse.system import interrupt
+from talkhouse.system.folders import temporary_folder
+from talkhouse.warehouse import build_facts
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.relations import split_views
+
+
+@dataclass(frozen=True)
+class State:
+    """A warehouse that is compared with another."""
+
+    path: Path
+    name: str
+    """What the user called it."""
+    release: str | None = None
+    content_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two states, as it is open."""
+
+    state: State
+    database: str
+    """Its name in SQL."""
+    build: dict[str, Any]
+    revision: str
+    """Its schema revision, before it was migrated."""
+    shape: dict[str, dict[str, str]]
+    """The types of the columns of its tables, by table, before it was migrated."""
+    views: dict[str, str]
+    """The SQL of its views and macros by name; where they are not those of the other side, without views of splits."""
+    is_migrated: bool
+    of_release: str | None = None
+    """The publisher's release whose rows alone are compared."""
+    release_as: str | None = None
+    """What it is called where it is compared, as the other side's is."""
+
+    @property
+    def sql(self) -> str:
+        """Its name as SQL writes it."""
+        return quoted(self.database)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both states, open in one connection."""
+
+    con: duckdb.DuckDBPyConnection
+    before: Side
+    after: Side
+
+    def __iter__(self) -> Iterator[Side]:
+        return iter((self.before, self.after))
+
+
+@contextmanager
+def opened_states(
+    before: State,
+    after: State,
+    *,
+    between: tuple[str, str] | None = None,
+    same_views: bool = False,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Iterator[Sides]:
+    """Open two states read-only and guarded.
+
+    ``between``: two of the publisher's releases that one state has; ``same_views``: both get the views that this
+    Talkhouse makes. What is not at the newest schema revision is copied and migrated. Raises what ``opened`` raises.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(temporary_folder())
+        paths, outdated = [], []
+        for number, state in enumerate((before, after)):
+            paths.append(folder / f"side_{number}.duckdb")
+            outdated.append(_prepare(state.path, paths[-1], same_views=same_views, on_step=on_step))
+        is_one = between is not None or before.path.samefile(after.path)
+        beside = {} if is_one else {"side_1": paths[1]}
+        settings: Settings = {"enable_progress_bar": False, "temp_directory": str(folder / "sorting")}
+        con = warehouse.connect(paths[0], before.path, alone=True, beside=beside, settings=settings)
+        stack.callback(con.close)
+        stop = stack.enter_context(interrupt.stoppable(con, None))
+        sides = [
+            _side(con, "side_0", before, outdated[0]),
+            _side(con, "side_0" if is_one else "side_1", after, outdated[1]),
+        ]
+        if sides[0].views != sides[1].views:
+            sides = [replace(side, views=_without_splits(con, side)) for side in sides]
+        if between is not None:
+            old, new = between
+            sides = [replace(side, of_release=of, release_as=new) for side, of in zip(sides, (old, new), strict=True)]
+        yield Sides(con, *sides)
+        stop.check()
+
+
+class _Outdated(NamedTuple):
+    """What a warehouse of an older schema was before it was migrated."""
+
+    revision: str
+    shape: dict[str, dict[str, str]]
+
+
+def _prepare(path: Path, private: Path, *, same_views: bool, on_step: Callable[[str], None]) -> _Outdated | None:
+    """Put a warehouse under another name, or a copy of it that is migrated or gets other views."""
+    held = warehouse.connect(path, alone=True)
+    try:
+        revision = contents.revision(held, path)
+        warehouse.check_revision(revision, migrations.head(), path)
+        outdated = None if revision == migrations.head() else _Outdated(revision, _shape(held))
+        if outdated or same_views:
+            contents.check_before_writing(held, path)
+            shutil.copyfile(path, private)
+            private.chmod(0o600)
+        else:
+            private.symlink_to(path.absolute())
+    finally:
+        held.close()
+    if outdated:
+        on_step(f"migrating a copy of {path}")
+        migrations.upgrade(private)
+    if same_views:
+        _make_views(private)
+    return outdated
+
+
+def _shape(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
+    """Return the types of the columns of the tables of the current database."""
+    shape: dict[str, dict[str, str]] = {}
+    for table, column, kind in con.execute(_SHAPE).fetchall():
+        shape.setdefault(table, {})[column] = kind
+    return shape
+
+
+# Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
+_SHAPE = """
+select tables.schema_name || '.' || tables.table_name, columns.column_name, columns.data_type
+from system.main.duckdb_tables() as tables
+inner join system.main.duckdb_columns() as columns
+    on columns.database_name = tables.database_name and columns.table_oid = tables.table_oid
+where tables.database_name = system.main.current_database() and tables.schema_name in ('main', 'meta')
+order by all
+"""
+
+
+def _make_views(private: Path) -> None:
+    """Replace the views of a copy by those that this Talkhouse makes."""
+    con = warehouse.create(private, guarded=True)
+    try:
+        create_views(con, Warehouse(con).catalogue)
+    finally:
+        con.close()
+
+
+def _side(con: duckdb.DuckDBPyConnection, database: str, state: State, outdated: _Outdated | None) -> Side:
+    """Describe an open state; it is checked here, as the file may have been replaced meanwhile."""
+    con.execute(f"use {quoted(database)}")
+    if (revision := contents.revision(con, state.path)) != migrations.head():
+        raise NotAWarehouse("the file was replaced while it was read", where=state.path, next_step="try again")
+    contents.check_before_writing(con, state.path)  # a macro could answer for DuckDB's own functions
+    build = build_facts.build(con, database) or {}
+    was = outdated or _Outdated(revision, _shape(con))
+    views = dict(con.execute(_VIEWS).fetchall())
+    return Side(state, database, build, was.revision, was.shape, views, is_migrated=outdated is not None)
+
+
+_VIEWS = """
+select schema_name || '.' || view_name, sql
+from duckdb_views() where not internal and database_name = current_database()
+union all
+select schema_name || '.' || function_name, concat_ws(' ', parameters, macro_definition)
+from duckdb_functions() where not internal and database_name = current_database()
+order by all
+"""
+
+
+def _without_splits(con: duckdb.DuckDBPyConnection, side: Side) -> dict[str, str]:
+    """Return the views of a side but for those of splits, which say nothing of their own."""
+    con.execute(f"use {side.sql}")
+    of_splits = split_views(con, side.database)
+    return {name: sql for name, sql in side.views.items() if name not in of_splits}

@@ -1,0 +1,238 @@
+"""``talkhouse diff``: what it prints and writes, how it ends, and that no text of a stranger acts."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from playwright.sync_api import Browser
+
+from talkhouse import migrations
+from tests.commands import run
+from tests.migrations.test_migrations import downgrade
+from tests.samples import RELEASES
+from tests.talkhouse.cli.test_terminal_safety import EVIL, UNSAFE
+from tests.talkhouse.diff.test_difference import counts, diffed
+
+KEYS = ["format", "equal", "before", "after", "schema", "corpora", "renumbered", "tables", "tasks", "changes"]
+
+RELABELLED = """
+update main.annotations set label = 'X' where (record_id, turn_index, scheme) in (
+    select (record_id, turn_index, scheme) from main.annotations
+    where label in ('O', 'T') order by record_id, turn_index limit 1
+)
+"""
+LONGER = """
+update main.turns set text = text || ' planted' where rowid = (
+    select min(turns.rowid) from main.turns inner join main.annotations using (dialogue_id, turn_index)
+)
+"""
+
+
+@pytest.fixture(scope="module")
+def edited(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample, in which one turn is longer and a turn's labels are all X."""
+    path = tmp_path_factory.mktemp("edited") / "edited.duckdb"
+    shutil.copyfile(sample, path)
+    with duckdb.connect(path) as con:
+        con.execute(LONGER)
+        con.execute(RELABELLED)
+    return path
+
+
+def test_it_says_what_differs_and_ends_with_1(sample: Path, edited: Path, tmp_path: Path) -> None:
+    same = run("diff", sample, sample)
+    assert (same.returncode, same.stderr) == (0, "")
+    assert "saved scores hold" in same.stdout
+    told = run("diff", sample, edited, "--output", tmp_path / "cells.parquet")
+    assert (told.returncode, told.stderr) == (1, "")
+    assert "[+ planted+]" in told.stdout
+    assert "examples changed" in told.stdout
+    cells = duckdb.sql(f"from '{tmp_path / 'cells.parquet'}'")
+    assert cells.columns == ["relation", "corpus", "change", "key", "key_before", "column", "before", "after"]
+    ((changed,),) = duckdb.sql("select count(*) from cells where relation = 'main.turns'").fetchall()
+    assert changed == 1
+    asked = run("diff", sample, edited, "--json", "--exit-zero", "--corpus", RELEASES)
+    found = json.loads(asked.stdout)
+    assert (asked.returncode, list(found)) == (0, KEYS)
+    assert counts(found, "main.annotations").keys() <= {"changed"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["SAMPLE"], "one state is not enough"),
+        (["SAMPLE", "gone.duckdb"], "there is no 'gone.duckdb'"),
+        (["SAMPLE", "no.duckdb"], "this is not a warehouse"),
+        (["SAMPLE", "SAMPLE", "--corpus", "nobody"], "neither state has a corpus 'nobody'"),
+        (["SAMPLE", "SAMPLE", "--table", "main.turn"], "neither state has a table 'main.turn'"),
+        (["SAMPLE", "SAMPLE", "--task", "toy.no"], "neither state has a task 'toy.no'"),
+        (["SAMPLE", "SAMPLE", "--output", "x.csv"], "does not show what to write"),
+        (["SAMPLE", "SAMPLE", "--output", "no.parquet"], "the file exists already"),
+        (["SAMPLE", "--between", "a", "b"], "of one corpus in one warehouse"),
+        (["SAMPLE", "--between", "a", "b", "--corpus", RELEASES], "the publisher's release 'a'"),
+        (["SAMPLE", "newer.duckdb"], "a newer schema than this Talkhouse"),
+    ],
+)
+def test_what_can_not_be_compared_ends_with_2(sample: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
+    (tmp_path / "no.duckdb").write_text("no database")
+    (tmp_path / "no.parquet").write_text("somebody's")
+    if "newer.duckdb" in arguments:
+        shutil.copyfile(sample, tmp_path / "newer.duckdb")
+        with duckdb.connect(tmp_path / "newer.duckdb") as con:
+            con.execute("update meta.alembic_version set version_num = '9999'")
+    done = run("diff", *(sample if one == "SAMPLE" else one for one in arguments), cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+@pytest.mark.slow
+def test_an_older_state_is_migrated_in_private(sample: Path, tmp_path: Path) -> None:
+    older = Path(shutil.copyfile(sample, tmp_path / "older.duckdb"))
+    downgrade(older, "0006")
+    newer = Path(shutil.copyfile(older, tmp_path / "newer.duckdb"))
+    migrations.upgrade(newer)
+    content = older.read_bytes()
+    found = diffed(older, newer)
+    assert (found["schema"]["migrated"], found["before"]["schema_revision"]) == ("before", "0006")
+    assert found["schema"]["tables_added"] == ["main.releases"]
+    assert found["after"]["schema_revision"] == migrations.head()
+    assert found["equal"]
+    with duckdb.connect(newer) as con:
+        con.execute(LONGER)
+    again = diffed(older, newer)
+    assert [one["table"] for one in again["tables"] if one["changed"]] == ["main.turns"]
+    assert older.read_bytes() == content
+
+
+@pytest.mark.slow
+def test_each_state_has_its_own_views_unless_both_get_ours(sample: Path, edited: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copyfile(sample, tmp_path / "other.duckdb"))
+    with duckdb.connect(other) as con:
+        (schema, name, sql), *_ = con.execute(
+            "select schema_name, view_name, sql from duckdb_views() where schema_name = ? and view_name in "
+            "(select task from main.examples) order by all",
+            [RELEASES],
+        ).fetchall()
+        con.execute(f"alter view {schema}.{name} rename to before_it")
+        con.execute(
+            f"create view {schema}.{name} as select * replace (utterance || '!' as utterance) from {schema}.before_it"
+        )
+        ((examples,),) = con.execute("select count(*) from main.examples where corpus_id = ?", [RELEASES]).fetchall()
+    assert sql
+    found = diffed(sample, other)
+    assert f"{schema}.{name}" in found["schema"]["views_changed"]
+    assert sum(one["columns"].get("utterance", 0) for one in found["tasks"]) == examples
+    assert not any(one["changed"] for one in found["tables"])
+    assert diffed(sample, other, same_views=True)["equal"]
+    assert not diffed(other, edited, same_views=True)["equal"]
+
+
+@pytest.mark.slow
+def test_two_of_the_publishers_releases_are_compared(sample: Path, tmp_path: Path) -> None:
+    with duckdb.connect(sample, read_only=True) as con:
+        query = "select release from main.releases where corpus_id = ? order by release_index"
+        (old,), (new,), *_ = con.execute(query, [RELEASES]).fetchall()
+        by_release = dict(
+            con.execute(
+                "select release, count(*) from main.examples where corpus_id = ? group by all", [RELEASES]
+            ).fetchall()
+        )
+    done = run("diff", sample, "--corpus", RELEASES, "--between", old, new, "--json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert done.returncode in (0, 1), done.stderr
+    assert {one["release"] for one in found["tasks"]} == {new}
+    assert sum(one["before"] for one in found["tasks"]) == by_release[old]
+    assert sum(one["after"] for one in found["tasks"]) == by_release[new]
+    again = run("diff", sample, "--corpus", RELEASES, "--between", new, new)
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+def hostile(sample: Path, folder: Path) -> Path:
+    """Return a copy of the sample whose texts, labels and ids hold what acts on a terminal or a page."""
+    path = Path(shutil.copyfile(sample, folder / "hostile.duckdb"))
+    evil = EVIL + "</dd></style><script>document.title = 'acted'</script>{{ 7 * 7 }}"
+    with duckdb.connect(path) as con:
+        con.execute("update main.turns set text = ? || text", [evil])
+        con.execute("update main.annotations set label = ? where label is not null", [evil])
+        con.execute("update main.corpora set licence = ?", [evil])
+        con.execute("update main.records set split = ?, native_id = ?", [evil, evil])
+        con.execute("update main.examples set split = ?", [evil])
+    return path
+
+
+@pytest.mark.slow
+def test_no_text_acts_on_a_terminal(sample: Path, tmp_path: Path) -> None:
+    for arguments in ([], ["--json"]):
+        done = run("diff", sample, hostile(sample, tmp_path), *arguments, cwd=tmp_path)
+        assert done.returncode == 1, done.stderr
+        assert not UNSAFE.search(done.stdout)
+
+
+@pytest.mark.slow
+def test_no_text_acts_on_the_page_and_nothing_is_loaded(sample: Path, tmp_path: Path, browser: Browser) -> None:
+    page_file = tmp_path / "page.html"
+    done = run("diff", sample, hostile(sample, tmp_path), "--output", page_file, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    asked: list[str] = []
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(page_file.as_uri())
+        assert page.title().startswith("Talkhouse diff")
+        assert page.locator("script").count() == 0
+        assert "49" not in page.locator("dd ins").first.inner_text()
+    assert asked == [page_file.as_uri()]
+
+
+@pytest.mark.slow
+def test_a_planted_view_reaches_no_file(sample: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\nsecret\n")
+    path = Path(shutil.copyfile(sample, tmp_path / "planted.duckdb"))
+    with duckdb.connect(path) as con:
+        ((name,),) = con.execute("select min(task) from main.examples where corpus_id = ?", [RELEASES]).fetchall()
+        con.execute(f"create or replace view {RELEASES}.{name} as select * from read_csv('{secret}')")
+    done = run("diff", sample, path)
+    assert done.returncode == 2
+    assert "can't be read" in done.stderr
+    assert "secret\n" not in done.stdout
+
+
+@pytest.mark.slow
+def test_a_macro_does_not_answer_for_a_function(sample: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copyfile(sample, tmp_path / "planted.duckdb"))
+    with duckdb.connect(path) as con:
+        con.execute("create macro main.hash(a) as 0")
+    done = run("diff", sample, path)
+    assert done.returncode == 2
+    assert "was changed after Talkhouse made it" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> None:
+    found = diffed_between(real_warehouse, "dbdc3", "dbdc3_revised")
+    dev, evaluation = found["tasks"]
+    assert (dev["split"], dev["before"], dev["after"], dev["changed"], dev["columns"]["label"]) == (
+        *("dev", 2150, 2150, 2142, 1234),
+    )
+    assert {(one["before"], one["after"]): one["rows"] for one in dev["labels"]} == {
+        ("X", "T"): 608,
+        ("O", "T"): 383,
+        ("T", "O"): 97,
+        ("X", "O"): 90,
+        ("T", "X"): 38,
+        ("O", "X"): 18,
+    }
+    assert dev["columns"]["lenient_label"] == 244
+    assert (evaluation["removed"], evaluation["renumbered"], evaluation["changed"]) == (500, 550, 0)
+
+
+def diffed_between(path: Path, old: str, new: str) -> dict[str, Any]:
+    """Return what differs between two of the publisher's releases of the corpus that has several."""
+    from talkhouse.diff.found import Wanted
+
+    return diffed(path, path, Wanted((RELEASES,)), between=(old, new))

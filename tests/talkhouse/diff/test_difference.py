@@ -1,0 +1,160 @@
+"""Two small states, compared by SQL and by plain Python: every count, and what may never be taken for the same."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from talkhouse.diff.as_data import as_data
+from talkhouse.diff.difference import difference
+from talkhouse.diff.found import ALL, Wanted
+from talkhouse.diff.states import State, opened_states
+from tests.conftest import ONCE_BROKEN, invented_builds
+from tests.talkhouse.diff.invented import Rows, Talk, examples_of, made, rows_of
+from tests.talkhouse.diff.plain import expected
+
+COUNTED = ("before", "after", "removed", "added", "changed", "moved", "moved_in", "moved_out", "renumbered")
+
+
+def diffed(before: Path, after: Path, wanted: Wanted = ALL, **options: Any) -> dict[str, Any]:
+    """Return what a difference of two files says, as data."""
+    with opened_states(State(before, "before"), State(after, "after"), **options) as sides:
+        return as_data(difference(sides, wanted), wanted.limit)
+
+
+def compared(folder: Path, before: Rows, after: Rows) -> dict[str, Any]:
+    """Compare two states, and hold every count against that of plain Python."""
+    found = diffed(made(folder / "before.duckdb", before), made(folder / "after.duckdb", after))
+    counted = expected(*({**rows, "mood": examples_of(rows)} for rows in (before, after)))
+    counts = {one["table"].removeprefix("main."): one for one in found["tables"]}
+    counts |= {f"mood {one['split']}": one for one in found["tasks"]}
+    shown = {
+        name: {change: one.get(change, 0) for change in COUNTED if one.get(change, 0)}
+        for name, one in counts.items()
+        if name != "corpora"
+    }
+    assert shown == {name: dict(count) for name, count in counted.items() if name != "mood"}
+    for one in (*found["tables"], *found["tasks"]):
+        moved = one.get("moved_in", 0) - one.get("moved_out", 0)
+        assert one["before"] - one["removed"] + moved + one["added"] == one["after"]
+    assert found["equal"] == all(not one[name] for one in counts.values() for name in COUNTED[2:] if name in one)
+    return found
+
+
+TEXTS = st.sampled_from(["", " ", "Yes.", "No.", "No", "Tea?", "\u00e9", "e\u0301"])
+TURNS = st.lists(st.tuples(st.sampled_from(["ada", "bob"]), TEXTS), max_size=4).map(tuple)
+LABELS = st.tuples(st.sampled_from([None, "", "X", "O"]), st.sampled_from([None, 0.0, -0.0, math.nan, 0.5]))
+TALKS = st.builds(
+    Talk,
+    TURNS,
+    st.sampled_from([("train",), ("valid",), ("train", "valid")]),
+    st.lists(LABELS, max_size=3).map(tuple),
+    st.sampled_from([None, "{}", '{"a": 1}', '{"a":1}']),
+)
+
+
+@st.composite
+def states(draw: st.DrawFn) -> tuple[list[Talk], list[Talk]]:
+    """Invent a state, and one that others were put into, or that lost some, or in which some say something else."""
+    before = draw(st.lists(TALKS, max_size=5))
+    kept = [talk for talk in before if draw(st.integers(0, 3))]
+    after = []
+    for talk in draw(st.permutations(kept)) if draw(st.booleans()) else kept:
+        other = draw(TALKS)
+        part = draw(st.sampled_from(["none", "none", "turns", "splits", "labels", "last"]))
+        turns = (*talk.turns[:-1], *other.turns[-1:]) if part == "last" else talk.turns
+        after.append(
+            Talk(
+                other.turns if part == "turns" else turns,
+                other.splits if part == "splits" else talk.splits,
+                other.labels if part == "labels" else talk.labels,
+                talk.extra,
+            )
+        )
+    for talk in draw(st.lists(TALKS, max_size=2)):
+        after.insert(draw(st.integers(0, len(after))), talk)
+    return before, after
+
+
+@given(states())
+@invented_builds(60, ONCE_BROKEN)
+@pytest.mark.slow
+def test_every_count_is_that_of_plain_python(
+    tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Talk], list[Talk]]
+) -> None:
+    folder = tmp_path_factory.mktemp("states")
+    compared(folder, *map(rows_of, both))
+
+
+TALK = Talk((("ada", "Tea?"), ("bob", "Yes."), ("ada", "Good.")), ("train",), (("O", 0.5), ("X", 0.0)))
+SECOND = Talk((("ada", "Rain."), ("bob", "No."), ("bob", "Snow.")), ("train",), (("X", None),))
+THIRD = Talk((("bob", "Late?"), ("ada", "Soon.")), ("valid",), (("O", 1.0), ("O", None)))
+
+
+def counts(found: dict[str, Any], name: str) -> dict[str, int]:
+    """Return what is not 0 of a table, or of a task's split as in ``toy.mood train``."""
+    every = [(one["table"], one) for one in found["tables"]]
+    every += [(f"{one['task']} {one['split']}", one) for one in found["tasks"]]
+    return {change: one[change] for key, one in every if key == name for change in COUNTED[2:] if one.get(change)}
+
+
+def test_a_record_in_front_changes_nothing(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path,
+        rows_of([TALK, SECOND]),
+        rows_of([THIRD, Talk((("ada", "New."),), labels=(("X", None),)), TALK, SECOND]),
+    )
+    assert counts(found, "main.turns") == {"added": 3, "renumbered": 6}
+    assert counts(found, "main.annotations") == {"added": 3, "renumbered": 3}
+    assert counts(found, "toy.mood train") == {"added": 1, "renumbered": 3}
+    assert found["renumbered"] == [
+        {"kind": "dialogue", "corpus": "toy", "rows": 2},
+        {"kind": "record", "corpus": "toy", "rows": 2},
+    ]
+    (train,) = (one for one in found["tasks"] if one["split"] == "train")
+    assert train["verdict"] == "renumbered"
+
+
+@pytest.mark.slow
+def test_an_id_that_is_given_to_something_else_is_written_otherwise(tmp_path: Path) -> None:
+    found = compared(tmp_path, rows_of([THIRD, SECOND, TALK]), rows_of([TALK, THIRD]))
+    (gone,) = (one for one in found["changes"] if one["relation"] == "main.dialogues" and one["change"] == "removed")
+    assert gone["key"] == {"dialogue_id": "toy:train:0 (before)"}
+    assert gone["key_before"] == {"dialogue_id": "toy:train:0"}
+
+
+@pytest.mark.slow
+def test_equal_is_identical(tmp_path: Path) -> None:
+    """No value is taken for another, wherever it stands."""
+    before = [Talk((("ada", "\u00e9"), ("bob", "No."), ("ada", "")), labels=((None, 0.0), ("", None)), extra='{"a":1}')]
+    after = [
+        Talk((("ada", "e\u0301"), ("bob", "No. "), ("ada", "")), labels=(("", -0.0), (None, None)), extra='{"a": 1}')
+    ]
+    found = compared(tmp_path, rows_of(before), rows_of(after))
+    tables = {one["table"]: one["columns"] for one in found["tables"] if one["columns"]}
+    assert tables == {
+        "main.annotations": {"label": 2, "value": 1},
+        "main.dialogues": {"extra": 1},
+        "main.turns": {"text": 2},
+    }
+    (task,) = found["tasks"]
+    assert task["columns"] == {"text": 2, "label": 2, "value": 1}
+    assert task["labels"] == [{"before": None, "after": "", "rows": 1}, {"before": "", "after": None, "rows": 1}]
+
+
+@pytest.mark.slow
+def test_two_equal_rows_exchanged_for_two_others_are_seen(tmp_path: Path) -> None:
+    """An exclusive or of hashes is blind to pairs."""
+    for name in ("before", "after"):
+        with duckdb.connect(made(tmp_path / f"{name}.duckdb", rows_of([TALK]))) as con:
+            con.execute(
+                "insert into meta.findings by name select 'toy' as corpus_id, 'warn' as severity, 'it' as detail, "
+                f"'{name}' as rule, range::integer as finding_index from range(2)"
+            )
+    found = diffed(tmp_path / "before.duckdb", tmp_path / "after.duckdb")
+    assert counts(found, "meta.findings") == {"removed": 2, "added": 2}
+    assert not found["equal"]
