@@ -1,4 +1,4 @@
-"""Reads ``corpus.toml``, or a command's options in its place: strictly, so that a mistake stops with its line."""
+"""``corpus.toml``: what it may say, read strictly; a mistake is named with its line."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""Files of records and of rows: opens one by its ending, and writes one back."""
+"""Files as records, whatever their form: JSON, JSON Lines, Parquet, CSV, each plain or as .gz; and back."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
