@@ -230,7 +230,7 @@ def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
         if path_words(path) not in _IDS and not all(_are_bare(values) for values in columns):
             continue
         if all(are_ids(values) for values in columns):
-            return path, "none stands twice in the sample"
+            return path, "no value occurs twice in the sample"
         if all(are_keys(values) for values in columns):
             repeated.append(path_words(path))
     if repeated:

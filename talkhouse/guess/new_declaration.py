@@ -103,7 +103,7 @@ def _declaration_text(corpus_id: str, look: Look) -> str:
     ]
     if look.guess is None:
         here = _comment(", ".join(list(look.left)[:_MOST_NAMED]))
-        return "\n".join([*lines, *_SKELETON, "", f"# what lies here: {here}"]) + "\n"
+        return "\n".join([*lines, *_SKELETON, "", f"# files here: {here}"]) + "\n"
     lines += [f'format = "{look.guess.format}"  # {_comment(look.guess.reason)}', *_files(look)]
     lines += [*_tables(look.guess), *_proposals(look)]
     return "\n".join(lines) + "\n"

@@ -50,7 +50,7 @@ def name_of(table: DeclarationTable, key: str, taken: Any) -> str:
     if not ID.fullmatch(name) or len(name) > LONGEST_NAME:
         table.wrong(key, f"lower case letters, digits and '_', at most {LONGEST_NAME}, a letter first")
     if name in taken:
-        table.fail(key, f"{key} = {name!r} stands in line {taken[name].line} already", next_step="rename one of them")
+        table.fail(key, f"{key} = {name!r} is already in line {taken[name].line}", next_step="rename one of them")
     return name
 
 

@@ -60,7 +60,7 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
 
         return ParquetRecords(content)
     known = ", ".join(ENDINGS)
-    raise BadRecord("GF-14", f"nothing says what is in it: its name ends in none of {known}, with or without .gz")
+    raise BadRecord("GF-14", f"unknown kind of file: its name ends in none of {known}, with or without .gz")
 
 
 def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: PurePosixPath) -> Iterator[bytes]:

@@ -273,7 +273,7 @@ def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType, Any]]:
     counts = Counter(schema.names)
     for field in schema:
         if counts[field.name] > 1:
-            raise BadRecord("GF-12", f"the column {field.name!r} is there twice")
+            raise BadRecord("GF-12", f"the column {field.name!r} occurs twice")
         try:
             to, _ = converters(field.type)
             kind = plain(field.type)

@@ -101,7 +101,7 @@ class RowFindings:
         for row in replies.repeated:
             self.add("GF-06", row, TURN_ID, f"the id {self._rows[TURN_ID][row]!r:.100} is an earlier turn's")
         for problem, where in (
-            ("is of no turn of the dialogue", replies.lost),
+            ("is not the id of a turn of the dialogue", replies.lost),
             ("replies to this turn in the end", replies.looped),
         ):
             for row in where.arg_true():
@@ -112,7 +112,7 @@ class RowFindings:
     def of_times(self, placeholder: Placeholder, bad: pl.Series) -> None:
         """Add a finding for each time of another form than declared."""
         for row in bad.is_not_null().arg_true():
-            self.add("GF-09", row, placeholder, f"{bad[row]!r:.100} is no time of the declared form")
+            self.add("GF-09", row, placeholder, f"{bad[row]!r:.100} is not a time of the declared form")
 
 
 OURS = "role.ours"
@@ -361,5 +361,5 @@ def _whole_number(rows: pl.DataFrame, placeholder: str, extras: RowExtras, findi
     numbers = rows[placeholder].cast(pl.Int64, strict=False)
     extras.keep(placeholder, rows[placeholder].is_not_null() & numbers.cast(pl.String).ne_missing(rows[placeholder]))
     for row in (rows[placeholder].is_not_null() & numbers.is_null()).arg_true():
-        findings.add("GF-09", row, placeholder, f"{rows[placeholder][row]!r:.100} is no whole number")
+        findings.add("GF-09", row, placeholder, f"{rows[placeholder][row]!r:.100} is not a whole number")
     return numbers.alias(placeholder)

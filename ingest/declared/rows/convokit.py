@@ -179,7 +179,7 @@ class ConversationFacts:
             if placeholder == STARTED_AT:
                 said[placeholder] = read_time(text, self._form, is_number=suffix == LITERAL).value
                 if said[placeholder] is None:
-                    detail = f"{text!r:.100} is no time of the declared form"
+                    detail = f"{text!r:.100} is not a time of the declared form"
                     findings.append(ReaderFinding("GF-09", detail, pointer=at))
         return said
 

@@ -72,7 +72,7 @@ def _numbers(rows: pl.DataFrame, label: LabelColumn, odd: list[tuple[str, int, P
     numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
     is_number = texts.is_not_null() & ~texts.is_in(list(label.missing))
     for row in (is_number & numbers.is_null()).arg_true():
-        odd.append(("GF-01", row, label.value, f"{texts[row]!r:.100} is no number"))
+        odd.append(("GF-01", row, label.value, f"{texts[row]!r:.100} is not a number"))
     for row in (numbers.abs() >= 2**53).arg_true():
         if detail := rounded(texts[row], numbers[row]):
             odd.append(("GF-21", row, label.value, detail))
@@ -306,7 +306,7 @@ class LabelRows:
             return None
         number = to_number(text)
         if number is None:
-            self._find("GF-01", spec, "value", row, f"{text!r:.100} is no number")
+            self._find("GF-01", spec, "value", row, f"{text!r:.100} is not a number")
         elif detail := rounded(text, number):
             self._find("GF-21", spec, "value", row, detail)
         return number
