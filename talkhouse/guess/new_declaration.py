@@ -155,7 +155,6 @@ def _patterns(files: Sequence[tuple[str, str | None]], others: Iterable[str]) ->
 
 
 def _candidates(paths: Sequence[str], ending: str) -> Iterator[str]:
-    """Write patterns of some files: within a folder, then in all folders of one."""
     if len(paths) == 1:
         yield _literal(paths[0])
     least, most = min(paths), max(paths)
@@ -219,7 +218,6 @@ def _table(name: str, values: Mapping[str, str | None], remarks: Mapping[str, st
 
 
 def _proposals(look: Look) -> Iterator[str]:
-    """Write what may be meant as comments: labels, and files that are not read."""
     if look.guess and look.guess.extra:
         names = ", ".join(look.guess.extra[:_MOST_NAMED]) + ", ..." * (len(look.guess.extra) > _MOST_NAMED)
         yield from ("", f"# kept in extra: {_comment(names)}")

@@ -201,7 +201,6 @@ def _only(table: DeclarationTable) -> dict[str, Any]:
 
 
 def _fit(files: Files, pattern: str) -> bool:
-    """Whether files of labels may be those that a scheme takes labels from."""
     return files.path == pattern or matches(files.path, pattern) or matches(pattern, files.path)
 
 

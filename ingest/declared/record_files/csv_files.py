@@ -268,7 +268,6 @@ class CsvRows:
         self._check_quotes(row)
 
     def _check_quotes(self, row: ParsedRow) -> None:
-        """Raise BadRecord GF-13 for text behind a closing quote: nobody knows which quotes belong to it."""
         if row.behind:
             detail = f"text behind the closing quote of a cell: {row.behind!r:.60}; see escapeChar in [dialect]"
             raise BadRecord("GF-13", f"line {self._line + 1:,}: {detail}", f"/{self._line}")

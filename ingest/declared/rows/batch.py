@@ -45,7 +45,7 @@ from talkhouse.ingest.declared.rows.replies import (
     places_by_replies,
     replies,
 )
-from talkhouse.ingest.declared.rows.row_labels import KnownRows, labels_inside, labels_of
+from talkhouse.ingest.declared.rows.row_labels import labels_inside, labels_of
 from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
@@ -129,7 +129,7 @@ class RowsBuild:
     declaration: Declaration
     columns: RowColumns
     identity: Identity
-    known: KnownRows | None
+    remember: Callable[[pl.DataFrame, pl.DataFrame], None] | None
     """None where no labels are about dialogues that were read before."""
     has_several_files: bool
     """Only then a dialogue may be there twice, and hashes of its words are kept."""
@@ -193,8 +193,8 @@ class FileRows:
         cells = list(differing(rows, facts, self._columns, extras, self._split))
         findings.of_contradictions(cells, facts)
         extra = record_extra(rows, dialogues, self._columns, extras, cells)
-        if self._build.known is not None:
-            self._build.known.add_rows(dialogues, rows)
+        if self._build.remember is not None:
+            self._build.remember(dialogues, rows)
         batches = [
             ColumnBatch(Turn, {}, turns.filter(rows["is_new"]).to_dict()),
             self._dialogue_batch(dialogues, facts),

@@ -76,7 +76,6 @@ def places_by_replies(rows: pl.DataFrame) -> pl.Series | None:
 
 
 def _places(targets: list[int | None]) -> list[int]:
-    """Return the place of each turn; they stay in their order but for those that have to wait."""
     answers = defaultdict[int | None, list[int]](list)
     for turn, target in enumerate(targets):
         answers[target].append(turn)
