@@ -38,7 +38,6 @@ def objects(members: st.SearchStrategy[dict[str, str]]) -> st.SearchStrategy[str
 
 
 def lists(items: st.SearchStrategy[str], *, most: int = 3) -> st.SearchStrategy[str]:
-    """Write lists of JSON texts."""
     return st.lists(items, max_size=most).map(lambda texts: "[" + ",".join(texts) + "]")
 
 
@@ -63,7 +62,6 @@ _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def read_text(form: DocumentFormat, record: str) -> ParsedDialogue:
-    """Read one record."""
     return form.read(SplitObject(members_of(record.encode()), form.wanted))
 
 
@@ -99,7 +97,6 @@ def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -
 
 
 def _row(kind: type[R], parsed: Any, level: str, shapes: Shapes, own: dict[str, Any]) -> R:
-    """Make a row of what a format found, as the engine does."""
     columns = {name: getattr(parsed, name) for name in kind.__struct_fields__ if hasattr(parsed, name)}
     number = 0 if parsed.shape is None else shapes.number(level, parsed.shape)
     extra = dump({**({"shape": number} if number else {}), **(parsed.extra or {})})
@@ -125,7 +122,6 @@ PAIRS = declared("pairs")
 
 
 def read(of: DocumentFormat, record: object) -> ParsedDialogue:
-    """Read a record."""
     return read_text(of, json.dumps(record))
 
 

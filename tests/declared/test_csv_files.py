@@ -29,7 +29,6 @@ def cells(name: str, raw: bytes, dialect: Dialect = ORDINARY) -> list[list[str]]
 
 
 def refused(name: str, raw: bytes, dialect: Dialect) -> BadRecord | None:
-    """Return why a file is refused; None for one that is read."""
     try:
         rows_of(name, raw, dialect)
     except BadRecord as bad:

@@ -26,7 +26,6 @@ PLACE = Annotations(
 
 
 def labelled(*specs: Annotations, **parts: Any) -> Declaration:
-    """Declare talks, and labels beside them."""
     turn = TurnFields(id=("u",), text=("text",))
     return declared(files=FILES, annotations=specs, **{"turn": turn} | parts)
 
