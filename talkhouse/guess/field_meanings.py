@@ -230,7 +230,7 @@ def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
         if path_words(path) not in _IDS and not all(_are_bare(values) for values in columns):
             continue
         if all(are_ids(values) for values in columns):
-            return path, "none stands twice in the sample"
+            return path, "no value occurs twice in the sample"
         if all(are_keys(values) for values in columns):
             repeated.append(path_words(path))
     if repeated:
@@ -244,7 +244,6 @@ def _are_bare(values: list[Any]) -> bool:
 
 
 def _longest(turns: Sequence[Record], but: Sequence[JsonPath]) -> JsonPath | None:
-    """Return the field with the longest texts, where most of them are of several words."""
     best: tuple[float, JsonPath] | None = None
     for path in leaves(turns):
         values = [value for value in column(turns, path) if isinstance(value, str)]
@@ -311,7 +310,6 @@ def _id_in(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | Non
 def _reply_to(
     dialogues: Sequence[Sequence[Record]], turn_id: JsonPath | None, taken: Sequence[JsonPath | None]
 ) -> JsonPath | None:
-    """Return the field that has the id of another turn: by its name, or because most of its texts are such ids."""
     if turn_id is None:
         return None
     turns = [turn for dialogue in dialogues for turn in dialogue]

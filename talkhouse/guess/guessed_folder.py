@@ -150,7 +150,6 @@ def _needed(guessed: Guess) -> list[JsonPath]:
 
 
 def _some(paths: Sequence[str]) -> list[str]:
-    """Choose files to look into: of those that are called alike the first and the last, then others."""
     alike: dict[str, list[str]] = {}
     for path in paths:
         alike.setdefault(_pattern(path), []).append(path)
@@ -161,7 +160,6 @@ def _some(paths: Sequence[str]) -> list[str]:
 
 
 def _pattern(path: str) -> str:
-    """Write a path without its digits and the words of splits: files that are called alike have the same."""
     folder, _, name = path.rpartition("/")
     word = _split_of(name)
     name = name.replace(word, "@") if word else name
@@ -200,7 +198,6 @@ def _fitting(samples: Sequence[Sample]) -> Guess | None:
 
 
 def _with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
-    """Name the fields that nothing takes, and those of them that seem to be labels."""
     if guessed.format == "convokit":
         return guessed
     mapped = (guessed.dialogue, guessed.turn, guessed.speaker, guessed.pair, guessed.preference)

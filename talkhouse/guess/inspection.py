@@ -122,7 +122,6 @@ _MOST_TURNS = 20
 
 
 def _first_dialogue(sample: Sample, guess: Guess) -> list[tuple[str, str]]:
-    """Return who says what in the first turns of the first dialogue; empty where that can't be seen."""
     for record in sample.records:
         turns = [turn for _, turn in zip(range(_MOST_TURNS), _turns(sample, record, guess), strict=False)]
         if turns:
@@ -197,7 +196,6 @@ def _one(role: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _marked(text: str, markers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Cut a transcript at its marks, as a build does; none where it begins with no mark."""
     cut = Markers(markers)
     if cut.begin(text):
         yield from ((said.role, said.text) for said in cut.cut(text, ""))

@@ -102,7 +102,7 @@ def _declaration_text(corpus_id: str, look: Look) -> str:
     ]
     if look.guess is None:
         here = _comment(", ".join(list(look.left)[:_MOST_NAMED]))
-        return "\n".join([*lines, *_SKELETON, "", f"# what lies here: {here}"]) + "\n"
+        return "\n".join([*lines, *_SKELETON, "", f"# files here: {here}"]) + "\n"
     lines += [f'format = "{look.guess.format}"  # {_comment(look.guess.reason)}', *_files(look)]
     lines += [*_tables(look.guess), *_proposals(look)]
     return "\n".join(lines) + "\n"
@@ -154,7 +154,6 @@ def _patterns(files: Sequence[tuple[str, str | None]], others: Iterable[str]) ->
 
 
 def _candidates(paths: Sequence[str], ending: str) -> Iterator[str]:
-    """Write patterns of some files: within a folder, then in all folders of one."""
     if len(paths) == 1:
         yield _literal(paths[0])
     least, most = min(paths), max(paths)
@@ -218,7 +217,6 @@ def _table(name: str, values: Mapping[str, str | None], remarks: Mapping[str, st
 
 
 def _proposals(look: Look) -> Iterator[str]:
-    """Write what may be meant as comments: labels, and files that are not read."""
     if look.guess and look.guess.extra:
         names = ", ".join(look.guess.extra[:_MOST_NAMED]) + ", ..." * (len(look.guess.extra) > _MOST_NAMED)
         yield from ("", f"# kept in extra: {_comment(names)}")

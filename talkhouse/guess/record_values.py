@@ -39,24 +39,10 @@ def at(value: Any, path: JsonPath) -> Any:
     return value
 
 
-def leaves(records: Iterable[Record]) -> dict[JsonPath, int]:
-    """Count the paths of names to whatever is no object, in the order of their first occurrence."""
-    counted: dict[JsonPath, int] = {}
-    for record in records:
-        for path, value in walk(record):
-            if not isinstance(value, dict):
-                counted[path] = counted.get(path, 0) + 1
-    return counted
-
-
-def objects(records: Iterable[Record]) -> dict[JsonPath, int]:
-    """Count the paths of names to objects."""
-    counted: dict[JsonPath, int] = {}
-    for record in records:
-        for path, value in walk(record):
-            if isinstance(value, dict):
-                counted[path] = counted.get(path, 0) + 1
-    return counted
+def leaves(records: Iterable[Record], *, are_objects: bool = False) -> dict[JsonPath, int]:
+    """Count the paths of names to whatever is no object, or to objects, in the order of their first occurrence."""
+    found = (path for record in records for path, value in walk(record) if isinstance(value, dict) == are_objects)
+    return dict(Counter(found))
 
 
 def walk(record: Record, above: JsonPath = ()) -> Iterator[tuple[JsonPath, Any]]:

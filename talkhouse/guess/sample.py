@@ -5,7 +5,9 @@ import gzip
 import json
 import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import IO, Any, Literal, NamedTuple
 
@@ -334,7 +336,7 @@ def _text(file: SourceFile, path: PurePosixPath, most: Most) -> _Decoded:
         raw, problem = _beginning(stream, most.bytes, packed=is_packed(path))
     is_whole = len(raw) <= most.bytes and problem is None
     text, bad = _decode(raw[: most.bytes].removeprefix(BOM), is_whole=is_whole)
-    decode = {".csv": _csv, ".tsv": _tsv, **dict.fromkeys(JSON, _json)}.get(ending(path), _lines)
+    decode = _DECODE.get(ending(path), _lines)
     decoded = decode(text, is_whole, most.records)
     decoded.problem = problem or bad or decoded.problem
     return decoded
@@ -355,7 +357,6 @@ def _beginning(stream: IO[bytes], most_bytes: int, *, packed: bool) -> tuple[byt
 
 
 def _decode(raw: bytes, *, is_whole: bool) -> tuple[str, str | None]:
-    """Decode UTF-8, of which the last character may be cut off, and say what is not UTF-8."""
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(raw, is_whole), None
     except UnicodeDecodeError as error:
@@ -419,14 +420,14 @@ def _holds_records(value: dict[str, Any]) -> bool:
     return bool(set.intersection(*(set(member) for member in members)))
 
 
-def _csv(text: str, is_whole: bool, most: int) -> _Decoded:
-    return _rows("CSV", rows_of(text, is_whole, ",", most))
-
-
-def _tsv(text: str, is_whole: bool, most: int) -> _Decoded:
-    return _rows("TSV", rows_of(text, is_whole, "\t", most))
-
-
-def _rows(form: str, rows: DelimitedRows) -> _Decoded:
+def _rows(form: str, usual: str, text: str, is_whole: bool, most: int) -> _Decoded:
+    rows = rows_of(text, is_whole, usual, most)
     values = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
     return _Decoded(form, list(values), rows.is_whole, "item", rows.columns, rows.dialect, rows.problem)
+
+
+_DECODE: dict[str, Callable[[str, bool, int], _Decoded]] = {
+    ".csv": partial(_rows, "CSV", ","),
+    ".tsv": partial(_rows, "TSV", "\t"),
+    **dict.fromkeys(JSON, _json),
+}

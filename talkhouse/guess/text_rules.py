@@ -139,7 +139,6 @@ def markers_of(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _marks(texts: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
-    """Return the marks that begin lines and recur, as they stand in the texts, those that begin texts first."""
     first, later = Counter[str](), Counter[str]()
     for text in texts:
         for match in pattern.finditer(text):

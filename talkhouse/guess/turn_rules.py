@@ -26,7 +26,6 @@ from talkhouse.guess.record_values import (
     leaves,
     lists,
     named,
-    objects,
     pick,
     whole_numbers,
 )
@@ -70,7 +69,7 @@ def sharegpt(samples: Sequence[Sample]) -> Guess | None:
 def tree(samples: Sequence[Sample]) -> Guess | None:
     """Each record has a first message, with the replies to it inside."""
     records = records_of(samples)
-    for path in objects(records):
+    for path in leaves(records, are_objects=True):
         roots = [root for record in records if isinstance(root := at(record, path), dict)]
         replies = _reply_list(roots)
         if replies is None or len(roots) < MOST * len(records):
@@ -147,7 +146,6 @@ def _lists_of_turns(samples: Sequence[Sample]) -> Mapping[JsonPath, list[list[An
 
 
 def _place(path: JsonPath) -> int:
-    """Rank a list by its name; 0: none that turns usually have."""
     names = [as_words(name) for name in path if name is not None]
     return next((len(_LISTS) - index for index, name in enumerate(_LISTS) if names and names[-1] == name), 0)
 
@@ -180,7 +178,6 @@ def _reply_list(roots: Sequence[Record]) -> str | None:
 
 
 def _trees(roots: Sequence[Record], replies: str) -> list[list[Record]]:
-    """List the messages of each tree, in any order; of all trees together so many as are looked at."""
     trees: list[list[Record]] = []
     left = _MOST_TURNS
     for root in roots:
@@ -266,7 +263,6 @@ def dialogue_of(records: Sequence[Record]) -> JsonPath | None:
 
 
 def _numbered(records: Sequence[Record]) -> tuple[JsonPath | None, JsonPath | None]:
-    """Return two fields of which one numbers the rows of each value of the other, 0, 1, 2 ... or 1, 2, 3 ..."""
     paths = list(leaves(records))[:_MOST_COLUMNS]
     numbers = {path: whole_numbers(column(records, path)) for path in paths}
     for path in paths:

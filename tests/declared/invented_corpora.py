@@ -208,8 +208,6 @@ CONVOKIT = f'{HEAD}format = "convokit"\n' + '[[annotations]]\nscheme = "won"\non
 
 @dataclass(frozen=True)
 class Invented:
-    """One corpus."""
-
     declaration: str
     files: dict[str, bytes]
     usual: dict[str, bytes]
@@ -263,7 +261,6 @@ _CELL = st.sampled_from(
 
 @st.composite
 def csv_of(draw: st.DrawFn) -> bytes:
-    """Invent a CSV."""
     columns = draw(st.permutations([*_ROW_COLUMNS, "name", "m1", "m2", "shape", "lines", "cells"]))
     end = draw(st.sampled_from(["\n", "\r\n"]))
     made = draw(st.lists(st.lists(_CELL, min_size=len(columns), max_size=len(columns)), max_size=6))
@@ -272,7 +269,6 @@ def csv_of(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def convokit(draw: st.DrawFn) -> Invented:
-    """Invent a ConvoKit directory."""
     line = with_others(
         {"id": _ID, "conversation_id": _ID, "text": _TEXT, "speaker": st.sampled_from(['"ann"', '"bo"', '""', "7"])},
         {"reply-to": _ID | st.just("null"), "timestamp": _TIME, "meta": ANY, "vectors": ANY},
@@ -296,7 +292,6 @@ FORMATS = (*DOCUMENTS, "turns", "convokit")
 
 
 def corpus(format_: str) -> st.SearchStrategy[Invented]:
-    """Invent a corpus of a format."""
     if format_ == "turns":
         return rows()
     return convokit() if format_ == "convokit" else documents(format_)

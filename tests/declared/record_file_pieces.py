@@ -32,7 +32,6 @@ ORDINARY = Dialect()
 
 @contextmanager
 def source(name: str, raw: bytes, limits: Limits = DEFAULT) -> Iterator[SourceFile]:
-    """Put bytes into a file of this name."""
     with TemporaryDirectory() as folder:
         (Path(folder) / name).write_bytes(raw)
         with opened(disk_files(Path(folder), "toy", limits)) as ([file], _):
@@ -42,7 +41,6 @@ def source(name: str, raw: bytes, limits: Limits = DEFAULT) -> Iterator[SourceFi
 def records_of(
     name: str, raw: bytes, record: Form = "item", limits: Limits = DEFAULT, dialect: Dialect = ORDINARY
 ) -> tuple[RecordFile, list[RawRecord | BadRawRecord]]:
-    """Read bytes as a file of this name."""
     with source(name, raw, limits) as file:
         record_file = open_records(file, dataclasses.replace(DECLARED, dialect=dialect), record)
         return record_file, list(record_file)
@@ -54,7 +52,6 @@ def stored(envelope: object) -> dict[str, Raw]:
 
 
 def written(record: RawRecord | BadRawRecord) -> WrittenRecord:
-    """Return what is stored of a record."""
     if isinstance(record, BadRawRecord):
         return WrittenRecord(record.record_index, record.pointer, record.raw, is_verbatim=True)
     return WrittenRecord(record.record_index, record.pointer, record.raw, record.cells)
@@ -70,7 +67,6 @@ def back(name: str, raw: bytes, record: Form = "item", dialect: Dialect = ORDINA
 def rows_of(
     name: str, raw: bytes, dialect: Dialect = ORDINARY, limits: Limits = DEFAULT
 ) -> tuple[CsvRows, list[RowTable]]:
-    """Read bytes as a file of rows of this name."""
     with source(name, raw, limits) as file:
         row_file = CsvRows(FileContent(file), dialect)
         return row_file, list(row_file.tables())

@@ -3,26 +3,19 @@
 import dataclasses
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from hypothesis import strategies as st
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Format
-from talkhouse.ingest.declared.documents.parsed_record import (
-    DocumentFormat,
-    ParsedCandidate,
-    ParsedDialogue,
-    ParsedPart,
-    ParsedTurn,
-)
+from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, ParsedDialogue
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, members_of
-from talkhouse.ingest.declared.speakers import Speakers, speaker_kind
+from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord, dump, literals
-from talkhouse.ingest.rows import Candidate, FileRow, Part, Record, Speaker, Turn
+from talkhouse.ingest.rows import Candidate, FileRow, Part, Record, Row, Speaker, Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
 LETTERS = st.text(st.sampled_from('ab "\\/\n\x00é\u2028😀'), max_size=6)
@@ -45,7 +38,6 @@ def objects(members: st.SearchStrategy[dict[str, str]]) -> st.SearchStrategy[str
 
 
 def lists(items: st.SearchStrategy[str], *, most: int = 3) -> st.SearchStrategy[str]:
-    """Write lists of JSON texts."""
     return st.lists(items, max_size=most).map(lambda texts: "[" + ",".join(texts) + "]")
 
 
@@ -65,121 +57,60 @@ def with_others(
 
 
 DIALOGUE = "corpus:0"
+R = TypeVar("R", bound=Row)
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def read_text(form: DocumentFormat, record: str) -> ParsedDialogue:
-    """Read one record."""
     return form.read(SplitObject(members_of(record.encode()), form.wanted))
-
-
-def written(form: DocumentFormat, declaration: Declaration, record: str) -> str:
-    """Read a record, put it into rows, and write it from them."""
-    return rows_and_text(form, declaration, record)[1]
 
 
 def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -> tuple[StoredRecord, str]:
     """Read a record; return its rows, and what is written from them."""
     split = SplitObject(members_of(record.encode()), form.wanted)
-    talk = form.read(split)
-    shapes, extra = Shapes(), dict[str, Raw](talk.extra)
-    shape = split.shape(talk.taken, extra)
-    stored = StoredRecord(
-        file=_file(), record=Record("c/0", "c", DIALOGUE, None, None, None, None, None, None, 0, "", "")
-    )
-    speakers, of_corpus = Speakers(declaration), dict[str, Speaker]()
-    for index, said in enumerate(talk.turns):
-        speaker_id = None
-        if said.speaker is not None:
-            if declaration.speaker.scope == "corpus":
-                speaker, _ = speakers.of_corpus(said.speaker, said.role, is_bot=said.is_bot, shown=said.speaker_name)
-            else:
-                speaker = Speaker.within(DIALOGUE, said.speaker, speaker_kind(said.role, is_bot=said.is_bot))
-                if said.speaker_name is not None:
-                    speaker.native_id, speaker.name = said.speaker, said.speaker_name
-            of_corpus.setdefault(speaker.speaker_id, speaker)
-            speaker_id = speaker.speaker_id
-        stored.turns.append(_turn(index, said, speaker_id, shapes))
-        stored.parts.extend(_part(index, number, piece, shapes) for number, piece in enumerate(said.parts or ()))
-    for number, offered in enumerate(talk.candidates):
-        stored.candidates.append(_candidate(offered, str(number), shapes))
-    texts = {str(number): offered.text for number, offered in enumerate(talk.candidates)}
-    stored = replace(stored, speakers=of_corpus, texts=texts)
+    parsed = form.read(split)
+    shapes, extra = Shapes(), dict[str, Raw](parsed.extra)
+    shape = split.shape(parsed.taken, extra)
+    file = FileRow("c/a.jsonl", "c", "c/a.jsonl", None, "jsonl", "", 0, _THEN, None, None, 1, 1, 0, None)
+    record_row = Record("c/0", "c", DIALOGUE, None, None, None, None, None, None, 0, "", "", extra=dump(extra))
+    texts = {str(number): candidate.text for number, candidate in enumerate(parsed.candidates)}
+    stored = StoredRecord(file, record_row, speakers={}, texts=texts)
+    speakers, is_within = Speakers(declaration), declaration.speaker.scope == "dialogue"
+    for index, turn in enumerate(parsed.turns):
+        own: dict[str, Any] = {"dialogue_id": DIALOGUE, "turn_index": index, "speaker_id": None}
+        if turn.speaker is not None:
+            speaker, _ = speakers.of_corpus(turn.speaker, turn.role, is_bot=turn.is_bot, shown=turn.speaker_name)
+            if is_within:
+                speaker = Speaker.within(DIALOGUE, turn.speaker, speaker.kind)
+            own["speaker_id"] = speaker.speaker_id
+            stored.speakers.setdefault(speaker.speaker_id, speaker)
+        stored.turns.append(_row(Turn, turn, "message", shapes, own))
+        for number, part in enumerate(turn.parts or ()):
+            own = {"dialogue_id": DIALOGUE, "turn_index": index, "part_index": number}
+            stored.parts.append(_row(Part, part, "part", shapes, own))
+    for number, candidate in enumerate(parsed.candidates):
+        own = {"record_id": "c/0", "candidate_set": "completion", "dialogue_id": DIALOGUE, "text_id": str(number)}
+        stored.candidates.append(_row(Candidate, candidate, "candidate", shapes, own))
     known = KnownShapes(literals(msgspec.json.encode(shapes.envelope()).decode()))
-    stored.loaded.extra = dump(extra)
-    return stored, join(
-        shape, literals(stored.loaded.extra), lambda placeholder: form.write(placeholder, stored, known)
-    ).decode()
+    filled = join(shape, literals(record_row.extra), lambda placeholder: form.write(placeholder, stored, known))
+    return stored, filled.decode()
+
+
+def _row(kind: type[R], parsed: Any, level: str, shapes: Shapes, own: dict[str, Any]) -> R:
+    columns = {name: getattr(parsed, name) for name in kind.__struct_fields__ if hasattr(parsed, name)}
+    number = 0 if parsed.shape is None else shapes.number(level, parsed.shape)
+    extra = dump({**({"shape": number} if number else {}), **(parsed.extra or {})})
+    return kind(**columns | own | {"extra": extra})
 
 
 def same(first: str, second: str) -> bool:
-    """Tell whether two JSON texts are equal in values, order of keys, and the literals of numbers."""
+    """Whether two JSON texts are equal in values, order of keys, and the literals of numbers."""
     return bool(_literal(first) == _literal(second))
 
 
-class _Number(str):
-    """The literal of a number, which no text equals."""
-
-    __slots__ = ()
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Number) and str(self) == str(other)
-
-
 def _literal(text: str) -> Any:
-
-    return json.loads(
-        text,
-        parse_int=lambda number: ("number", number),
-        parse_float=lambda number: ("number", number),
-        object_pairs_hook=list,
-    )
-
-
-def _file() -> FileRow:
-    return FileRow("c/a.jsonl", "c", "c/a.jsonl", None, "jsonl", "", 0, _THEN, None, None, 1, 1, 0, None)
-
-
-def _turn(index: int, said: ParsedTurn, speaker_id: str | None, shapes: Shapes) -> Turn:
-    return Turn(
-        DIALOGUE,
-        index,
-        speaker_id,
-        said.role,
-        said.kind,
-        said.text,
-        said.native_id,
-        said.said_at,
-        _extra(said.shape, said.extra, "message", shapes),
-        said.reply_to,
-        said.start_ms,
-        said.end_ms,
-    )
-
-
-def _candidate(offered: ParsedCandidate, text_id: str, shapes: Shapes) -> Candidate:
-    return Candidate(
-        "c/0",
-        offered.turn_index,
-        "completion",
-        offered.position,
-        offered.item_index,
-        DIALOGUE,
-        text_id,
-        is_gold=offered.is_gold,
-        extra=_extra(offered.shape, offered.extra, "candidate", shapes),
-    )
-
-
-def _part(turn: int, index: int, piece: ParsedPart, shapes: Shapes) -> Part:
-    columns = {name: getattr(piece, name) for name in piece.__struct_fields__ if name not in ("shape", "extra")}
-    return Part(DIALOGUE, turn, index, **columns, extra=_extra(piece.shape, piece.extra, "part", shapes))
-
-
-def _extra(shape: Any, extra: dict[str, Raw] | None, level: str, shapes: Shapes) -> str | None:
-    number = 0 if shape is None else shapes.number(level, shape)
-    return dump({**({"shape": number} if number else {}), **(extra or {})})
+    number = "a number: {}".format
+    return json.loads(text, parse_int=number, parse_float=number, object_pairs_hook=lambda pairs: ("object", pairs))
 
 
 def declared(of: Format, **parts: Any) -> Declaration:
@@ -187,26 +118,28 @@ def declared(of: Format, **parts: Any) -> Declaration:
     return dataclasses.replace(Declaration("teas", "", "teas/corpus.toml", "Teas", of, ()), **parts)
 
 
+PAIRS = declared("pairs")
+
+
 def read(of: DocumentFormat, record: object) -> ParsedDialogue:
-    """Read a record."""
     return read_text(of, json.dumps(record))
 
 
 def stored(of: DocumentFormat, record: object) -> StoredRecord:
     """Return the rows of a record, which has to come back from them."""
     text = json.dumps(record)
-    rows, back = rows_and_text(of, declared("pairs"), text)
+    rows, back = rows_and_text(of, PAIRS, text)
     assert same(back, text), back
     return rows
 
 
-def comes_back(of: DocumentFormat, text: str) -> bool:
-    """Tell whether a record is equal when it is written again."""
-    return same(written(of, declared("pairs"), text), text)
+def comes_back(of: DocumentFormat, text: str, declaration: Declaration = PAIRS) -> bool:
+    """Whether a record is equal when it is written again."""
+    return same(rows_and_text(of, declaration, text)[1], text)
 
 
 def is_named_or_comes_back(of: DocumentFormat, text: str) -> bool:
-    """Tell whether a record is refused by a rule of the formats, or equal when it is written again."""
+    """Whether a record is refused by a rule of the formats, or equal when it is written again."""
     try:
         return comes_back(of, text)
     except BadRecord as problem:

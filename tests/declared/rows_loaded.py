@@ -122,7 +122,6 @@ def _file(file: SourceFile, made: Read) -> rows.FileRow:
 
 
 def restored(made: Read) -> dict[str, bytes]:
-    """Write all files from the rows of tables."""
     pieces = defaultdict[str, bytes](bytes)
     for path, piece in made.corpus.write(stored(made)):
         pieces[path] += piece

@@ -40,12 +40,6 @@ def turns_of_pair(record: object, of: Pairs = PAIRS) -> list[tuple[str, str, str
     return [(said.role, said.text, said.pointer) for said in read(of, record).turns]
 
 
-def problem(record: object, of: Pairs = PAIRS) -> tuple[str, str]:
-    with pytest.raises(BadRecord) as caught:
-        read(of, record)
-    return caught.value.rule, caught.value.pointer
-
-
 def test_what_is_said_comes_in_the_order_of_saying_it() -> None:
     record = {
         "output": "Ten.",
@@ -79,28 +73,6 @@ def test_an_empty_response_is_no_turn_and_named() -> None:
     assert talk.response is None
     assert [(finding.rule, finding.pointer) for finding in talk.findings] == [("GF-03", "/output")]
     assert "empty" in talk.findings[0].detail
-
-
-@pytest.mark.parametrize(
-    ("record", "place"),
-    [
-        ({"instruction": "a"}, ""),
-        ({"output": "a"}, ""),
-        ({"instruction": "a", "output": None}, "/output"),
-        ({"instruction": ["a"], "output": "b"}, "/instruction"),
-        ({"instruction": "a", "output": 5}, "/output"),
-        ({"instruction": "a", "output": []}, "/output"),
-        ({"instruction": "a", "output": [{}, "b"]}, "/output"),
-        ({"instruction": "a", "output": [{"role": "user"}]}, "/output/0"),
-        ({"instruction": "a", "output": "b", "system": {}}, "/system"),
-        ({"instruction": "a", "output": "b", "history": "c"}, "/history"),
-        ({"instruction": "a", "output": "b", "history": [["c", "d"], {"user": "e"}]}, "/history/1"),
-        ({"instruction": "a", "output": "b", "history": [["c"]]}, "/history/0"),
-        ({"instruction": "a", "output": "b", "history": [["c", None]]}, "/history/0/1"),
-    ],
-)
-def test_what_is_missing_or_of_another_type_is_named_with_its_place(record: object, place: str) -> None:
-    assert problem(record) == ("GF-01", place)
 
 
 def test_a_history_with_an_empty_text_stays_as_it_is() -> None:
@@ -180,21 +152,6 @@ def test_a_member_that_is_declared_twice_is_said_twice_and_comes_back() -> None:
     twice = PairFields(each=("log",), prompt=("a",), query=("a",), response=("b",))
     rows = stored(Pairs(declared("pairs", pair=twice)), {"log": [{"a": "x", "b": "y"}, {"b": "y", "a": "x"}]})
     assert [turn.text for turn in rows.turns] == ["x", "x", "y"] * 2
-
-
-@pytest.mark.parametrize(
-    ("record", "place"),
-    [
-        ({}, ""),
-        ({"log": None}, "/log"),
-        ({"log": ["a"]}, "/log/0"),
-        ({"log": [{"user": {}, "answer": "b"}]}, "/log/0/user"),
-        ({"log": [{"user": {"says": "a"}}]}, "/log/0"),
-        ({"log": [{"user": "a", "answer": "b"}]}, "/log/0/user"),
-    ],
-)
-def test_what_is_wrong_inside_a_list_is_named_with_its_place(record: object, place: str) -> None:
-    assert problem(record, OF_LISTS) == ("GF-01", place)
 
 
 OPTIONAL = TEXTS | st.just("null")
@@ -453,23 +410,44 @@ def test_an_answer_of_no_messages_has_no_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "place"),
+    ("of", "record", "place"),
     [
-        ({"chosen": "a"}, ("GF-01", "")),
-        ({"rejected": "a"}, ("GF-01", "")),
-        ({"chosen": "a", "rejected": None}, ("GF-01", "/rejected")),
-        ({"chosen": 5, "rejected": "a"}, ("GF-01", "/chosen")),
-        ({"chosen": ["a"], "rejected": "a"}, ("GF-01", "/chosen/0")),
-        ({"chosen": [{"role": "user"}], "rejected": "a"}, ("GF-01", "/chosen/0")),
-        ({"chosen": "a", "rejected": [{"content": "b"}]}, ("GF-01", "/rejected/0")),
-        ({"chosen": "a", "rejected": {"role": None, "content": "b"}}, ("GF-01", "/rejected/role")),
-        ({"prompt": False, "chosen": "a", "rejected": "b"}, ("GF-01", "/prompt")),
+        (PAIRS, {"instruction": "a"}, ""),
+        (PAIRS, {"output": "a"}, ""),
+        (PAIRS, {"instruction": "a", "output": None}, "/output"),
+        (PAIRS, {"instruction": ["a"], "output": "b"}, "/instruction"),
+        (PAIRS, {"instruction": "a", "output": 5}, "/output"),
+        (PAIRS, {"instruction": "a", "output": []}, "/output"),
+        (PAIRS, {"instruction": "a", "output": [{}, "b"]}, "/output"),
+        (PAIRS, {"instruction": "a", "output": [{"role": "user"}]}, "/output/0"),
+        (PAIRS, {"instruction": "a", "output": "b", "system": {}}, "/system"),
+        (PAIRS, {"instruction": "a", "output": "b", "history": "c"}, "/history"),
+        (PAIRS, {"instruction": "a", "output": "b", "history": [["c", "d"], {"user": "e"}]}, "/history/1"),
+        (PAIRS, {"instruction": "a", "output": "b", "history": [["c"]]}, "/history/0"),
+        (PAIRS, {"instruction": "a", "output": "b", "history": [["c", None]]}, "/history/0/1"),
+        (OF_LISTS, {}, ""),
+        (OF_LISTS, {"log": None}, "/log"),
+        (OF_LISTS, {"log": ["a"]}, "/log/0"),
+        (OF_LISTS, {"log": [{"user": {}, "answer": "b"}]}, "/log/0/user"),
+        (OF_LISTS, {"log": [{"user": {"says": "a"}}]}, "/log/0"),
+        (OF_LISTS, {"log": [{"user": "a", "answer": "b"}]}, "/log/0/user"),
+        (FORMAT, {"chosen": "a"}, ""),
+        (FORMAT, {"rejected": "a"}, ""),
+        (FORMAT, {"chosen": "a", "rejected": None}, "/rejected"),
+        (FORMAT, {"chosen": 5, "rejected": "a"}, "/chosen"),
+        (FORMAT, {"chosen": ["a"], "rejected": "a"}, "/chosen/0"),
+        (FORMAT, {"chosen": [{"role": "user"}], "rejected": "a"}, "/chosen/0"),
+        (FORMAT, {"chosen": "a", "rejected": [{"content": "b"}]}, "/rejected/0"),
+        (FORMAT, {"chosen": "a", "rejected": {"role": None, "content": "b"}}, "/rejected/role"),
+        (FORMAT, {"prompt": False, "chosen": "a", "rejected": "b"}, "/prompt"),
     ],
 )
-def test_what_is_missing_or_no_answer_is_named_with_its_place(record: object, place: tuple[str, str]) -> None:
+def test_what_is_missing_or_of_another_type_is_named_with_its_place(
+    of: Pairs | Preference, record: object, place: str
+) -> None:
     with pytest.raises(BadRecord) as caught:
-        read(FORMAT, record)
-    assert (caught.value.rule, caught.value.pointer) == place
+        read(of, record)
+    assert (caught.value.rule, caught.value.pointer) == ("GF-01", place)
 
 
 def test_a_transcript_that_begins_with_no_marker_is_refused() -> None:

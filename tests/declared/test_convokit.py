@@ -20,7 +20,6 @@ SAID = TurnFields(id=("id",), text=("text",), speaker=("speaker",), said_at=("ti
 
 
 def convokit(**parts: Any) -> Declaration:
-    """Declare a ConvoKit corpus."""
     usual = {"dialogue": DialogueFields(id=("conversation_id",)), "turn": SAID, "times": {"said_at": "unix"}}
     return declared("convokit", **usual | parts)
 
@@ -44,7 +43,6 @@ def said(number: int, conversation: str, **others: Any) -> dict[str, Any]:
 
 
 def is_restored(made: Read, files: dict[str, bytes]) -> bool:
-    """Tell whether all files come back equal in every value and the order of keys."""
     back = restored(made)
     lines = [back.get("utterances.jsonl", b"").splitlines(), files.get("utterances.jsonl", b"").splitlines()]
     documents = [name for name in files if name.endswith(".json")]

@@ -29,7 +29,6 @@ def cells(name: str, raw: bytes, dialect: Dialect = ORDINARY) -> list[list[str]]
 
 
 def refused(name: str, raw: bytes, dialect: Dialect) -> BadRecord | None:
-    """Return why a file is refused; None for one that is read."""
     try:
         rows_of(name, raw, dialect)
     except BadRecord as bad:
@@ -197,13 +196,13 @@ def test_many_quotes_take_no_more_time_than_they_are_long() -> None:
 
 
 def test_a_column_twice_cannot_be_an_object() -> None:
-    with pytest.raises(BadRecord, match="GF-12: the column 'a' is there twice"):
+    with pytest.raises(BadRecord, match="GF-12: the column 'a' occurs twice"):
         records_of("a.csv", b"a,a\n1,2\n")
 
 
 def test_columns_of_one_name_are_few() -> None:
     assert len(rows_of("a.csv", b"a," * 99 + b"a\n")[0].columns) == 100
-    with pytest.raises(BadRecord, match="GF-12: the column 'a' is there 100,001 times"):
+    with pytest.raises(BadRecord, match="GF-12: the column 'a' occurs 100,001 times"):
         rows_of("a.csv", b"a," * 100_000 + b"a\n")
 
 

@@ -36,12 +36,12 @@ def mistake(text: str) -> RegistryError:
 
 MISTAKES: list[tuple[str, int, str]] = [
     # The text itself.
-    (CHAT + "licence = MIT", 3, r"no TOML\n  found:    a value that is none, in column 11"),
-    (CHAT + "\nso many words that a key of theirs would have too many parts", 4, "no TOML"),
-    (CHAT + "[" + "and a table with a name of more words than any " * 3 + "]", 3, "no TOML"),
+    (CHAT + "licence = MIT", 3, r"not valid TOML\n  found:    an invalid value, in column 11"),
+    (CHAT + "\nso many words that a key of theirs would have too many parts", 4, "not valid TOML"),
+    (CHAT + "[" + "and a table with a name of more words than any " * 3 + "]", 3, "not valid TOML"),
     (CHAT + "[" + "a." * 8 + "b]", 3, "too many levels"),
     (CHAT + 'licence = "MIT', 3, "a text|at the end|Unterminated"),
-    (CHAT + '[[files]]\npath = "a"\n[files]\n', 5, "no TOML"),
+    (CHAT + '[[files]]\npath = "a"\n[files]\n', 5, "not valid TOML"),
     (CHAT + "a." * 8 + "b = 1", 3, "too many levels"),
     (CHAT + "x = " + "[" * 20 + "]" * 20, 3, "too many levels"),
     # The head.
@@ -74,7 +74,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + '[[files]]\npath = "./a"', 4, "without a name"),
     (CHAT + '[[files]]\npath = "a**.csv"', 4, "stands alone"),
     (CHAT + '[[files]]\npath = ""', 4, "1 to 1,000 letters"),
-    (CHAT + '[[files]]\npath = "a"\n[[files]]\npath = "a"', 6, "stands in line 4 already"),
+    (CHAT + '[[files]]\npath = "a"\n[[files]]\npath = "a"', 6, "is already in line 4"),
     (CHAT + '[[files]]\npath = "a"\nholds = "annotations"\nskip = "x"', 6, "hold nothing"),
     (CHAT + '[[files]]\npath = "a"\nholds = "labels"', 5, "one of: annotations, dialogues"),
     (CHAT + '[[files]]\npath = "a"\nskip = "x"\nsplit = "train"', 6, "only files of dialogues have a split"),
@@ -117,7 +117,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + '[[annotations]]\nlabel = "a"', 3, "without 'scheme'"),
     (CHAT + LABELS + "each = 'a[*]'", 5, "nothing says where the labels are"),
     (CHAT + LABELS, 4, "nothing says where the labels are"),
-    (CHAT + LABELS + 'label = "a"\n' + LABELS, 7, "stands in line 4 already"),
+    (CHAT + LABELS + 'label = "a"\n' + LABELS, 7, "is already in line 4"),
     (CHAT + '[[annotations]]\nscheme = "x; drop table turns"', 4, "lower case letters"),
     (CHAT + f'[[annotations]]\nscheme = "{"a" * 41}"', 4, "at most 40"),
     (CHAT + LABELS + 'label = "a"\non = "response"', 6, "one of: dialogue, record, turn"),
@@ -179,7 +179,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     ),
     (CHAT + '[[tasks]]\nname = "a"\nkind = "turn_label"\nscheme = "mood"\n' + LABELS + 'value = "a"', 6, "no labels"),
     (CHAT + '[[tasks]]\nname = "a"\nkind = "next_turn"\nscheme = "mood"', 6, "takes no 'scheme'"),
-    (CHAT + '[[tasks]]\nname = "a"\nkind = "next_turn"\n' * 2, 7, "stands in line 4 already"),
+    (CHAT + '[[tasks]]\nname = "a"\nkind = "next_turn"\n' * 2, 7, "is already in line 4"),
     (
         CHAT + '[[tasks]]\nname = "a"\nkind = "next_turn"\n[[tasks]]\nname = "a_test"\nkind = "next_turn"',
         7,

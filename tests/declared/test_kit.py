@@ -95,7 +95,6 @@ def check_case(case: Case, path: Path) -> None:
 
 
 def check_refused(case: Case, folder: Path) -> None:
-    """Build a case whose declaration has a defect: what is said, and where."""
     with pytest.raises(TalkhouseError) as caught:
         build_cases([case], folder)
     message = str(caught.value)

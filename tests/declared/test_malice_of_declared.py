@@ -28,8 +28,6 @@ ODD = "A\x1b[31m'; drop table main.turns; --\u202e"
 
 
 class _Runs:
-    """Makes a file when it is unpickled."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
 
@@ -38,7 +36,6 @@ class _Runs:
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
-    """Write a zip archive."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
         for name, raw in members.items():

@@ -45,7 +45,6 @@ Rows = dict[str, list[tuple[object, ...]]]
 
 
 def packed(raw: bytes, name: str) -> bytes:
-    """Put a file into a zip archive."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as made:
         made.writestr(name, raw)
@@ -53,7 +52,6 @@ def packed(raw: bytes, name: str) -> bytes:
 
 
 def parquet(records: list[dict[str, object]]) -> bytes:
-    """Write records as Parquet."""
     made = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(records), made)
     return made.getvalue()

@@ -163,7 +163,7 @@ def test_a_text_that_is_not_utf_8_is_found_before_a_record_is_read() -> None:
 
 
 def test_a_column_twice_is_refused() -> None:
-    with pytest.raises(BadRecord, match="GF-12: the column 'a' is there twice"):
+    with pytest.raises(BadRecord, match="GF-12: the column 'a' occurs twice"):
         records_of("a.parquet", parquet(pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])))
 
 

@@ -28,7 +28,6 @@ def parquet(table: pa.Table, **options: Any) -> bytes:
 
 
 def listed(values: pa.Array) -> pa.Array:
-    """Put all values into the list of one row."""
     return pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
 
 
@@ -76,7 +75,6 @@ def bombs() -> dict[str, tuple[bytes, str]]:
 
 @pytest.fixture
 def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Return what pyarrow is asked to unpack."""
     asked: list[object] = []
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *arguments, **_: asked.append(arguments) or iter(()))
     return asked
@@ -109,7 +107,6 @@ def test_a_footer_and_a_page_have_limits_of_their_own(unpacked: list[object]) ->
 
 @pytest.fixture
 def memory() -> Iterator[pa.MemoryPool]:
-    """Return the memory that pyarrow takes from now on."""
     before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
     pa.set_memory_pool(pool)
     yield pool
@@ -167,7 +164,6 @@ def test_no_changed_byte_of_a_footer_ends_otherwise_than_with_an_error() -> None
 
 
 def changed(raw: bytes, change: Callable[[Fields], None]) -> bytes:
-    """Return a Parquet file with another footer."""
     length = int.from_bytes(raw[-8:-4], "little")
     begin = len(raw) - 8 - length
     footer, _ = _value(raw, begin, 12)
@@ -184,12 +180,10 @@ def get(fields: Fields, *numbers: int) -> Any:
 
 
 def put(fields: Fields, number: int, value: Any) -> None:
-    """Change the value of a field."""
     next(field for field in fields if field[0] == number)[2] = value
 
 
 def chunks(footer: Fields) -> list[Fields]:
-    """Return what a footer says of each column in each group of rows."""
     return [get(chunk, 3) for group in get(footer, 4)[1] for chunk in get(group, 1)[1]]
 
 

@@ -33,7 +33,6 @@ SAID = TurnFields(
 
 
 def table(*rows: str, header: str) -> bytes:
-    """Write lines below a header."""
     return "".join(f"{row}\n" for row in (header, *rows)).encode()
 
 
@@ -204,7 +203,6 @@ def written(rows: list[list[str]]) -> bytes:
 
 @st.composite
 def tables(draw: st.DrawFn) -> list[list[str]]:
-    """Invent rows of two or three dialogues, in any order, with any cells."""
     rows = []
     for number in range(draw(st.integers(0, 5))):
         row = {name: draw(CELLS) for name in HEADER} | {"n": str(draw(st.integers(0, 3))), "u": str(number % 4)}

@@ -26,7 +26,6 @@ PLACE = Annotations(
 
 
 def labelled(*specs: Annotations, **parts: Any) -> Declaration:
-    """Declare talks, and labels beside them."""
     turn = TurnFields(id=("u",), text=("text",))
     return declared(files=FILES, annotations=specs, **{"turn": turn} | parts)
 
@@ -135,7 +134,7 @@ def test_numbers_that_the_column_does_not_hold_are_named_and_kept() -> None:
     found = [
         ("GF-21", "9007199254740993 is rounded to 9007199254740992.0"),
         ("GF-21", "-12345678901234567890 is rounded to -1.2345678901234567e+19"),
-        ("GF-01", "'many' is no number"),
+        ("GF-01", "'many' is not a number"),
     ]
     values = [2.0**53, 2.0**53, 1e23, -12345678901234567890.0, 0.12345678901234568]
     of_file = Annotations("n", 0, value=("n",), from_file="labels.*", dialogue=("conv",))

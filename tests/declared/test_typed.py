@@ -137,7 +137,6 @@ class _Inventor:
         return [(key, self._chance.choice(["text"] * 7 + ["literal", "null"])) for key in keys]
 
     def file(self, name: str) -> tuple[str, bytes]:
-        """Invent a file of JSON Lines, or a list."""
         lines = [self._record(number) for number in range(self._chance.randint(1, 24))]
         text = "\n".join(lines)
         if self._chance.random() < 0.2:

@@ -43,7 +43,6 @@ def test_with_one_mutation_a_record_is_named_or_loads(tmp_path: Path) -> None:
 
 
 def with_one_mutation(invented: Invented, random_: random.Random) -> Invented:
-    """Change one file of a corpus."""
     name = random_.choice(sorted(invented.files))
     return replace(invented, files={**invented.files, name: mutated(invented.files[name], random_)})
 

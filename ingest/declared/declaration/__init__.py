@@ -1,4 +1,4 @@
-"""Reads ``corpus.toml``, or a command's options in its place: strictly, so that a mistake stops with its line."""
+"""``corpus.toml``: what it may say, read strictly; a mistake is named with its line."""
 
 import re
 import tomllib
@@ -32,7 +32,7 @@ LARGEST = 500_000
 
 _SYNTAX_PROBLEMS = {
     "Illegal character '\\n'": "a text without its closing quote",
-    "Invalid value": "a value that is none",
+    "Invalid value": "an invalid value",
 }
 _SYNTAX = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
@@ -142,7 +142,7 @@ def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int
         match = _SYNTAX.fullmatch(str(error))
         last = text.rstrip("\n").count("\n") + 1
         raise RegistryError(
-            "this is no TOML",
+            "this is not valid TOML",
             where=f"{place}:{match[2] or last}" if match else place,
             found=(
                 _SYNTAX_PROBLEMS.get(match[1], match[1]) + (f", in column {match[3]}" if match[3] else ", at the end")

@@ -50,7 +50,7 @@ def name_of(table: DeclarationTable, key: str, taken: Any) -> str:
     if not ID.fullmatch(name) or len(name) > LONGEST_NAME:
         table.wrong(key, f"lower case letters, digits and '_', at most {LONGEST_NAME}, a letter first")
     if name in taken:
-        table.fail(key, f"{key} = {name!r} stands in line {taken[name].line} already", next_step="rename one of them")
+        table.fail(key, f"{key} = {name!r} is already in line {taken[name].line}", next_step="rename one of them")
     return name
 
 
@@ -201,7 +201,6 @@ def _only(table: DeclarationTable) -> dict[str, Any]:
 
 
 def _fit(files: Files, pattern: str) -> bool:
-    """Whether files of labels may be those that a scheme takes labels from."""
     return files.path == pattern or matches(files.path, pattern) or matches(pattern, files.path)
 
 

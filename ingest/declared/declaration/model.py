@@ -317,7 +317,6 @@ def _fit(group: list[list[str]], parts: list[str], at: int) -> bool:
 
 
 def _fits(pieces: list[str], name: str) -> bool:
-    """Whether a name is the pieces in their order, with anything between them."""
     first, *others = pieces
     if not others:
         return name == first

@@ -374,7 +374,7 @@ def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
     for table in whole.tables("files"):
         each = _files_of(table)
         if each.path in patterns:
-            table.fail("path", f"path = {each.path!r} stands in line {patterns[each.path]} already")
+            table.fail("path", f"path = {each.path!r} is already in line {patterns[each.path]}")
         patterns[each.path] = each.line
         files.append(each)
     if "split" in whole.table("dialogue"):

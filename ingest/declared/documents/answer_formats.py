@@ -290,7 +290,6 @@ class Preference:
     def _offer(
         self, chosen: ParsedAnswer, rejected: ParsedAnswer, shared: int, dialogue: ParsedDialogue, *, is_held: bool
     ) -> None:
-        """Add the candidates; those of the rejected answer hold it, unless it stays as it is."""
         for position, answer in ((CHOSEN, chosen), (REJECTED, rejected)):
             for index, turn in enumerate(answer.turns[shared:]):
                 candidate = ParsedCandidate(dialogue.response, position, index, turn.text, position == CHOSEN)
@@ -333,13 +332,11 @@ def _is_open(prompt: ParsedAnswer, chosen: ParsedAnswer, rejected: ParsedAnswer)
 
 
 def _shared(chosen: list[ParsedTurn], rejected: list[ParsedTurn]) -> int:
-    """Count the turns with which both begin, at most all but the last of either."""
     before_last = zip(chosen[:-1], rejected[:-1], strict=False)
     return sum(1 for _ in takewhile(lambda both: has_same_words(*both), before_last))
 
 
 def _take_prompt(prompt: ParsedAnswer, chosen: ParsedAnswer, dialogue: ParsedDialogue, *, is_inside: bool) -> None:
-    """Note which turns give the prompt back, if they do."""
     if not is_inside or prompt.form == "open":
         dialogue.taken["prompt"] = f"prompt:{prompt.form}"
     elif prompt.form == "text" or all(map(is_written_the_same, prompt.turns, chosen.turns)):

@@ -112,7 +112,6 @@ class _DocumentReader:
             yield from ((done, typed.result()) for done, typed in ahead)
 
     def _see(self, raw: RawRecord) -> Seen | None:
-        """Read a record for a look at how it is written."""
         try:
             check(raw.raw)
             read = self._read(raw)
@@ -120,7 +119,7 @@ class _DocumentReader:
             return None
         if read.findings or read.dialogue.candidates or read.dialogue.extra:
             return None
-        return Seen(read.split.shape(read.taken, {}), read.dialogue.turns)
+        return read.split.shape(read.taken, {}), read.dialogue.turns
 
     def _read_of(self, block: Sequence[RawRecord], reads: Mapping[int, ReadRecord], n: int) -> ReadRecord:
         return reads.get(n) or self._read(block[n])

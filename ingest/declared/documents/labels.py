@@ -119,7 +119,6 @@ class Labels:
                     yield ParsedLabel(self._scheme, turn_index, label, value, annotator, annotator_id, item, start, end)
 
     def _annotators(self, thing: _Item) -> Iterator[tuple[int, str | None, _Item]]:
-        """Yield who labelled a thing: position, id, and what the annotator gave."""
         if self.spec.by is None:
             yield 0, self._annotator_id(thing), thing
             return

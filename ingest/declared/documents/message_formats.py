@@ -98,7 +98,6 @@ class DialogueFormat:
         self._read_items(items, [f"{self._at}/{position}" for position in range(len(items))], dialogue)
 
     def _read_far(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
-        """Read turns that stand in several lists; these stay in extra, as they are."""
         head = self._path[: self._path.index(None)]
         raw = record.find(head)
         if raw is None:

@@ -80,7 +80,7 @@ def read_said_at(message: Message, path: JsonPath, form: str, findings: list[Rea
     if how is not None:
         message.taken["said_at"] = f"said_at@{how}"
     elif message.turn.said_at is None:
-        detail = f"{text!r:.100} is no time of the form {form}"
+        detail = f"{text!r:.100} is not a time of the form {form}"
         findings.append(ReaderFinding("GF-09", detail, pointer=message.turn.pointer + pointer(*path)))
 
 
@@ -354,7 +354,7 @@ def find_replies(messages: Mapping[int, Message], turn: TurnFields, dialogue: Pa
     for index, (to, suffix) in asked.items():
         target = targets[index]
         if target is None:
-            found.append(("GF-07", index, f"a reply to {to!r:.100}, which is no turn of the dialogue"))
+            found.append(("GF-07", index, f"a reply to {to!r:.100}, which is not a turn of the dialogue"))
         elif is_in_loop[index]:
             found.append(("GF-07", index, f"a reply to {to!r:.100}, which replies to this turn in the end"))
         else:
@@ -383,5 +383,5 @@ def results_without_calls(turns: Iterable[ParsedTurn]) -> Iterator[ReaderFinding
     calls = {piece.call_id for _, piece in answers if piece.kind == "tool_call"}
     for turn, piece in answers:
         if piece.kind == "tool_call_response" and piece.call_id not in calls:
-            detail = f"nobody made the call {piece.call_id!r:.100}"
+            detail = f"no turn makes the call {piece.call_id!r:.100}"
             yield ReaderFinding("GF-16", detail, pointer=turn.pointer + pointer(piece.field))

@@ -220,7 +220,7 @@ class RecordFieldsReader:
         if how is not None:
             taken[_STARTED] = f"{_STARTED}@{how}"
         elif fields.started_at is None:
-            findings.append(ReaderFinding("GF-09", f"{text!r:.100} is no time of the form {self._form}", pointer=at))
+            findings.append(ReaderFinding("GF-09", f"{text!r:.100} is not a time of the form {self._form}", pointer=at))
 
 
 def _above(record: SplitObject, path: JsonPath) -> str:

@@ -97,7 +97,6 @@ class Markers:
 
 
 def _any_of(marks: Iterable[str], before: str = "") -> re.Pattern[str]:
-    """Compile a search for the longest of some literal texts; without any it finds nothing."""
     longest_first = sorted(marks, key=len, reverse=True)
     return re.compile(f"{before}(?:{'|'.join(map(re.escape, longest_first))})" if longest_first else "(?!)")
 
@@ -261,13 +260,7 @@ def open_prompt(prompt: ParsedAnswer, answers: Iterable[ParsedAnswer]) -> None:
 
 def has_same_words(turn: ParsedTurn, other: ParsedTurn) -> bool:
     """Whether two turns say the same."""
-    return (turn.role, turn.text, turn.kind, turn.speaker, turn.parts) == (
-        other.role,
-        other.text,
-        other.kind,
-        other.speaker,
-        other.parts,
-    )
+    return all(getattr(turn, name) == getattr(other, name) for name in ("role", "text", "kind", "speaker", "parts"))
 
 
 def is_written_the_same(turn: ParsedTurn, other: ParsedTurn) -> bool:

@@ -53,11 +53,8 @@ Form = tuple[tuple[str, str], ...]
 """The keys of an object in order, and what stands there, as ``from_json`` calls it."""
 
 
-class Seen(NamedTuple):
-    """What the reader made of a record: its shape, and its turns."""
-
-    shape: Mapping[str, Any]
-    turns: Sequence[ParsedTurn]
+Seen = tuple[Mapping[str, Any], Sequence[ParsedTurn]]
+"""What the reader made of a record: its shape, and its turns."""
 
 
 class Layout(NamedTuple):
@@ -128,7 +125,6 @@ class TypedRecords:
         return made
 
     def _look(self, block: Sequence[RawRecord]) -> tuple[Layout, list[Layout]] | None:
-        """Find the form that most records have, and those of their messages."""
         looked_at = block[:: -(-len(block) // _LOOKED_AT)]
         seen = [looked for raw in looked_at if (looked := self._form_of(raw)) is not None]
         if not seen:
@@ -138,9 +134,9 @@ class TypedRecords:
         shapes: dict[Form, Mapping[str, Any]] = {}
         for form, one, of_messages in seen:
             if form == most:
-                shape = one.shape
+                shape, turns = one
                 counts.update(of_messages)
-                shapes |= {each: turn.shape or {} for each, turn in zip(of_messages, one.turns, strict=True)}
+                shapes |= {each: turn.shape or {} for each, turn in zip(of_messages, turns, strict=True)}
         layouts: list[Layout] = []
         for message_form, _ in counts.most_common(_MOST_LAYOUTS):
             if _types([*(known.form for known in layouts), message_form]) is not None:
@@ -149,10 +145,10 @@ class TypedRecords:
         return Layout(most, shape), layouts
 
     def _form_of(self, raw: RawRecord) -> tuple[Form, Seen, list[Form]] | None:
-        """Return the form of a record, and of its messages; None for one of which columns don't say all."""
         seen = self._see(raw)
         if seen is None:
             return None
+        shape, turns = seen
         try:
             value = _VALUES.decode(raw.raw)
         except msgspec.DecodeError:
@@ -160,19 +156,18 @@ class TypedRecords:
         form = {key: _kind(item) if key in self._placeholders else _ANY for key, item in value.items()}
         for key, placeholder in self._placeholders.items():
             kinds = (_NULL,) if placeholder == "system" else _NAMES  # what the system says is a turn of its own
-            if key in form and (form[key] not in kinds or seen.shape[key] is None):
+            if key in form and (form[key] not in kinds or shape[key] is None):
                 return None
         if not _are_names(value):
             return None
         forms = []
-        for message, turn in zip(value[self._list], seen.turns, strict=True):
+        for message, turn in zip(value[self._list], turns, strict=True):
             if (message_form := self._message_form(message, turn)) is None:
                 return None
             forms.append(message_form)
         return tuple(form.items()), seen, forms
 
     def _message_form(self, message: Mapping[str, Any], turn: ParsedTurn) -> Form | None:
-        """Return the form of a message; None for one of which columns don't take what they should."""
         form = {key: _kind(item) for key, item in message.items()}
         taken = [key for key, item in (turn.shape or {}).items() if item is not None]
         parts = [key for key in self._parts & form.keys() if form[key] != _NULL]
@@ -396,7 +391,6 @@ def _given(
     texts: Sequence[str],
     native_ids: Sequence[str | None],
 ) -> list[ParsedLabel]:
-    """Return the labels of a record; BadRecord where there is something to find in them."""
     at, findings = pointer(list_key), list[ReaderFinding]()
     turns = [ParsedTurn("", text, f"{at}/{index}") for index, text in enumerate(texts)]
     for one, native_id in zip(turns, native_ids, strict=False):

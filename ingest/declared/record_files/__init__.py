@@ -1,4 +1,4 @@
-"""Files of records and of rows: opens one by its ending, and writes one back."""
+"""Files as records, whatever their form: JSON, JSON Lines, Parquet, CSV, each plain or as .gz; and back."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -60,7 +60,7 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
 
         return ParquetRecords(content)
     known = ", ".join(ENDINGS)
-    raise BadRecord("GF-14", f"nothing says what is in it: its name ends in none of {known}, with or without .gz")
+    raise BadRecord("GF-14", f"unknown kind of file: its name ends in none of {known}, with or without .gz")
 
 
 def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: PurePosixPath) -> Iterator[bytes]:

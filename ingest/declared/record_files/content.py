@@ -103,7 +103,6 @@ def _unpacked(file: SourceFile) -> Iterator[bytes]:
 
 
 def _packed(file: SourceFile) -> Iterator[bytes]:
-    """Read the bytes of a .gz; BadRecord GF-14 where they begin otherwise."""
     is_first = True
     for chunk in file.chunks():
         if is_first and (file.has_bom or not chunk.startswith(_GZIP[: len(chunk)])):

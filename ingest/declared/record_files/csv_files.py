@@ -215,7 +215,7 @@ class CsvRows:
         """Raise BadRecord GF-12 where far too many columns have one name, each of which would get a longer one."""
         for name, count in Counter(self.columns).most_common(1):
             if count > _MOST_ALIKE:
-                raise BadRecord("GF-12", f"the column {name!r:.60} is there {count:,} times", "/0")
+                raise BadRecord("GF-12", f"the column {name!r:.60} occurs {count:,} times", "/0")
 
     def _quoted(self) -> list[int]:
         """Find out which columns are in quotes without need, by the first rows; the other cells are noted."""
@@ -268,7 +268,6 @@ class CsvRows:
         self._check_quotes(row)
 
     def _check_quotes(self, row: ParsedRow) -> None:
-        """Raise BadRecord GF-13 for text behind a closing quote: nobody knows which quotes belong to it."""
         if row.behind:
             detail = f"text behind the closing quote of a cell: {row.behind!r:.60}; see escapeChar in [dialect]"
             raise BadRecord("GF-13", f"line {self._line + 1:,}: {detail}", f"/{self._line}")
@@ -306,7 +305,7 @@ class CsvRecords(RecordFile):
         self._rows = CsvRows(content, dialect)
         twice = [column for column, count in Counter(self._rows.columns).items() if count > 1]
         if twice:
-            raise BadRecord("GF-12", f"the column {twice[0]!r} is there twice", "/0")
+            raise BadRecord("GF-12", f"the column {twice[0]!r} occurs twice", "/0")
 
     @property
     def envelope(self) -> dict[str, Any]:

@@ -169,7 +169,6 @@ def rows_at_a_time(content: FileContent, most: int | None = None) -> int:
 
 
 def _largest(content: FileContent, groups: range, folded: Collection[str], rows: int) -> int:
-    """Return the bytes that the largest batch of so many rows takes unfolded."""
     largest = size = 0
     with opened_parquet(content, folded) as parquet:
         is_all = groups == parquet.groups()
@@ -181,7 +180,6 @@ def _largest(content: FileContent, groups: range, folded: Collection[str], rows:
 
 
 def _folds(content: FileContent, groups: range, path: str) -> bool:
-    """Whether the texts of a column can be read as dictionaries."""
     try:
         with opened_parquet(content, [path]) as parquet:
             for _ in parquet.batches(ROWS_AT_ONCE, groups, [path]):
@@ -273,7 +271,7 @@ def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType, Any]]:
     counts = Counter(schema.names)
     for field in schema:
         if counts[field.name] > 1:
-            raise BadRecord("GF-12", f"the column {field.name!r} is there twice")
+            raise BadRecord("GF-12", f"the column {field.name!r} occurs twice")
         try:
             to, _ = converters(field.type)
             kind = plain(field.type)

@@ -45,7 +45,7 @@ from talkhouse.ingest.declared.rows.replies import (
     places_by_replies,
     replies,
 )
-from talkhouse.ingest.declared.rows.row_labels import KnownRows, labels_inside, labels_of
+from talkhouse.ingest.declared.rows.row_labels import labels_inside, labels_of
 from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
@@ -101,7 +101,7 @@ class RowFindings:
         for row in replies.repeated:
             self.add("GF-06", row, TURN_ID, f"the id {self._rows[TURN_ID][row]!r:.100} is an earlier turn's")
         for problem, where in (
-            ("is of no turn of the dialogue", replies.lost),
+            ("is not the id of a turn of the dialogue", replies.lost),
             ("replies to this turn in the end", replies.looped),
         ):
             for row in where.arg_true():
@@ -112,7 +112,7 @@ class RowFindings:
     def of_times(self, placeholder: Placeholder, bad: pl.Series) -> None:
         """Add a finding for each time of another form than declared."""
         for row in bad.is_not_null().arg_true():
-            self.add("GF-09", row, placeholder, f"{bad[row]!r:.100} is no time of the declared form")
+            self.add("GF-09", row, placeholder, f"{bad[row]!r:.100} is not a time of the declared form")
 
 
 OURS = "role.ours"
@@ -129,7 +129,7 @@ class RowsBuild:
     declaration: Declaration
     columns: RowColumns
     identity: Identity
-    known: KnownRows | None
+    remember: Callable[[pl.DataFrame, pl.DataFrame], None] | None
     """None where no labels are about dialogues that were read before."""
     has_several_files: bool
     """Only then a dialogue may be there twice, and hashes of its words are kept."""
@@ -193,8 +193,8 @@ class FileRows:
         cells = list(differing(rows, facts, self._columns, extras, self._split))
         findings.of_contradictions(cells, facts)
         extra = record_extra(rows, dialogues, self._columns, extras, cells)
-        if self._build.known is not None:
-            self._build.known.add_rows(dialogues, rows)
+        if self._build.remember is not None:
+            self._build.remember(dialogues, rows)
         batches = [
             ColumnBatch(Turn, {}, turns.filter(rows["is_new"]).to_dict()),
             self._dialogue_batch(dialogues, facts),
@@ -361,5 +361,5 @@ def _whole_number(rows: pl.DataFrame, placeholder: str, extras: RowExtras, findi
     numbers = rows[placeholder].cast(pl.Int64, strict=False)
     extras.keep(placeholder, rows[placeholder].is_not_null() & numbers.cast(pl.String).ne_missing(rows[placeholder]))
     for row in (rows[placeholder].is_not_null() & numbers.is_null()).arg_true():
-        findings.add("GF-09", row, placeholder, f"{rows[placeholder][row]!r:.100} is no whole number")
+        findings.add("GF-09", row, placeholder, f"{rows[placeholder][row]!r:.100} is not a whole number")
     return numbers.alias(placeholder)

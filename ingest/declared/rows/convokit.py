@@ -1,7 +1,7 @@
 """Reads ConvoKit corpora: utterances as rows, and each member of the files about speakers and conversations."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -179,7 +179,7 @@ class ConversationFacts:
             if placeholder == STARTED_AT:
                 said[placeholder] = read_time(text, self._form, is_number=suffix == LITERAL).value
                 if said[placeholder] is None:
-                    detail = f"{text!r:.100} is no time of the declared form"
+                    detail = f"{text!r:.100} is not a time of the declared form"
                     findings.append(ReaderFinding("GF-09", detail, pointer=at))
         return said
 
@@ -204,20 +204,26 @@ def read_convokit(declaration: Declaration, files: Iterable[tuple[SourceFile, Fi
     check_utterances(declaration, entries)
     kinds = [(file_kind(file.path), file, entry) for file, entry in entries]
     talks = [(file, entry) for kind, file, entry in kinds if kind == "utterances"]
-    known, facts = _Conversations(), ConversationFacts(declaration)
+    facts = ConversationFacts(declaration)
+    keys: dict[str, str] = {}
+
+    def remember(dialogues: pl.DataFrame, _: pl.DataFrame) -> None:
+        for native_id, key in dialogues.select("native_id", "dialogue_id").iter_rows():
+            keys.setdefault(native_id, key)
+
     facts.read(file for kind, file, _ in kinds if kind == "conversations")
     build = RowsBuild(
         declaration,
         utterance_columns(declaration),
         Identity(declaration.corpus_id),
-        known,
+        remember,
         has_several_files=len(talks) > 1,
         labels_inside=[Labels(spec, declaration) for spec in declaration.annotations if spec.on == "turn"],
         conversations=facts.over,
     )
     for file, entry in talks:
         yield from read_file(build, file, entry)
-    members = _MemberFiles(build, known, facts)
+    members = _MemberFiles(build, keys, facts)
     for kind, file, entry in kinds:
         match kind:
             case "utterances":
@@ -228,23 +234,9 @@ def read_convokit(declaration: Declaration, files: Iterable[tuple[SourceFile, Fi
                 yield from members.read(kind, file, entry)
 
 
-class _Conversations:
-    def __init__(self) -> None:
-        self._keys: dict[str, str] = {}
-
-    def add_rows(self, dialogues: pl.DataFrame, _: pl.DataFrame) -> None:
-        """Remember the dialogues of a batch of rows."""
-        for native_id, key in dialogues.select("native_id", "dialogue_id").iter_rows():
-            self._keys.setdefault(native_id, key)
-
-    def find(self, native_id: str) -> str | None:
-        """Return the key of a conversation; None where nobody said a word in it."""
-        return self._keys.get(native_id)
-
-
 class _MemberFiles:
-    def __init__(self, build: RowsBuild, known: _Conversations, facts: ConversationFacts) -> None:
-        self._build, self._known, self._facts = build, known, facts
+    def __init__(self, build: RowsBuild, keys: Mapping[str, str], facts: ConversationFacts) -> None:
+        self._build, self._keys, self._facts = build, keys, facts
         self._declaration = build.declaration
         specs = [Labels(spec, self._declaration) for spec in self._declaration.annotations]
         self._labels: dict[Kind, list[Labels]] = {
@@ -291,7 +283,7 @@ class _MemberFiles:
         key = member.key or ""
         record = location.record(
             self._build.identity.record_id(path, member.record_index),
-            self._known.find(key) if kind == "conversations" else None,
+            self._keys.get(key) if kind == "conversations" else None,
             main_speaker_id=self._speaker(key, rows) if kind == "speakers" else None,
         )
         record.extra = dump(kept)
@@ -305,7 +297,6 @@ class _MemberFiles:
         return Loaded(location, [*rows, record], findings)
 
     def _speaker(self, name: str, rows: list[Row]) -> str | None:
-        """Return the key of the speaker whom a member is about; adds the row of one who says nothing."""
         if self._declaration.speaker.scope == "dialogue":
             return None
         row, is_new = self._build.speakers.of_corpus(name, NO_ROLE)

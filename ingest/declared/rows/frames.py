@@ -221,7 +221,7 @@ def check_header(columns: list[str], declared: Iterable[str]) -> None:
     for name in declared:
         times_there = columns.count(name)
         if times_there != 1:
-            problem = "is not there" if not times_there else "is there twice"
+            problem = "is missing" if not times_there else "occurs twice"
             more = f" and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else ""
             known = ", ".join(columns[:_SHOWN]) + more
             raise BadRecord("GF-12", f"the column '{name}' {problem}; the columns are: {known}", "/0")

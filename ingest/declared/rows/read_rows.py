@@ -154,7 +154,7 @@ def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files
             declaration,
             columns_of(declaration),
             Identity(declaration.corpus_id),
-            known if labels else None,
+            known.add_rows if labels else None,
             has_several_files=len(talks) > 1,
         )
         for file, entry in talks:

@@ -76,7 +76,6 @@ def places_by_replies(rows: pl.DataFrame) -> pl.Series | None:
 
 
 def _places(targets: list[int | None]) -> list[int]:
-    """Return the place of each turn; they stay in their order but for those that have to wait."""
     answers = defaultdict[int | None, list[int]](list)
     for turn, target in enumerate(targets):
         answers[target].append(turn)
@@ -104,7 +103,7 @@ def with_order(frames: Iterator[pl.DataFrame], columns: RowColumns) -> Iterator[
         is_number = places.is_finite().fill_null(value=False)
         for row in (~is_number).arg_true().head(1):
             found = frame[ORDER][row]
-            detail = "the place of a turn is missing" if found is None else f"{found!r:.100} is no number"
+            detail = "the place of a turn is missing" if found is None else f"{found!r:.100} is not a number"
             raise BadRecord("GF-01", detail, pointer(frame["line"][row], *columns.path(ORDER)))
         whole = frame[ORDER].cast(pl.Int64, strict=False)
         yield frame.with_columns(places.alias(VALUE), whole.alias(WHOLE))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -57,7 +57,6 @@ def labels_inside(rows: pl.DataFrame) -> Iterator[Row]:
 
 
 def _not_given_back(texts: pl.Series, label: LabelColumn, *, is_csv: bool) -> pl.Series:
-    """Return which cells are no label, and another than what a cell without a label has."""
     others = [value for value in label.missing if value != label.missing[0]]
     is_other = texts.is_in(others).fill_null(value=False)
     return is_other | texts.is_null() if is_csv and label.missing[0] != "" else is_other
@@ -72,7 +71,7 @@ def _numbers(rows: pl.DataFrame, label: LabelColumn, odd: list[tuple[str, int, P
     numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
     is_number = texts.is_not_null() & ~texts.is_in(list(label.missing))
     for row in (is_number & numbers.is_null()).arg_true():
-        odd.append(("GF-01", row, label.value, f"{texts[row]!r:.100} is no number"))
+        odd.append(("GF-01", row, label.value, f"{texts[row]!r:.100} is not a number"))
     for row in (numbers.abs() >= 2**53).arg_true():
         if detail := rounded(texts[row], numbers[row]):
             odd.append(("GF-21", row, label.value, detail))
@@ -117,13 +116,6 @@ def _spans(
         "start_index": pl.Series("start_index", starts, pl.Int32),
         "end_index": pl.Series("end_index", ends, pl.Int32),
     }
-
-
-class KnownRows(Protocol):
-    """What remembers dialogues as they are read."""
-
-    def add_rows(self, dialogues: pl.DataFrame, rows: pl.DataFrame) -> None:
-        """Remember the dialogues of a batch of rows."""
 
 
 class StoredDialogue(Struct, array_like=True, gc=False):
@@ -306,7 +298,7 @@ class LabelRows:
             return None
         number = to_number(text)
         if number is None:
-            self._find("GF-01", spec, "value", row, f"{text!r:.100} is no number")
+            self._find("GF-01", spec, "value", row, f"{text!r:.100} is not a number")
         elif detail := rounded(text, number):
             self._find("GF-21", spec, "value", row, detail)
         return number
@@ -330,7 +322,6 @@ class LabelRows:
         self._findings.append(ReaderFinding(rule, detail, pointer=at, severity="warn"))
 
     def _extra(self, row: dict[str, Any], given: dict[str, Annotation], dialogue: StoredDialogue) -> str | None:
-        """Return what the annotations of a row don't give back of it."""
         members = [row["rest"]] if row["rest"] else []
         back = {placeholder_of(spec, field): text for spec, field, text in self._given_back(given, dialogue)}
         for column, placeholder in self._keepers.items():
@@ -342,7 +333,6 @@ class LabelRows:
     def _given_back(
         self, given: dict[str, Annotation], dialogue: StoredDialogue
     ) -> Iterator[tuple[Annotations, str, str | None]]:
-        """Yield what columns give back of a row."""
         for spec in self._named.specs:
             if (annotation := given.get(spec.scheme)) is not None:
                 turn = annotation.turn_index

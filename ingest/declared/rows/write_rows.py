@@ -140,7 +140,6 @@ class RowsBack:
         return None if turn.speaker_id is None else turn.speaker_id.removeprefix(begin)
 
     def _label(self, placeholder: str, turn: Turn, stored: StoredRecord) -> str | None:
-        """Return the label that a column has; a cell without one has the first value that is none."""
         label = self._labels.get(placeholder)
         if label is None:
             return None

@@ -181,7 +181,7 @@ def test_of_no_known_format_a_skeleton_is_written(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"a.json": b'[{"n": 1}]', "b.txt": b"Ida: Row on.", "c.csv": b"x\n1\n"})
     assert declared(folder) == {"title": "Talks"}
     assert "to do: chat, sharegpt, pairs" in comments(folder)
-    assert "what lies here: b.txt, a.json, c.csv" in comments(folder)
+    assert "files here: b.txt, a.json, c.csv" in comments(folder)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
