@@ -8,7 +8,7 @@ from pathlib import Path
 from talkhouse.ingest.common_rules import COMMON_RULES, Rule
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.known.declarations import DeclaredFolder, declared_in
-from talkhouse.ingest.known.origins import OWN, CorpusOrigin, CorpusPackage, Folder, folders_in, packages
+from talkhouse.ingest.known.origins import OWN, CorpusOrigin, Folder, PackagedCorpus, folders_in, packages
 from talkhouse.schema.errors import RegistryError, UsageError, closest
 
 DEFAULT_ROOT = OWN
@@ -87,7 +87,7 @@ class Registry(Mapping[str, Corpus]):
 
     def is_installed(self, corpus_id: str) -> bool:
         """Whether a corpus comes from installed packages alone: nobody has named it."""
-        return all(isinstance(origin, CorpusPackage) for origin in self.origins[corpus_id])
+        return all(isinstance(origin, PackagedCorpus) for origin in self.origins[corpus_id])
 
     def _check_rules(self, corpus: Corpus, origin: CorpusOrigin) -> None:
         for rule in corpus.rules:

@@ -100,6 +100,14 @@ def entry_point(point: EntryPoint) -> tuple[Any, Path]:
     return value, Path(str(sys.modules[point.module].__file__)).parent
 
 
+_MOVED = {
+    "ingest.file_per_dialogue": "ingest.input_files",
+    "ingest.making": "ingest.corpus",
+    **dict.fromkeys(("ingest.restatements", "ingest.texts"), "ingest.keys"),
+}
+"""Modules by their former names, and those that now have what they had."""
+
+
 class _Alias(MetaPathFinder, Loader):
     """Lets a corpus import ``ingest.x``, as corpora did before Talkhouse was one package: it is ``talkhouse.ingest.x``.
 
@@ -124,7 +132,7 @@ class _Alias(MetaPathFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module of Talkhouse."""
-        module = importlib.import_module(f"talkhouse.{spec.name}")
+        module = importlib.import_module(f"talkhouse.{_MOVED.get(spec.name, spec.name)}")
         self._specs[module.__name__] = module.__spec__
         return module
 

@@ -101,7 +101,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class CorpusPackage:
+class PackagedCorpus:
     """A corpus that an installed package brings."""
 
     entry_point: EntryPoint
@@ -190,7 +190,7 @@ def _corpus_at(path: Path) -> "Folder | DeclaredFolder | None":
     return DeclaredFolder(path) if is_declared(path) else None
 
 
-def packages() -> Iterator[CorpusPackage]:
+def packages() -> Iterator[PackagedCorpus]:
     """List the corpora of installed packages; a package that is found twice in one version is the first of them."""
     known: set[tuple[str, str, str]] = set()
     for distribution in distributions():
@@ -198,7 +198,7 @@ def packages() -> Iterator[CorpusPackage]:
             name, version = _named(distribution)
             if (point.name, name, version) not in known:
                 known.add((point.name, name, version))
-                yield CorpusPackage(point, name, version, str(Path(str(distribution.locate_file("")))))
+                yield PackagedCorpus(point, name, version, str(Path(str(distribution.locate_file("")))))
 
 
 def _entry_points(distribution: Distribution) -> Iterable[EntryPoint]:

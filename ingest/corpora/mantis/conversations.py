@@ -12,7 +12,6 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest import decode, json_members
-from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
 from talkhouse.ingest.corpora.mantis.dialogue import (
     KeyOrders,
     PublishedDialogue,
@@ -34,6 +33,7 @@ from talkhouse.ingest.corpora.mantis.dialogue_rows import (
     record_id,
 )
 from talkhouse.ingest.corpora.mantis.format import CORPUS, DIALOGUE_FIELDS, NAN, SPLITS, SPOKEN, Role
+from talkhouse.ingest.corpora.mantis.ranking import ContextIndex
 from talkhouse.ingest.decode import BadRecord, dump, pointer
 from talkhouse.ingest.outcomes import FileEnvelope, LoadedBatch, Outcome, ReaderFinding, SourceLocation, reject
 from talkhouse.ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Turn

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.json import decode
 
-from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
 from talkhouse.ingest.corpora.mantis.format import CORPUS, INTENT, INTENTS_CSV, SPLITS
+from talkhouse.ingest.corpora.mantis.ranking import ContextIndex
 from talkhouse.ingest.decode import BadRecord, dump_extra
 from talkhouse.ingest.outcomes import (
     FileEnvelope,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
 from talkhouse.ingest.corpora.mantis.format import (
     CORPUS,
     INTENTS,
@@ -18,7 +17,7 @@ from talkhouse.ingest.corpora.mantis.format import (
     role,
 )
 from talkhouse.ingest.corpora.mantis.intent_table import read_table
-from talkhouse.ingest.corpora.mantis.ranking import RankingReader, lone_lookup
+from talkhouse.ingest.corpora.mantis.ranking import ContextIndex, RankingReader, lone_lookup
 from talkhouse.ingest.keys import Texts
 from talkhouse.ingest.outcomes import Outcome, Unrecognised
 from talkhouse.ingest.sources import SourceFile, duplicate_part

@@ -9,7 +9,6 @@ from msgspec import Raw, Struct
 from msgspec.json import decode
 
 from talkhouse.ingest.corpora.mantis import intent_table
-from talkhouse.ingest.corpora.mantis.context_index import WINDOW
 from talkhouse.ingest.corpora.mantis.format import (
     CONVERSATIONS,
     INTENTS_CSV,
@@ -20,6 +19,7 @@ from talkhouse.ingest.corpora.mantis.format import (
     text_of,
     write_manifest,
 )
+from talkhouse.ingest.corpora.mantis.ranking import WINDOW
 from talkhouse.ingest.corpora.mantis.tsv import row
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Dialogue, Record, Speaker, Turn

@@ -1,13 +1,11 @@
 """What the page of DeliData and its metrics have to say, in plain Python from the raw files: not from our SQL."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from tests.corpora.delidata.rules import Group, decoded
 from tests.corpora.delidata.view_rows import (
-    Key,
     Place,
     ends,
     kind,
@@ -19,16 +17,6 @@ from tests.corpora.delidata.view_rows import (
     states,
     word_count,
 )
-
-Rows = dict[Key, tuple[Any, ...]]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """The rows of a chart by what it groups by, and how many rows of its view they are made of."""
-
-    rows: Rows
-    behind: int
 
 
 def mean(values: Iterable[float]) -> float:
@@ -101,92 +89,6 @@ def shared_metrics(groups: list[Group]) -> dict[str, dict[str, Any]]:
             "words_per_dialogue": sum(words) / len(groups),
         },
         "labelled_turns": {"turn_count": len(listed), "next_words": mean(answers)},
-    }
-
-
-def charts(groups: list[Group]) -> dict[str, Chart]:
-    """Return every chart of the page by its title, without a limit of its rows."""
-    of_outcomes = metrics(groups)["delidata_outcomes"]
-    tiles = {
-        "Groups": "group_count",
-        "People": "people_count",
-        "Messages": "message_count",
-        "Groups that do better": "gain_share",
-    }
-    found = {title: Chart({(): (of_outcomes[name],)}, len(groups)) for title, name in tiles.items()}
-    return found | _of_rows(groups) | _of_people(groups) | _of_groups(groups)
-
-
-def _of_rows(groups: list[Group]) -> dict[str, Chart]:
-    by_tenth, by_label = defaultdict(list), defaultdict(list)
-    for place in places(groups):
-        by_tenth[(min(10 * place.index // (len(place.group.rows) - 1), 9) * 10,)].append(place)
-        if place.is_message:
-            labels = (place.row["annotation_type"] or None, place.row["annotation_target"] or None)
-            by_label[labels].append(place)
-    tenths: Rows = {
-        key: (mean(performance(place.row) for place in listed), sum(place.is_message for place in listed))
-        for key, listed in by_tenth.items()
-    }
-    labels: Rows = {key: (len(listed), *own_and_next(listed)) for key, listed in by_label.items()}
-    return {
-        "Team performance over the discussion": Chart(tenths, len(places(groups))),
-        "Messages by type and target": Chart(labels, sum(map(message_count, groups))),
-    }
-
-
-def _of_people(groups: list[Group]) -> dict[str, Chart]:
-    held = states(groups)
-    first = Counter((kind(state.cards),) for state in held if state.index == 0)
-    last = Counter((kind(state.cards),) for state in held if state.is_last)
-    ways = Counter(
-        (kind(state.first), kind(state.cards)) for state in held if state.is_last and state.first is not None
-    )
-    moved: Rows = {way: (count,) for way, count in ways.items() if way[0] != way[1]}
-    of_group, of_kind = defaultdict(list), defaultdict(list)
-    for state in held:
-        of_group[(f"delidata:{state.group.name}",)].append(state)
-        if state.is_changed:
-            of_kind[(state.row["message_type"].lower(),)].append(state)
-    most: Rows = {}
-    for key, mine in of_group.items():
-        changes = [state for state in mine if state.is_changed]
-        most[key] = (
-            len(changes),
-            len({state.person for state in mine}),
-            share(state.improvement > 0 for state in changes),
-        )
-    brought: Rows = {
-        key: (share(state.improvement > 0 for state in mine), share(state.improvement < 0 for state in mine), len(mine))
-        for key, mine in of_kind.items()
-    }
-    return {
-        "The 10 most frequent choices of cards": Chart(
-            {key: (last[key], first[key]) for key in first | last},
-            sum(state.index == 0 or state.is_last for state in held),
-        ),
-        "Who changes their mind to what? The 10 most frequent ways": Chart(
-            moved, sum(count for (count,) in moved.values())
-        ),
-        "The 10 groups with most changes": Chart(most, len(held)),
-        "Changes by what brings them": Chart(brought, sum(map(len, of_kind.values()))),
-    }
-
-
-def _of_groups(groups: list[Group]) -> dict[str, Chart]:
-    counts = Counter((message_count(group) // 10 * 10, outcome(group)) for group in groups)
-    by_size = defaultdict(list)
-    for group in groups:
-        by_size[(len(people(group)),)].append(ends(group))
-    sizes: Rows = {
-        key: (mean(start for start, _ in mine), mean(end for _, end in mine), len(mine))
-        for key, mine in by_size.items()
-    }
-    return {
-        "Groups by number of messages and outcome": Chart(
-            {key: (count,) for key, count in counts.items()}, len(groups)
-        ),
-        "Performance before and in the end, by size of the group": Chart(sizes, len(groups)),
     }
 
 

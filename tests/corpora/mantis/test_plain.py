@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from talkhouse.ingest.contract.outcomes import Validator
 from talkhouse.ingest.corpora.mantis import CORPUS
-from talkhouse.ingest.corpora.mantis.context_index import ContextIndex
 from talkhouse.ingest.corpora.mantis.conversations import ConversationBatch, ConversationState, DialogueMember
 from talkhouse.ingest.corpora.mantis.dialogue import plain_dialogues
 from talkhouse.ingest.corpora.mantis.format import Role
+from talkhouse.ingest.corpora.mantis.ranking import ContextIndex
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.batches import column_batch_frame, frame
 from talkhouse.ingest.outcomes import LoadedBatch, Outcome

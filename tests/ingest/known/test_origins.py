@@ -38,14 +38,16 @@ def test_a_package_brings_a_corpus_with_what_lies_beside_its_module(site: Path) 
 
 def test_a_corpus_may_import_by_the_name_that_was_used_before(site: Path) -> None:
     content = CORPUS.replace("talkhouse.corpus", "ingest.corpus")
-    installed(site, content=content.format(corpus_id="toy", more="") + "from ingest import rows\nROW = rows.Turn\n")
-    from talkhouse.ingest import rows
+    more = "from ingest import rows\nfrom ingest.texts import Texts\nROW = rows.Turn\n"
+    installed(site, content=content.format(corpus_id="toy", more="") + more)
+    from talkhouse.ingest import keys, rows
 
     corpus = all_corpora()["toy"]
     assert type(corpus) is Corpus
     assert sys.modules["lab_toys"].ROW is rows.Turn
     assert rows.__spec__ is not None
     assert rows.__spec__.name == "talkhouse.ingest.rows"
+    assert sys.modules["lab_toys"].Texts is keys.Texts, "its module has moved since"
 
 
 @pytest.mark.parametrize(

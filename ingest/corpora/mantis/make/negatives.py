@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from talkhouse.ingest.corpora.mantis.context_index import contexts
+from talkhouse.ingest.corpora.mantis.ranking import contexts
 from talkhouse.ingest.corpora.mantis.tsv import cell
 
 Numbers = NDArray[np.int64]
