@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import polars as pl
 import streamlit as st
 from pyarrow import parquet
-from pyarrow.lib import ConsoleTable as ArrowTable
+from pyarrow.lib import Table as ArrowTable
 from pyarrow.lib import RecordBatch
 
 from talkhouse.charts.fields import NOTHING, ChartField, number
