@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 import polars as pl
 import streamlit as st
 from pyarrow import parquet
-from pyarrow.lib import Table as ArrowTable
 from pyarrow.lib import RecordBatch
+from pyarrow.lib import Table as ArrowTable
 
 from talkhouse.charts.fields import NOTHING, ChartField, number
 from talkhouse.dashboard.text import html
