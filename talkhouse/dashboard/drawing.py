@@ -32,7 +32,7 @@ from talkhouse.dashboard import errors, links, receipt
 from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.tables import OPEN, counted, table_html
 from talkhouse.dashboard.text import linked, plain
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.visible import visible
@@ -41,7 +41,7 @@ _PAGES = {"read": "Read", "tasks": "Examples", "sql": "SQL"}
 """What a link to a page is called; to another one, More."""
 
 
-def draw_headlines(opened: Warehouse, headlines: Iterable[Headline]) -> None:
+def draw_headlines(opened: ServedWarehouse, headlines: Iterable[Headline]) -> None:
     """Draw the sentences that have something to say, one below another, and what opens their receipts.
 
     One that is broken says so in its place.
@@ -91,14 +91,14 @@ _TILE = 168
 """Pixels of a number: two stand side by side on a phone."""
 
 
-def draw_dashboard(opened: Warehouse, dashboard: Dashboard) -> None:
+def draw_dashboard(opened: ServedWarehouse, dashboard: Dashboard) -> None:
     """Draw a dashboard below what is on the page: what was found first."""
     draw_headlines(opened, dashboard.headlines)
     choices = draw_filters(opened, dashboard.filters)
     draw_charts(opened, dashboard.charts, choices)
 
 
-def draw_filters(opened: Warehouse, filters: Iterable[Filter]) -> Choices:
+def draw_filters(opened: ServedWarehouse, filters: Iterable[Filter]) -> Choices:
     """Draw the filters, whose state is in the URL, and return what was chosen; one with a single value is left out."""
     offered = [(choice, _options(opened, choice)) for choice in filters]
     wanted = [(choice, options) for choice, options in offered if len(options) > 1]
@@ -119,12 +119,12 @@ def draw_filters(opened: Warehouse, filters: Iterable[Filter]) -> Choices:
         }
 
 
-def _options(opened: Warehouse, choice: Filter) -> list[str]:
+def _options(opened: ServedWarehouse, choice: Filter) -> list[str]:
     with sql_of_filter(choice, opened.query_files):
         return opened.rows_of_pages(filter_sql(choice, OPTIONS)).to_series().to_list()
 
 
-def draw_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices, *, level: int = 2) -> None:
+def draw_charts(opened: ServedWarehouse, charts: Iterable[Chart], choices: Choices, *, level: int = 2) -> None:
     """Draw charts of a dashboard row by row, below headings of a level.
 
     One that can't be computed says so in its place.
@@ -141,7 +141,7 @@ def draw_charts(opened: Warehouse, charts: Iterable[Chart], choices: Choices, *,
                 _draw_in_its_place(opened, chart, choices, level)
 
 
-def _draw_in_its_place(opened: Warehouse, chart: Chart, choices: Choices, level: int) -> None:
+def _draw_in_its_place(opened: ServedWarehouse, chart: Chart, choices: Choices, level: int) -> None:
     try:
         draw_on_page(opened, chart, choices, level, opened.rows_of_pages)
     except CatalogueError as error:
@@ -235,7 +235,7 @@ LINK = st.column_config.LinkColumn("Open", display_text=OPEN, width=60)
 """A column of addresses."""
 
 
-def draw_on_page(opened: Warehouse, chart: Chart, choices: Choices, level: int, run: Rows) -> None:
+def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: Choices, level: int, run: Rows) -> None:
     """Draw a chart, whose query is given to ``run``, below a heading of a level.
 
     CatalogueError where it can't be computed.
@@ -277,7 +277,12 @@ def draw_on_page(opened: Warehouse, chart: Chart, choices: Choices, level: int, 
 
 
 def _draw_what_it_shows(
-    opened: Warehouse, chart: Chart, columns: list[ChartField], rows: pl.DataFrame, lead: list[str] | None, sql: str
+    opened: ServedWarehouse,
+    chart: Chart,
+    columns: list[ChartField],
+    rows: pl.DataFrame,
+    lead: list[str] | None,
+    sql: str,
 ) -> None:
     """Draw, side by side, what opens the numbers of a chart and its receipt."""
     with st.container(horizontal=True):
@@ -318,7 +323,7 @@ def _draw_numbers(chart: Chart, columns: list[ChartField], rows: pl.DataFrame, l
             draw_table(chart.title, with_units(chart, rows), columns, leads=lead)
 
 
-def _why_empty(opened: Warehouse, chart: Chart, choices: Choices) -> str:
+def _why_empty(opened: ServedWarehouse, chart: Chart, choices: Choices) -> str:
     """Return why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
     if any(choices.values()):
         return "Nothing matches the filters."

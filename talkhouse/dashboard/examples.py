@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata
@@ -57,7 +57,7 @@ _ABOUT_PLACE = frozenset(
 
 
 @dataclass(frozen=True)
-class Column:
+class TaskColumn:
     """A column of a task view."""
 
     name: str
@@ -71,13 +71,13 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Task:
+class ExampleTask:
     """A task view with what is declared about it."""
 
     corpus: str
     name: str
     comment: str
-    columns: tuple[Column, ...]
+    columns: tuple[TaskColumn, ...]
     grain: tuple[str, ...]
     label: str | None
     """The column of the right answer, where that is of a closed set."""
@@ -106,7 +106,7 @@ class Choice:
     split: str | None = None
     label: str | None = None
 
-    def conditions(self, task: Task) -> list[str]:
+    def conditions(self, task: ExampleTask) -> list[str]:
         """Return it as SQL conditions on the task's view."""
         found = []
         if self.release is not None and task.release:
@@ -132,20 +132,21 @@ class Size:
     count: int
 
 
-def task_names(opened: Warehouse) -> list[str]:
+def task_names(opened: ServedWarehouse) -> list[str]:
     """Return the full names of the views of all tasks that have examples."""
     return opened.rows(_TASKS).to_series().to_list()
 
 
-def find_task(opened: Warehouse, full_name: str) -> Task:
+def find_task(opened: ServedWarehouse, full_name: str) -> ExampleTask:
     """Return a task by the full name of its view; what the catalogue does not know is not declared."""
     corpus, _, name = full_name.partition(".")
     with opened.connection() as con:
         columns = tuple(
-            Column(column["name"], column["type"], column["meaning"] or "") for column in columns_of(con, corpus, name)
+            TaskColumn(column["name"], column["type"], column["meaning"] or "")
+            for column in columns_of(con, corpus, name)
         )
     view = next((view for view in opened.catalogue.views if view.full_name == full_name), None)
-    return Task(
+    return ExampleTask(
         corpus,
         name,
         opened.rows(_COMMENT, {"corpus": corpus, "task": name}).item() or "",
@@ -158,13 +159,13 @@ def find_task(opened: Warehouse, full_name: str) -> Task:
     )
 
 
-def sizes(opened: Warehouse, task: Task) -> list[Size]:
+def sizes(opened: ServedWarehouse, task: ExampleTask) -> list[Size]:
     """Return how many examples each release and split has, in the order of an export."""
     rows = opened.rows(_SIZES, {"corpus": task.corpus, "task": task.name})
     return [Size(*row) for row in rows.iter_rows()]
 
 
-def label_counts(opened: Warehouse, task: Task, choice: Choice) -> dict[str, int]:
+def label_counts(opened: ServedWarehouse, task: ExampleTask, choice: Choice) -> dict[str, int]:
     """Return the labels of the examples that are chosen, the most frequent first, with how many have it."""
     if task.label is None:
         return {}
@@ -177,7 +178,9 @@ def label_counts(opened: Warehouse, task: Task, choice: Choice) -> dict[str, int
     return dict(rows.iter_rows())
 
 
-def example(opened: Warehouse, task: Task, choice: Choice, position: int, of: list[Size]) -> dict[str, Any]:
+def example(
+    opened: ServedWarehouse, task: ExampleTask, choice: Choice, position: int, of: list[Size]
+) -> dict[str, Any]:
     """Return the example at a 0-based position among those chosen: column -> value, None for null.
 
     ``of`` is the sizes of the releases and splits that are chosen.
@@ -192,7 +195,7 @@ def example(opened: Warehouse, task: Task, choice: Choice, position: int, of: li
     return _first(opened.rows(f"select * from {task.full_name}{_where(conditions)}"), task, position)
 
 
-def _first(rows: pl.DataFrame, task: Task, position: int) -> dict[str, Any]:
+def _first(rows: pl.DataFrame, task: ExampleTask, position: int) -> dict[str, Any]:
     """Return the first row; CatalogueError where the view of the task has not all of its examples."""
     if rows.is_empty():
         raise CatalogueError(
@@ -203,7 +206,7 @@ def _first(rows: pl.DataFrame, task: Task, position: int) -> dict[str, Any]:
     return rows.row(0, named=True)
 
 
-def _placed(opened: Warehouse, task: Task, position: int, of: list[Size]) -> dict[str, Any]:
+def _placed(opened: ServedWarehouse, task: ExampleTask, position: int, of: list[Size]) -> dict[str, Any]:
     """Find an example in the table of all: within a release and split, indexes have no gaps."""
     for size in of:
         if position < size.count:
@@ -213,7 +216,7 @@ def _placed(opened: Warehouse, task: Task, position: int, of: list[Size]) -> dic
     return _first(opened.rows(_PLACED, values), task, position)
 
 
-def _labelled(opened: Warehouse, task: Task, choice: Choice, position: int) -> dict[str, Any]:
+def _labelled(opened: ServedWarehouse, task: ExampleTask, choice: Choice, position: int) -> dict[str, Any]:
     """Find an example in its view, which alone knows the labels."""
     where = _where(choice.conditions(task))
     order = ", ".join(f"{quoted(name)} nulls last" for name in task.grain)

@@ -12,7 +12,7 @@ from talkhouse.charts.query import Choices
 from talkhouse.dashboard import links
 from talkhouse.dashboard.examples import task_names
 from talkhouse.dashboard.reading.selection import FACETS
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.queries.catalogue import BI
 
 _PLACES = ("dialogue_id", "record_id")
@@ -29,7 +29,7 @@ _OUTCOME = "outcome"
 _READ = {facet.name for facet in FACETS}
 
 
-def leads(opened: Warehouse, chart: Chart, rows: pl.DataFrame, choices: Choices) -> list[str] | None:
+def leads(opened: ServedWarehouse, chart: Chart, rows: pl.DataFrame, choices: Choices) -> list[str] | None:
     """Return the address that each row of a chart leads to; None where they lead nowhere.
 
     A chart that declares nothing leads to examples of its tasks, or to the conversations that its columns stand for.
@@ -84,7 +84,7 @@ def _read(
     return links.read(**facets)
 
 
-def _corpus(opened: Warehouse, chart: Chart) -> dict[str, list[str]]:
+def _corpus(opened: ServedWarehouse, chart: Chart) -> dict[str, list[str]]:
     """Return the corpus whose dashboard has the chart, as a facet."""
     folders = (one.folder for one in dashboards(opened.query_files) if chart in one.dashboard.charts)
     folder = next(folders, BI)

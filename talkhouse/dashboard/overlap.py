@@ -13,7 +13,7 @@ from talkhouse.charts.fields import NOTHING, ChartField
 from talkhouse.dashboard import errors, links, warehouse
 from talkhouse.dashboard.tables import OPEN, counted, table_html
 from talkhouse.dashboard.text import html, linked, marked, plain, tag
-from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, open_overlap, path_for
 from talkhouse.overlap.read import (
     OverlapSummary,
@@ -91,7 +91,7 @@ class _File:
     """Each with its corpus, release and split."""
 
 
-def draw_of_corpus(opened: Warehouse, corpus: Mapping[str, Any]) -> None:
+def draw_of_corpus(opened: ServedWarehouse, corpus: Mapping[str, Any]) -> None:
     """Draw what of a corpus, a row of ``main.corpora``, stands in two places."""
     with errors.shown():
         if file := _file_of(opened):
@@ -101,7 +101,7 @@ def draw_of_corpus(opened: Warehouse, corpus: Mapping[str, Any]) -> None:
 
 
 def draw_of_task(
-    opened: Warehouse, task: tuple[str, str], release: str | None, split: str | None, example: Mapping[str, Any]
+    opened: ServedWarehouse, task: tuple[str, str], release: str | None, split: str | None, example: Mapping[str, Any]
 ) -> None:
     """Draw what of the splits of a task stands in two places, and first the verdict on the example that is shown.
 
@@ -126,7 +126,7 @@ def draw_of_task(
         _draw(opened, file, of_release or of_split, verdicts)
 
 
-def _file_of(opened: Warehouse) -> _File | None:
+def _file_of(opened: ServedWarehouse) -> _File | None:
     """Read the file; where there is none of this state of the warehouse, say so and what computes it."""
     version = warehouse.version(path_for(opened.version.path))
     file = _read(version) if version else None
@@ -154,13 +154,15 @@ def _read(version: Version) -> _File:
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
-def _fingerprint(_opened: Warehouse, version: Version) -> str:
+def _fingerprint(_opened: ServedWarehouse, version: Version) -> str:
     # By the version, and not by what has it open, is it known again.
     with _opened.connection() as con:
         return fingerprint(con, files.name(version.path))
 
 
-def _draw(opened: Warehouse, file: _File, places: Sequence[Mapping[str, Any]], verdicts: list[dict[str, Any]]) -> None:
+def _draw(
+    opened: ServedWarehouse, file: _File, places: Sequence[Mapping[str, Any]], verdicts: list[dict[str, Any]]
+) -> None:
     """Draw what stands in some places and elsewhere too, with the verdicts on their examples."""
     found, names = file.found, {place["place"] for place in places}
     rows = [row for row in found.matrix if row["place"] in names]
@@ -265,7 +267,7 @@ def _tile(row: Mapping[str, Any] | None) -> str:
     )
 
 
-def _draw_matches(opened: Warehouse, pair: TextPair, kind: str | None) -> None:
+def _draw_matches(opened: ServedWarehouse, pair: TextPair, kind: str | None) -> None:
     """Draw the worst matches of two places, both texts of each beside the other."""
     path = path_for(opened.version.path)
     with warehouse.beside(path, open_overlap) as con:

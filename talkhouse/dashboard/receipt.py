@@ -14,7 +14,7 @@ from talkhouse.citation.work import citations, software
 from talkhouse.dashboard import errors, links
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.query.composition import key_of, owner, rows_behind
 from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.schema.sql import literal
@@ -45,7 +45,7 @@ class Facts:
     """The files and places of the first rows, where these are of records."""
 
 
-def facts_of(opened: Warehouse, title: str, sql: str, number: str = "") -> Facts:
+def facts_of(opened: ServedWarehouse, title: str, sql: str, number: str = "") -> Facts:
     """Return what is known of what a query gives; raises duckdb.Error where it fails."""
     with opened.connection() as con:
         rows_sql = rows_behind(con, sql)
@@ -68,13 +68,13 @@ def _only_value(rows: pl.DataFrame) -> str:
     return str(rows.item()) if rows.shape == (1, 1) else ""
 
 
-def _values(opened: Warehouse, expression: str, rows_sql: str) -> list[str]:
+def _values(opened: ServedWarehouse, expression: str, rows_sql: str) -> list[str]:
     """Return the different values of an expression over rows."""
     rows = opened.rows(f"select distinct {expression} from ({rows_sql}) order by all")
     return [str(value) for value in rows.to_series().drop_nulls()]
 
 
-def _sources(opened: Warehouse, records: pl.Series) -> pl.DataFrame:
+def _sources(opened: ServedWarehouse, records: pl.Series) -> pl.DataFrame:
     names = [str(record) for record in records.drop_nulls().unique(maintain_order=True)]
     return opened.rows(_SOURCES.format(records=", ".join(map(literal, names)))) if names else pl.DataFrame()
 
@@ -86,7 +86,7 @@ def _texts(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _citation(
-    opened: Warehouse, title: str, number: str, counted_rows: str, corpora: list[str], releases: list[str]
+    opened: ServedWarehouse, title: str, number: str, counted_rows: str, corpora: list[str], releases: list[str]
 ) -> str:
     """Return a sentence with the number and what it is of, then those who published the data, and Talkhouse."""
     parts = [
@@ -110,7 +110,7 @@ _TITLES = {"path": "File", "source_pointer": "Place in it", "sha256": "SHA-256",
 
 
 @st.fragment
-def draw(opened: Warehouse, title: str, sql: str, *, number: str = "") -> None:
+def draw(opened: ServedWarehouse, title: str, sql: str, *, number: str = "") -> None:
     """Draw what opens the receipt of a chart or number, which costs nothing until it is opened.
 
     ``sql`` is the query that it shows, as run; ``number`` its number as people read it, where it has one.
@@ -122,7 +122,7 @@ def draw(opened: Warehouse, title: str, sql: str, *, number: str = "") -> None:
 
 
 @st.fragment
-def draw_choice(opened: Warehouse, queries: Mapping[str, str]) -> None:
+def draw_choice(opened: ServedWarehouse, queries: Mapping[str, str]) -> None:
     """Draw what opens the receipts of several numbers that stand together, one at a time; ``queries`` by title."""
     if not queries:
         return
@@ -147,7 +147,7 @@ def widget_key(title: str, sql: str) -> str:
     return "receipt_" + hashlib.sha256(f"{title}\n{sql}".encode()).hexdigest()[:16]
 
 
-def _draw_opened(opened: Warehouse, title: str, sql: str, number: str) -> None:
+def _draw_opened(opened: ServedWarehouse, title: str, sql: str, number: str) -> None:
     st.markdown(f"**{plain(title)}**")
     st.code(sql, language="sql", wrap_lines=True)
     st.link_button("Run it on the SQL page", links.sql(sql), icon=":material/database:")

@@ -35,7 +35,7 @@ _BATCH_ROWS = 16
 
 
 @dataclass(frozen=True)
-class Table:
+class ConsoleTable:
     """The rows of a query, as many as a table can have."""
 
     texts: pl.DataFrame
@@ -50,13 +50,13 @@ class Table:
         """How many rows there are."""
         return self.texts.height
 
-    def head(self, count: int) -> "Table":
+    def head(self, count: int) -> "ConsoleTable":
         """Return the first rows."""
         numbers = {name: values.head(count) for name, values in self.numbers.items()}
-        return Table(self.texts.head(count), numbers, self.has_more or self.height > count)
+        return ConsoleTable(self.texts.head(count), numbers, self.has_more or self.height > count)
 
 
-def read(source: Path | BinaryIO) -> Table:
+def read(source: Path | BinaryIO) -> ConsoleTable:
     """Read the first rows of a file of texts, as many as a table can have; QueryFailed where one value is too large."""
     with parquet.ParquetFile(source) as file:  # type: ignore[no-untyped-call]
         groups = [file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups)]
@@ -81,7 +81,7 @@ def read(source: Path | BinaryIO) -> Table:
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table has columns
     numbers = {names[index]: _numbers(frame[names[index]]) for index in number_columns(rows.schema)}
     texts = frame.with_columns(frame[name].map_elements(_shown, pl.String) for name in names if name not in numbers)
-    return Table(texts, {name: values for name, values in numbers.items() if values is not None}, has_more)
+    return ConsoleTable(texts, {name: values for name, values in numbers.items() if values is not None}, has_more)
 
 
 def _shown(text: str) -> str:
@@ -100,7 +100,7 @@ def _is_exact(number: float, text: str) -> bool:
     return math.isfinite(number) and abs(number) < _EXACT and Decimal(repr(number)) == Decimal(text)
 
 
-def draw(rows: Table) -> None:
+def draw(rows: ConsoleTable) -> None:
     """Draw rows as a table that can be sorted and searched."""
     plain = [name for name, values in rows.numbers.items() if _is_drawn_so(values, rows.texts[name])]
     others = [name for name in rows.numbers if name not in plain]

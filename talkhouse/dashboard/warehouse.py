@@ -70,7 +70,7 @@ class Version:
     """When it was last changed, in nanoseconds."""
 
 
-class Warehouse:
+class ServedWarehouse:
     """One version of the warehouse, open."""
 
     def __init__(self, version: Version) -> None:
@@ -169,14 +169,14 @@ def version(file: Path | None = None) -> Version | None:
     return Version(file, found.st_ino, found.st_mtime_ns)
 
 
-def current() -> Warehouse:
+def current() -> ServedWarehouse:
     """Return the warehouse that lies at the path now; raises a TalkhouseError where none can be opened."""
     return _open(version() or Version(path(), 0, 0))
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def _open(version: Version) -> Warehouse:
-    return Warehouse(version)
+def _open(version: Version) -> ServedWarehouse:
+    return ServedWarehouse(version)
 
 
 @st.cache_data(max_entries=_CACHED, show_spinner=False)

@@ -20,7 +20,7 @@ from talkhouse.charts.view_cache import ViewCache, missing_files
 from talkhouse.charts.words import alternative, only_zero, single
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
-from talkhouse.report.tables import ID, MOST_ROWS, ReportTable, cell, made
+from talkhouse.report.report_tables import ID, MOST_ROWS, ReportTable, cell, made
 from talkhouse.visible import visible
 
 _MOST_MARKS = 2_000

@@ -24,7 +24,7 @@ from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.query.terms import parts_of_corpus
 from talkhouse.report import content
-from talkhouse.report.examples import examples, label_counts, places
+from talkhouse.report.dialogue_examples import examples, label_counts, places
 from talkhouse.report.figures import Figure, figures
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_free

@@ -11,7 +11,7 @@ import pytest
 import talkhouse
 from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
-from talkhouse.dashboard.reading.talk import Reading, talk_html
+from talkhouse.dashboard.reading.talk import DialogueReading, talk_html
 from talkhouse.explore.dialogue import show
 from talkhouse.explore.schemes import LabelScheme
 from talkhouse.ingest.registry import corpora
@@ -98,7 +98,7 @@ def test_json_has_parts_spans_and_speakers(folder: Path) -> None:
 def test_the_dashboard_draws_it(tea: duckdb.DuckDBPyConnection) -> None:
     page = talk_html(
         show(tea, "tea:a"),
-        Reading({"tea.slot": LabelScheme(labels={"shop.city": "Where the shop is."})}, {0: [(9, 14)]}),
+        DialogueReading({"tea.slot": LabelScheme(labels={"shop.city": "Where the shop is."})}, {0: [(9, 14)]}),
     )
     assert '<mark class="match">in </mark>' in page
     assert '<span class="span" title="slot: shop.city"><mark class="match">Ba</mark></span>' in page

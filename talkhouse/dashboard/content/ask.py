@@ -16,7 +16,7 @@ from talkhouse.charts.questions import Dimension
 from talkhouse.dashboard import links, warehouse
 from talkhouse.dashboard.drawing import draw_on_page
 from talkhouse.dashboard.text import plain
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import quoted
 from talkhouse.visible import visible
@@ -87,7 +87,7 @@ def _begin(example: Mapping[str, str], key: str, options: Collection[str]) -> No
         st.session_state[key] = example[key]
 
 
-def _offered(opened: Warehouse) -> list[_Asked]:
+def _offered(opened: ServedWarehouse) -> list[_Asked]:
     """Return the metrics of views of the corpora that are there, by what they are of."""
     corpora = dict(opened.rows(_CORPORA).iter_rows())
     if not corpora:
@@ -108,7 +108,7 @@ def _subject(view: str, folder: str, corpora: dict[str, str]) -> str:
     return f"{corpora[folder]}, {title(view.removeprefix(f'{folder}_')).lower()}"
 
 
-def _view(opened: Warehouse, asked: _Asked) -> _View:
+def _view(opened: ServedWarehouse, asked: _Asked) -> _View:
     """Return what can be chosen of the view of a metric: by one query, as some views take a while."""
     with opened.connection() as con:
         columns = {column["name"]: column for column in columns_of(con, BI, asked.view)}
@@ -155,7 +155,7 @@ def _choice(place: DeltaGenerator, label: str, known: Iterable[Dimension], examp
     return chosen.name
 
 
-def _draw_filters(opened: Warehouse, asked: _Asked, chart: Chart, view: _View) -> Choices:
+def _draw_filters(opened: ServedWarehouse, asked: _Asked, chart: Chart, view: _View) -> Choices:
     """Draw what the question is narrowed to; of releases only one at a time, as they repeat each other's turns."""
     offered: list[tuple[str, str, str, dict[str, str]]] = []
     if {DEFAULT, "release"} <= {*view.columns} and "release" not in chart.columns:
@@ -176,13 +176,13 @@ def _draw_filters(opened: Warehouse, asked: _Asked, chart: Chart, view: _View) -
     return choices
 
 
-def _called(opened: Warehouse, column: str, values: list[str]) -> dict[str, str]:
+def _called(opened: ServedWarehouse, column: str, values: list[str]) -> dict[str, str]:
     """Return the values of a column by how they are shown: corpora by their titles."""
     titles = dict(opened.rows(_CORPORA).iter_rows()) if column == "corpus_id" else {}
     return {visible(titles.get(value, value)): value for value in values}
 
 
-def _draw_answer(opened: Warehouse, asked: _Asked, chart: Chart, choices: Choices, view: _View) -> None:
+def _draw_answer(opened: ServedWarehouse, asked: _Asked, chart: Chart, choices: Choices, view: _View) -> None:
     whole = narrowed(chart, choices, view.columns)
     several = _several(opened, asked, whole, choices)
     if reason := questions.refusal(asked.metric, chart, choices, several):
@@ -195,7 +195,7 @@ def _draw_answer(opened: Warehouse, asked: _Asked, chart: Chart, choices: Choice
         st.link_button("Run it on the SQL page", links.sql(sql))
 
 
-def _several(opened: Warehouse, asked: _Asked, chart: Chart, choices: Choices) -> list[str]:
+def _several(opened: ServedWarehouse, asked: _Asked, chart: Chart, choices: Choices) -> list[str]:
     """Return the columns that the metric needs one value of and that have several among the chosen rows.
 
     Of releases it needs the default publications or one of them, which is what is ever chosen here.

@@ -12,7 +12,7 @@ from talkhouse.citation.formats import bibtex_of
 from talkhouse.dashboard import drawing, links, overlap, warehouse
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import linked, plain
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.made import not_published
 from talkhouse.queries.catalogue import BI
@@ -29,7 +29,7 @@ order by title
 """
 
 
-def pages(opened: warehouse.Warehouse, declared: list[DeclaredDashboard]) -> Iterator[st.Page]:
+def pages(opened: warehouse.ServedWarehouse, declared: list[DeclaredDashboard]) -> Iterator[st.Page]:
     """Return a page for each corpus of the warehouse, with the charts that are declared beside its views.
 
     Further dashboards of a corpus have pages of their own, and the name of its first one leads to its page too. Where
@@ -145,7 +145,7 @@ Corpus = Mapping[str, Any]
 """A row of ``main.corpora``."""
 
 
-def draw_datasheet(opened: Warehouse, corpus: Corpus) -> None:
+def draw_datasheet(opened: ServedWarehouse, corpus: Corpus) -> None:
     """Draw what a user should know of a corpus before using it, and what its labels mean."""
     with opened.connection() as con:
         said = datasheets(con, Opened(con).database).get(corpus["corpus_id"], {})
@@ -161,7 +161,7 @@ def draw_datasheet(opened: Warehouse, corpus: Corpus) -> None:
     _draw_labels(opened, corpus)
 
 
-def _draw_releases(opened: Warehouse, corpus: Corpus) -> None:
+def _draw_releases(opened: ServedWarehouse, corpus: Corpus) -> None:
     rows = opened.rows(_RELEASES, {"corpus": corpus["corpus_id"]})
     if rows.is_empty():
         return
@@ -182,7 +182,7 @@ def _draw_releases(opened: Warehouse, corpus: Corpus) -> None:
     )
 
 
-def _draw_labels(opened: Warehouse, corpus: Corpus) -> None:
+def _draw_labels(opened: ServedWarehouse, corpus: Corpus) -> None:
     schemes = opened.schemes(corpus["corpus_id"])
     if schemes:
         st.subheader("What do its labels mean?", anchor=False)
@@ -197,7 +197,7 @@ def _draw_labels(opened: Warehouse, corpus: Corpus) -> None:
             st.table(shown, border="horizontal", hide_index=True)
 
 
-def draw_licence(opened: Warehouse, corpus: Corpus) -> None:
+def draw_licence(opened: ServedWarehouse, corpus: Corpus) -> None:
     """Draw under which terms a corpus is, part by part, and how it is cited."""
     st.subheader("Licence and terms", anchor=False)
     if corpus["is_sample"]:
@@ -226,7 +226,7 @@ def draw_licence(opened: Warehouse, corpus: Corpus) -> None:
     st.markdown(linked("Home page of the corpus", corpus["homepage"]))
 
 
-def draw_tasks(opened: Warehouse, corpus: Corpus) -> None:
+def draw_tasks(opened: ServedWarehouse, corpus: Corpus) -> None:
     """Draw the tasks of a corpus with the examples of each split, from which one gets to them."""
     rows = opened.rows(_SPLITS, {"corpus": corpus["corpus_id"]})
     if rows.is_empty():
@@ -250,7 +250,7 @@ def _splits(task: str, splits: pl.DataFrame) -> dict[str, list[str]]:
     return cells if any(cells[release]) else {name: cells[name] for name in cells if name != release}
 
 
-def draw_findings(opened: Warehouse, corpus: Corpus) -> None:
+def draw_findings(opened: ServedWarehouse, corpus: Corpus) -> None:
     """Draw which rules the files of a corpus break, with the way to each place."""
     rules = opened.rows(queries.of_command("findings_by_rule"))
     rules = rules.filter(pl.col("corpus_id") == corpus["corpus_id"])

@@ -67,14 +67,14 @@ def page() -> None:
     _draw_corpora(opened, corpora, cited)
 
 
-def _draw_build(opened: warehouse.Warehouse) -> None:
+def _draw_build(opened: warehouse.ServedWarehouse) -> None:
     for build in opened.rows(_BUILD).to_dicts():
         made = f"build {build['load_id']}, {build['finished_at']:%d %B %Y, %H:%M} UTC, from {build['source']}"
         by = f"Talkhouse {build['talkhouse_version']}, schema {build['schema_revision']}"
         st.caption(plain(f"{opened.version.path.name}: {made} ({by})"))
 
 
-def _draw_corpora(opened: warehouse.Warehouse, corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> None:
+def _draw_corpora(opened: warehouse.ServedWarehouse, corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> None:
     """Draw a card per corpus: what it is, what was found, what one may do with it, its size, how it is cited."""
     declared = {one.folder: one.dashboard for one in reversed(dashboards(opened.query_files))}
     for first in range(0, len(corpora), _CARDS):
@@ -87,7 +87,7 @@ def _draw_corpora(opened: warehouse.Warehouse, corpora: list[dict[str, Any]], ci
                     st.code(visible(cited[corpus["corpus_id"]], lines=True), language=None, wrap_lines=True)
 
 
-def _draw_corpus(opened: warehouse.Warehouse, corpus: Mapping[str, Any], found: Sequence[Headline]) -> None:
+def _draw_corpus(opened: warehouse.ServedWarehouse, corpus: Mapping[str, Any], found: Sequence[Headline]) -> None:
     note = not_published(corpus)
     badge = f"  :orange-badge[{plain(note)}]" if note else ""
     st.subheader(linked(corpus["title"], links.corpus(corpus["corpus_id"])) + badge, anchor=False)

@@ -91,7 +91,7 @@ def page() -> None:
     drawing.draw_charts(opened, others, choices, level=3)
 
 
-def _draw_findings(opened: warehouse.Warehouse) -> None:
+def _draw_findings(opened: warehouse.ServedWarehouse) -> None:
     """Draw the rules that found something, and of one of them every place."""
     st.header("Findings", anchor=False)
     rules = opened.rows(queries.of_command("findings_by_rule")).drop("first_ones")
@@ -130,7 +130,7 @@ def _draw_places(places: pl.DataFrame, number: int) -> None:
         st.caption(f"The first {len(places):,} are here; all of them: `talkhouse findings`")
 
 
-def _draw_checks(opened: warehouse.Warehouse) -> None:
+def _draw_checks(opened: warehouse.ServedWarehouse) -> None:
     """Draw the checks of the build that found something; fold those that pass, and what corpora declare as meant."""
     checks = opened.rows(_CHECKS)
     passing = checks.filter(pl.col("result") == "passes")

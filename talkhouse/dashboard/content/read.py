@@ -12,13 +12,13 @@ from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
 from talkhouse.dashboard import reading, warehouse
 from talkhouse.dashboard.links import arrival_html
-from talkhouse.dashboard.reading.declared import draw_declared
+from talkhouse.dashboard.reading.conversation_display import draw_declared
 from talkhouse.dashboard.reading.listing import draw_list
 from talkhouse.dashboard.reading.selection import rows
 from talkhouse.dashboard.reading.state import State, current, draw, go, link
-from talkhouse.dashboard.reading.talk import Matches, Reading, talk_html
+from talkhouse.dashboard.reading.talk import DialogueReading, Matches, talk_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text
-from talkhouse.dashboard.warehouse import ONE_READS, Version, Warehouse
+from talkhouse.dashboard.warehouse import ONE_READS, ServedWarehouse, Version
 from talkhouse.explore.dialogue import of_default, show
 from talkhouse.explore.search import Pattern, hits
 from talkhouse.explore.turns import facts as extra_facts
@@ -50,7 +50,7 @@ _SHOWN = 100_000
 """Bytes that the page shows at most; the download has all."""
 
 
-def draw_source(here: st.Page, opened: Warehouse, state: State) -> None:
+def draw_source(here: st.Page, opened: ServedWarehouse, state: State) -> None:
     """Draw the record, named as for ``talkhouse show --raw``; raises UsageError where there is none."""
     back = "Conversation" if state.dialogue or state.record else "List"
     link(here, back, state.shown(source=""), icon=":material/arrow_back:")
@@ -66,7 +66,7 @@ def draw_source(here: st.Page, opened: Warehouse, state: State) -> None:
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
-def _record(_opened: Warehouse, version: Version, name: str) -> bytes:  # noqa: ARG001
+def _record(_opened: ServedWarehouse, version: Version, name: str) -> bytes:  # noqa: ARG001
     # By the version, and not by what has it open, is a record known again.
     with ONE_READS, _opened.connection() as con:
         return raw(con, name, all_corpora(corpus_folders()))
@@ -93,7 +93,7 @@ order by releases.release_index
 
 
 @dataclass(frozen=True)
-class Release:
+class PublishedRelease:
     """A release of a corpus; ``is_default``: the default publication of the conversation is of it."""
 
     name: str
@@ -106,7 +106,7 @@ class Release:
         return f"{self.name} ({self.title})" if self.title else self.name
 
 
-def draw_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
+def draw_conversation(here: st.Page, opened: ServedWarehouse, state: State) -> None:
     """Draw the dialogue or record that a state names; raises UsageError where there is none."""
     way = st.container(horizontal=True, vertical_alignment="center")
     with way:
@@ -123,13 +123,13 @@ def draw_conversation(here: st.Page, opened: Warehouse, state: State) -> None:
 
 
 @st.cache_data(max_entries=_CACHED, show_spinner=False)
-def _found(_opened: Warehouse, version: Version, name: str) -> dict[str, Any]:  # noqa: ARG001
+def _found(_opened: ServedWarehouse, version: Version, name: str) -> dict[str, Any]:  # noqa: ARG001
     # By the version, and not by what has it open, is a conversation known again.
     with _opened.connection() as con:
         return show(con, name)
 
 
-def _matches(opened: Warehouse, pattern: Pattern, dialogue_id: str) -> Matches:
+def _matches(opened: ServedWarehouse, pattern: Pattern, dialogue_id: str) -> Matches:
     """Find what is searched for, whoever says it."""
     with opened.connection() as con:
         pattern.check(con)
@@ -140,7 +140,7 @@ def _matches(opened: Warehouse, pattern: Pattern, dialogue_id: str) -> Matches:
         return {hit.turn_index: hit.matches for hit in hits(con, rows, pattern, 0)}
 
 
-def _draw_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
+def _draw_talk(opened: ServedWarehouse, state: State, found: dict[str, Any]) -> None:
     """Draw the turns with the labels of the default publication, or of all; mark the turn that the state names."""
     dialogue, corpus_id = found["dialogue"], found["corpus"]["corpus_id"]
     matches = _matches(opened, state.pattern, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
@@ -155,7 +155,7 @@ def _draw_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
         return state.shown(turn=turn_index).address
 
     declared = draw_declared(opened, found, address, state.turn)
-    reading = Reading(
+    reading = DialogueReading(
         opened.schemes(corpus_id), matches, turn=state.turn, address=address, compare=compare, declared=declared
     )
     st.html(talk_html(found, reading, declared.shown(records)))
@@ -163,7 +163,7 @@ def _draw_talk(opened: Warehouse, state: State, found: dict[str, Any]) -> None:
         st.html(arrival_html(f"{found['id']} {state.turn}"), unsafe_allow_javascript=True)
 
 
-def _draw_comparison(state: State, records: list[dict[str, Any]], releases: list[Release]) -> bool:
+def _draw_comparison(state: State, records: list[dict[str, Any]], releases: list[PublishedRelease]) -> bool:
     """Draw the choice to see all publications, where several have labels; return whether it is made."""
     labelled = {record["release"] for record in records if record["annotations"]}
     others = [release for release in releases if release.name in labelled and not release.is_default]
@@ -178,19 +178,19 @@ def _draw_comparison(state: State, records: list[dict[str, Any]], releases: list
     return state.compare
 
 
-def releases_of(opened: Warehouse, corpus_id: str, dialogue_id: str) -> list[Release]:
+def releases_of(opened: ServedWarehouse, corpus_id: str, dialogue_id: str) -> list[PublishedRelease]:
     """Return the releases of a corpus, the preferred one first; none where it has no more than one."""
     rows = opened.rows(_RELEASES, {"corpus": corpus_id, "dialogue": dialogue_id})
-    return [Release(*row) for row in rows.iter_rows()]
+    return [PublishedRelease(*row) for row in rows.iter_rows()]
 
 
-def in_order(records: Iterable[dict[str, Any]], releases: Sequence[Release]) -> list[dict[str, Any]]:
+def in_order(records: Iterable[dict[str, Any]], releases: Sequence[PublishedRelease]) -> list[dict[str, Any]]:
     """Return records by the order of their releases; those of none come last."""
     places = {release.name: place for place, release in enumerate(releases)}
     return sorted(records, key=lambda record: places.get(record["release"], len(places)))
 
 
-def _draw_neighbours(opened: Warehouse, state: State, dialogue_id: str) -> None:
+def _draw_neighbours(opened: ServedWarehouse, state: State, dialogue_id: str) -> None:
     """Draw the ways to the conversations before and after this one in the list, and its place there."""
     selection = state.selection
     found = rows(opened, state.sort, selection.beside(), {**selection.values, "dialogue": dialogue_id})

@@ -65,7 +65,7 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
         yield con
 
 
-def _read(relation: str) -> tuple[tables.Table, int]:
+def _read(relation: str) -> tuple[tables.ConsoleTable, int]:
     """Return the first rows of a table, and how many it has."""
     with _connection() as con:
         (count,) = con.execute(f"select count(*) from {relation}").fetchall()[0]

@@ -15,9 +15,9 @@ from talkhouse.charts.fields import fields
 from talkhouse.charts.questions import MOST_SERIES
 from talkhouse.dashboard import download, errors, tables, warehouse
 from talkhouse.dashboard.download import MEMORY, queue_message, run_command
-from talkhouse.dashboard.tables import Table
+from talkhouse.dashboard.tables import ConsoleTable
 from talkhouse.dashboard.text import html, plain
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted
 from talkhouse.visible import visible
@@ -57,7 +57,7 @@ class _Result:
     """What became of a query: its rows, or why there are none."""
 
     query: str
-    rows: tables.Table | None = None
+    rows: tables.ConsoleTable | None = None
     error: str = ""
 
 
@@ -78,10 +78,10 @@ def page() -> None:
         if result:
             _draw_result(result)
         if query.strip():
-            download.draw(download.Rows("result", query=query))
+            download.draw(download.Download("result", query=query))
 
 
-def _draw_query(opened: Warehouse) -> str:
+def _draw_query(opened: ServedWarehouse) -> str:
     """Draw the query and its buttons; run it when that is asked for, and return it."""
     above = st.container(horizontal=True)
     with above.popover("Examples", icon=":material/lightbulb:"):
@@ -166,7 +166,7 @@ def _draw_chosen(name: str, columns: list[str]) -> None:
     st.button("Put into the query", icon=":material/input:", on_click=put_into_editor, args=(query,))
 
 
-def _draw_relations(opened: Warehouse) -> None:
+def _draw_relations(opened: ServedWarehouse) -> None:
     """Draw the choice of a view or table, and its columns with what they mean."""
     with opened.connection() as con:
         known = {f"{one['schema']}.{one['name']}": one for one in relations(con)}
@@ -194,7 +194,7 @@ def _draw_choice() -> ChartKind | None:
     return KINDS[chosen or "Table"]
 
 
-def _draw_chart_of(table: Table, kind: ChartKind) -> None:
+def _draw_chart_of(table: ConsoleTable, kind: ChartKind) -> None:
     """Draw the choices of columns, then the chart of them; say why there is none."""
     rows = table.texts.with_columns(_whole(values) for values in table.numbers.values())
     numbers = [name for name, dtype in rows.schema.items() if dtype.is_numeric()]
@@ -282,7 +282,7 @@ _EDITOR_VERSION = "query_version"
 _EDITOR = "sql_editor"
 
 
-def draw_editor(opened: Warehouse) -> tuple[str, bool]:
+def draw_editor(opened: ServedWarehouse) -> tuple[str, bool]:
     """Draw the text area and what runs its query; return the query, and whether it is to be run."""
     try:
         editor = st.components.v2.component(_COMPONENT, html=_EDITOR_HTML, css="editor.css", js="editor.js")

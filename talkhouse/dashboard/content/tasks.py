@@ -9,10 +9,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from talkhouse.dashboard import download, links, overlap, warehouse
-from talkhouse.dashboard.examples import Choice, Column, Size, Task, example, find_task, label_counts, sizes, task_names
+from talkhouse.dashboard.examples import (
+    Choice,
+    ExampleTask,
+    Size,
+    TaskColumn,
+    example,
+    find_task,
+    label_counts,
+    sizes,
+    task_names,
+)
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import html, plain
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.schema.sql import literal
 from talkhouse.visible import visible
 
@@ -50,7 +60,9 @@ def _to_the_first() -> None:
     st.session_state["example"] = 1
 
 
-def _choose(opened: Warehouse, chosen: Task, columns: Iterator[DeltaGenerator]) -> tuple[Choice, list[Size], int]:
+def _choose(
+    opened: ServedWarehouse, chosen: ExampleTask, columns: Iterator[DeltaGenerator]
+) -> tuple[Choice, list[Size], int]:
     """Draw the choice of release, split and label; return it, the sizes of what is chosen, and how many examples."""
     of = sizes(opened, chosen)
     release = _select(columns, "release", "Publisher's release", [size.release for size in of])
@@ -105,7 +117,7 @@ def _go(number: int) -> None:
     st.session_state["example"] = st.session_state[f"go-{number}"]
 
 
-def _draw_links(chosen: Task, row: Mapping[str, Any]) -> None:
+def _draw_links(chosen: ExampleTask, row: Mapping[str, Any]) -> None:
     """Draw the ways to the conversation and to a query of this row."""
     where = "\n    and ".join(_equals(name, row[name]) for name in chosen.grain)
     query = f"select *\nfrom {chosen.full_name}\nwhere {where}"
@@ -122,7 +134,7 @@ def _equals(column: str, value: object) -> str:
     return f"{column} = {literal(value) if isinstance(value, str) else value}"
 
 
-def _rows(chosen: Task, choice: Choice, opened: Warehouse) -> Iterator[download.Rows]:
+def _rows(chosen: ExampleTask, choice: Choice, opened: ServedWarehouse) -> Iterator[download.Download]:
     """Yield what can be downloaded: the examples that are chosen, and where they can be scored, a prediction table.
 
     By ``export``, which knows splits and no other choice, or by a query.
@@ -130,13 +142,13 @@ def _rows(chosen: Task, choice: Choice, opened: Warehouse) -> Iterator[download.
     parts = [chosen.full_name, choice.release, choice.split, choice.label]
     name = re.sub(r"[^\w.+-]", "_", ".".join(part for part in parts if part))
     if choice.release is None and choice.label is None:
-        yield download.Rows(name, chosen.full_name, choice.split, title="Examples")
+        yield download.Download(name, chosen.full_name, choice.split, title="Examples")
     else:
         where = "\n    and ".join(choice.conditions(chosen))
         query = f"select *\nfrom {chosen.full_name}\nwhere {where}\norder by {', '.join(chosen.grain)}"
-        yield download.Rows(name, query=query, title="Examples")
+        yield download.Download(name, query=query, title="Examples")
     if any(chosen.full_name in (score.full_name, *score.tasks) for score in opened.catalogue.scores):
-        yield download.Rows(
+        yield download.Download(
             f"{name}.predictions",
             chosen.full_name,
             choice.split,
@@ -179,7 +191,7 @@ _ASIDE = ("_ids", "_images", "_image", "_id", "_file")
 _TAG = '<span class="tag">gold</span>'
 
 
-def example_html(task: Task, row: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
+def example_html(task: ExampleTask, row: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
     """Return an example; ``meanings``: label -> what it means, as far as declared."""
     parallel = [column for column in task.columns if _is_candidates(column)]
     if len({None if row[column.name] is None else len(row[column.name]) for column in parallel}) > 1:
@@ -203,17 +215,17 @@ def example_html(task: Task, row: Mapping[str, Any], meanings: Mapping[str, str]
     return f'{_STYLE}<div class="example">{"".join(lines)}<div class="places">{places}</div></div>'
 
 
-def _is_candidates(column: Column) -> bool:
+def _is_candidates(column: TaskColumn) -> bool:
     return "candidate" in column.name and column.type.endswith("[]")
 
 
-def _is_answer(task: Task, column: Column) -> bool:
+def _is_answer(task: ExampleTask, column: TaskColumn) -> bool:
     if column.name == "response" and any(one.name.startswith("candidate_") for one in task.columns):
         return False  # the candidates are something else, and the response is given
     return column.name == task.label or column.name in _ANSWERS
 
 
-def _example_line(columns: Sequence[Column], value: str, *, is_gold: bool = False) -> str:
+def _example_line(columns: Sequence[TaskColumn], value: str, *, is_gold: bool = False) -> str:
     names = "".join(
         f"<div><code>{html(column.name)}</code>{_TAG if is_gold else ''}"
         f'<div class="meaning">{html(column.meaning)}</div></div>'
@@ -223,7 +235,7 @@ def _example_line(columns: Sequence[Column], value: str, *, is_gold: bool = Fals
     return f'<div class="{kind}"><div class="name">{names}</div><div class="value">{value}</div></div>'
 
 
-def _value(column: Column, value: Any) -> str:
+def _value(column: TaskColumn, value: Any) -> str:
     if isinstance(value, list) and value and not column.name.endswith(_ASIDE):
         items = "".join(f'<li dir="auto">{_single(item)}</li>' for item in value)
         return f"<ol>{items}</ol>"
@@ -231,7 +243,7 @@ def _value(column: Column, value: Any) -> str:
     return f'<div class="aside">{shown}</div>' if column.name.endswith(_ASIDE) else f'<div dir="auto">{shown}</div>'
 
 
-def _answer(task: Task, column: Column, value: Any, meanings: Mapping[str, str]) -> str:
+def _answer(task: ExampleTask, column: TaskColumn, value: Any, meanings: Mapping[str, str]) -> str:
     """Return the right answer, or each where there are several; behind a label of a scheme what it means."""
     known = meanings if column.name == task.label else {}
     answers = value if isinstance(value, list) and value else [value]
@@ -243,7 +255,7 @@ def _answer(task: Task, column: Column, value: Any, meanings: Mapping[str, str])
     )
 
 
-def _candidates(task: Task, columns: Sequence[Column], row: Mapping[str, Any]) -> str:
+def _candidates(task: ExampleTask, columns: Sequence[TaskColumn], row: Mapping[str, Any]) -> str:
     """Return the candidates, in each line what the columns have of one of them."""
     lists = [row[column.name] for column in columns]
     if not lists[0]:
@@ -258,7 +270,7 @@ def _candidates(task: Task, columns: Sequence[Column], row: Mapping[str, Any]) -
     return f'<ol class="candidates">{"".join(items)}</ol>'
 
 
-def _gold_positions(task: Task, candidates: Sequence[Any], row: Mapping[str, Any]) -> set[int]:
+def _gold_positions(task: ExampleTask, candidates: Sequence[Any], row: Mapping[str, Any]) -> set[int]:
     """Return where the right one is: by its position if the view has that, else by its text."""
     if row.get("gold_position") is not None:
         return {row["gold_position"]}

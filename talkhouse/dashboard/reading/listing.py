@@ -9,11 +9,11 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.dashboard import download
-from talkhouse.dashboard.reading.selection import FACETS, MOST, ORDERS, Facet, Selection, rows
+from talkhouse.dashboard.reading.selection import FACETS, MOST, ORDERS, ConversationSelection, Facet, rows
 from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, State, draw, go, link
 from talkhouse.dashboard.reading.talk import bar_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text, turns_found
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.explore.dialogue import find_ids
 from talkhouse.explore.schemes import UNDECLARED, LabelScheme, Schemes
 from talkhouse.explore.search import Hit, hits
@@ -158,7 +158,7 @@ left join said using (dialogue_id)
 """
 
 
-def draw_list(here: st.Page, opened: Warehouse, state: State) -> None:
+def draw_list(here: st.Page, opened: ServedWarehouse, state: State) -> None:
     """Draw the list that a state asks for."""
     st.title("Read", anchor=False)
     draw_search(state)
@@ -180,7 +180,7 @@ def draw_list(here: st.Page, opened: Warehouse, state: State) -> None:
         _draw_page(here, opened, state, number)
 
 
-def _draw_ids(here: st.Page, opened: Warehouse, state: State) -> None:
+def _draw_ids(here: st.Page, opened: ServedWarehouse, state: State) -> None:
     """Draw the ways to the conversations and records whose id is, or contains, what is searched for."""
     with opened.connection() as con:
         targets = find_ids(con, state.text, _IDS)
@@ -194,7 +194,7 @@ def _draw_ids(here: st.Page, opened: Warehouse, state: State) -> None:
             link(here, plain(target.id), there)
 
 
-def _draw_page(here: st.Page, opened: Warehouse, state: State, number: int) -> None:
+def _draw_page(here: st.Page, opened: ServedWarehouse, state: State, number: int) -> None:
     if not number:
         _draw_nothing(state)
         return
@@ -216,13 +216,13 @@ def _draw_page(here: st.Page, opened: Warehouse, state: State, number: int) -> N
     download.draw(*_files(selection))
 
 
-def _files(selection: Selection) -> Iterator[download.Rows]:
+def _files(selection: ConversationSelection) -> Iterator[download.Download]:
     """Yield what can be downloaded of the conversations that are chosen: all of them, whatever page is shown."""
     where = selection.condition() if selection.choices or selection.pattern else None
-    yield download.Rows("turns", "bi.turns", title="Turns", where=where)
-    yield download.Rows("dialogues", "main.dialogues", title="Ids", where=where, columns="dialogue_id")
-    yield download.Rows("label-studio", "main.dialogues", title="Label Studio", where=where, tool="labelstudio")
-    yield download.Rows("argilla", "main.dialogues", title="Argilla", where=where, tool="argilla")
+    yield download.Download("turns", "bi.turns", title="Turns", where=where)
+    yield download.Download("dialogues", "main.dialogues", title="Ids", where=where, columns="dialogue_id")
+    yield download.Download("label-studio", "main.dialogues", title="Label Studio", where=where, tool="labelstudio")
+    yield download.Download("argilla", "main.dialogues", title="Argilla", where=where, tool="argilla")
 
 
 def _draw_nothing(state: State) -> None:
@@ -233,7 +233,7 @@ def _draw_nothing(state: State) -> None:
     st.info(message, icon=":material/search_off:")
 
 
-def _turns(opened: Warehouse, state: State, found: list[dict[str, Any]]) -> dict[str, list[Hit]]:
+def _turns(opened: ServedWarehouse, state: State, found: list[dict[str, Any]]) -> dict[str, list[Hit]]:
     """Read the turns of each dialogue that a page of a search shows."""
     assert state.pattern  # noqa: S101 - there is a search
     wanted = [(row["dialogue_id"], turn_index) for row in found for turn_index in row["first"]]
@@ -299,7 +299,7 @@ order by dialogue_id, scheme, label
 """
 
 
-def previews_of(opened: Warehouse, dialogues: Sequence[str]) -> dict[str, str]:
+def previews_of(opened: ServedWarehouse, dialogues: Sequence[str]) -> dict[str, str]:
     """Return for each dialogue that has labels on its turns a line of them, as HTML."""
     given: defaultdict[str, defaultdict[str, list[tuple[str, int]]]] = defaultdict(lambda: defaultdict(list))
     for dialogue_id, scheme, label, count in opened.rows(_MAJORITIES, {"dialogues": list(dialogues)}).iter_rows():

@@ -11,7 +11,7 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts.fields import frame
-from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.explore.search import Pattern
 from talkhouse.schema.sql import literal
 
@@ -86,7 +86,7 @@ ORDERS = {
 """The orders by their names in the address."""
 
 
-def rows(opened: Warehouse, name: str, sql: str, values: Mapping[str, object]) -> pl.DataFrame:
+def rows(opened: ServedWarehouse, name: str, sql: str, values: Mapping[str, object]) -> pl.DataFrame:
     """Return the rows of a query that sorts by an order."""
     if not ORDERS[name].is_kept:
         return opened.rows(sql, values)
@@ -96,7 +96,7 @@ def rows(opened: Warehouse, name: str, sql: str, values: Mapping[str, object]) -
 
 
 @st.cache_resource(max_entries=len(ORDERS), show_spinner="Comparing the conversations")
-def _keys(_opened: Warehouse, version: Version, name: str) -> pl.DataFrame:  # noqa: ARG001
+def _keys(_opened: ServedWarehouse, version: Version, name: str) -> pl.DataFrame:  # noqa: ARG001
     # By the version, and not by what has it open, are keys known again.
     with _opened.connection() as con:
         return frame(con, ORDERS[name].keys, {})
@@ -201,7 +201,7 @@ FACETS = (
 
 
 @dataclass(frozen=True)
-class Selection:
+class ConversationSelection:
     """The chosen values of facets, and what turns are searched for."""
 
     choices: Mapping[str, tuple[str, ...]]

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from talkhouse.dashboard import links
-from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, Facet, Selection
+from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, ConversationSelection, Facet
 from talkhouse.explore.search import Pattern
 
 MOST_NEIGHBOURS = 5
@@ -40,9 +40,9 @@ class State:
     """The record, or place of one as FILE#POINTER, that is shown as published."""
 
     @property
-    def selection(self) -> Selection:
+    def selection(self) -> ConversationSelection:
         """The conversations that are listed."""
-        return Selection(self.choices, self.pattern, self.sort)
+        return ConversationSelection(self.choices, self.pattern, self.sort)
 
     @property
     def pattern(self) -> Pattern | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from talkhouse.dashboard.reading.declared import DeclaredParts
+from talkhouse.dashboard.reading.conversation_display import DeclaredParts
 from talkhouse.dashboard.text import html, marked, tag, text, when, who
 from talkhouse.explore.schemes import UNDECLARED, BarPart, LabelScheme, Schemes
 from talkhouse.explore.turns import (
@@ -35,7 +35,7 @@ ComparedColumn = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Reading:
+class DialogueReading:
     """How a conversation is read."""
 
     schemes: Schemes = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Reading:
     """What the corpus declares of its conversations."""
 
 
-def talk_html(found: dict[str, Any], reading: Reading, records: list[dict[str, Any]] | None = None) -> str:
+def talk_html(found: dict[str, Any], reading: DialogueReading, records: list[dict[str, Any]] | None = None) -> str:
     """Return what ``show`` found, first the whole, then turn by turn, with the labels of ``records`` or of all."""
     dialogue = readable(found, records)
     every: dict[int | None, Items] = {None: dialogue.whole, **{turn.turn_index: turn.items for turn in dialogue.turns}}
@@ -70,7 +70,7 @@ def talk_html(found: dict[str, Any], reading: Reading, records: list[dict[str, A
 class _Page(NamedTuple):
     """What all turns of a conversation are drawn by."""
 
-    reading: Reading
+    reading: DialogueReading
     columns: list[ComparedColumn]
     looks: dict[str, str]
 

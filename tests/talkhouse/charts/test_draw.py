@@ -33,23 +33,8 @@ CUPS = {
     "spilt": Metric(title="Spilt", sql="avg(spilt)", format=NumberFormat.PERCENT),
 }
 HOSTILE = [
-    *(
-        "a\u2028b",
-        "a\u2029b",
-        "\u202ea",
-        "a\0b",
-        "*",
-        "^.*$",
-        "a.b[0]",
-        "a:Q",
-        "it's",
-        '"]',
-        "\\",
-        "\\1",
-        "{x}",
-        "{{x}}",
-    ),
-    *("%s", "$x$", "${x}", "<b>b</b>", "[red]", "#{datum}", "datum['a']"),
+    *("a\u2028b", "a\u2029b", "\u202ea", "a\0b", "*", "^.*$", "a.b[0]", "a:Q", "it's", '"]', "\\", "\\1"),
+    *("{x}", "{{x}}", "%s", "$x$", "${x}", "<b>b</b>", "[red]", "#{datum}", "datum['a']"),
 ]
 """Names that mean something to Vega's expressions, Polars, or what shows them."""
 ROWS = pl.DataFrame({"who": ["Ann", None], "day": [1, 2], "sips": [5, 7], "spilt": [0.5, None]})

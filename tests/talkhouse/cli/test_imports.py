@@ -20,19 +20,8 @@ print(json.dumps([*sys.modules]))
 """
 
 LIBRARIES = {
-    *(
-        "alembic",
-        "duckdb",
-        "filelock",
-        "msgspec",
-        "numpy",
-        "packaging",
-        "platformdirs",
-        "polars",
-        "pyarrow",
-        "requests",
-    ),
-    *("rich", "shellingham", "sqlalchemy", "sqlglot", "yaml"),
+    *("alembic", "duckdb", "filelock", "msgspec", "numpy", "packaging", "platformdirs", "polars"),
+    *("pyarrow", "requests", "rich", "shellingham", "sqlalchemy", "sqlglot", "yaml"),
 }
 
 

@@ -14,7 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from talkhouse.build.template import open_template
-from talkhouse.dashboard.warehouse import Version, Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema import warehouse
 from tests import browser as browsers
@@ -109,6 +109,6 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
 
 
 @pytest.fixture
-def of_samples(sample: Path) -> Warehouse:
+def of_samples(sample: Path) -> ServedWarehouse:
     found = sample.stat()
-    return Warehouse(Version(sample, found.st_ino, found.st_mtime_ns))
+    return ServedWarehouse(Version(sample, found.st_ino, found.st_mtime_ns))

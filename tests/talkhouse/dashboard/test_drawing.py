@@ -11,9 +11,9 @@ from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import links
 from talkhouse.dashboard.drawing import long_last, ranking_first
 from talkhouse.dashboard.leads import leads
-from talkhouse.dashboard.reading.selection import Selection
+from talkhouse.dashboard.reading.selection import ConversationSelection
 from talkhouse.dashboard.tables import table_html
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from tests.samples import GROUPS, RELEASES
 
 PLACES = pl.DataFrame({"dialogue_id": ["a b/1", "c"], "turn_index": [3, None], "row_count": [2, 1]})
@@ -23,7 +23,7 @@ def chart(**members: object) -> Chart:
     return Chart(**{"title": "", "kind": ChartKind.BAR, "view": "cups", "metrics": ("row_count",), **members})  # type: ignore[arg-type]
 
 
-def test_a_row_with_a_turn_leads_to_it(of_samples: Warehouse) -> None:
+def test_a_row_with_a_turn_leads_to_it(of_samples: ServedWarehouse) -> None:
     table = chart(kind=ChartKind.TABLE, by=("dialogue_id", "turn_index"))
     assert leads(of_samples, table, PLACES, {}) == ["read?dialogue=a+b%2F1&turn=3", "read?dialogue=c"]
 
@@ -43,7 +43,7 @@ def test_a_row_with_a_turn_leads_to_it(of_samples: Warehouse) -> None:
     ],
 )
 def test_a_mark_leads_to_what_it_stands_for(
-    of_samples: Warehouse,
+    of_samples: ServedWarehouse,
     members: dict[str, object],
     row: dict[str, object],
     choices: dict[str, list[str]],
@@ -54,7 +54,7 @@ def test_a_mark_leads_to_what_it_stands_for(
     assert (expected or "") in (found or [""])[0]
 
 
-def test_a_mark_of_a_corpus_and_of_a_task_leads_to_its_own(of_samples: Warehouse) -> None:
+def test_a_mark_of_a_corpus_and_of_a_task_leads_to_its_own(of_samples: ServedWarehouse) -> None:
     (of_corpus,) = (one for one in dashboards() if one.folder == RELEASES)
     by_bot = next(one for one in of_corpus.dashboard.charts if one.x == "bot")
     rows = pl.DataFrame([dict.fromkeys(by_bot.columns, "A")])
@@ -65,12 +65,12 @@ def test_a_mark_of_a_corpus_and_of_a_task_leads_to_its_own(of_samples: Warehouse
     assert leads(of_samples, by_task, rows, {}) == [f"tasks?task={full}&task_split=dev"]
 
 
-def test_a_mark_of_an_outcome_leads_to_conversations_that_have_it(of_samples: Warehouse) -> None:
+def test_a_mark_of_an_outcome_leads_to_conversations_that_have_it(of_samples: ServedWarehouse) -> None:
     charts = (one for declared in dashboards() if declared.folder == GROUPS for one in declared.dashboard.charts)
     by_outcome = next(one for one in charts if one.by == ("outcome",))
     rows = pl.DataFrame([dict.fromkeys(by_outcome.columns, 5) | {"outcome": "gain"}])
     assert leads(of_samples, by_outcome, rows, {}) == [links.read(corpus=GROUPS, outcome=f"{GROUPS}.outcome=gain")]
-    chosen = Selection({"outcome": (f"{GROUPS}.outcome=gain",)})
+    chosen = ConversationSelection({"outcome": (f"{GROUPS}.outcome=gain",)})
     assert of_samples.rows(f"select count(*) from ({chosen.page(50)})", {**chosen.values, "offset": 0}).item() > 0
 
 

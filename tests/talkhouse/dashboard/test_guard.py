@@ -29,30 +29,13 @@ PORT = 8501
 TOKEN = "a-token"  # noqa: S105 - a test's
 HOSTS = ["127.0.0.1:{port}", "localhost:{port}"]
 OTHER_HOSTS = [
-    "127.0.0.1",
-    "127.0.0.1:9999",
-    "127.0.0.1:{port}0",
-    "127.0.0.1:{port}.outside.example",
-    "127.0.0.1:{port}@outside.example",
-    "outside.example",
-    "outside.example:{port}",
-    "localhost.outside.example:{port}",
-    "0.0.0.0:{port}",
-    "[::1]:{port}",
-    "127.1:{port}",
-    "",
+    *("127.0.0.1", "127.0.0.1:9999", "127.0.0.1:{port}0", "127.0.0.1:{port}.outside.example"),
+    *("127.0.0.1:{port}@outside.example", "outside.example", "outside.example:{port}"),
+    *("localhost.outside.example:{port}", "0.0.0.0:{port}", "[::1]:{port}", "127.1:{port}", ""),
 ]
 OTHER_ORIGINS = [
-    "null",
-    "",
-    "http://127.0.0.1",
-    "http://127.0.0.1:9999",
-    "http://localhost:9999",
-    "https://{host}",
-    "http://{host}/",
-    "http://{host}.outside.example",
-    "http://outside.example",
-    "file://",
+    *("null", "", "http://127.0.0.1", "http://127.0.0.1:9999", "http://localhost:9999", "https://{host}"),
+    *("http://{host}/", "http://{host}.outside.example", "http://outside.example", "file://"),
 ]
 NO_TOKENS = [
     {},
@@ -67,31 +50,12 @@ NO_TOKENS = [
 ]
 TOKENS = [{"cookie": "talkhouse-{port}={token}"}, {"cookie": "a=1; talkhouse-{port}=x; talkhouse-{port}={token}; b"}]
 PATHS = [
-    "/",
-    "/read?dialogue=dbdc3:CIC9001",
-    "/?token=",
-    "/?token=wrong",
-    "/?Token={token}",
-    "/favicon.png",
-    "/static/js/",
-    "/_stcore/health",
-    "/_stcore/host-config",
-    "/_stcore/metrics",
-    "/_stcore/script-health-check",
-    "/_stcore/upload_file/session/file",
-    "/_stcore/agent/openapi.json",
-    "/_stcore/agent/interact",
-    "/_stcore/agent/mcp",
-    "/_stcore/bidi-components/a/b.js",
-    "/_stcore/stream",
-    "/component/a/index.html",
-    "/media/0123456789abcdef.csv",
-    "/app/static/a.txt",
-    "/auth/login",
-    "/oauth2callback",
-    "/healthz",
-    "//outside.example/",
-    "/..%2f..%2fetc/passwd",
+    *("/", "/read?dialogue=dbdc3:CIC9001", "/?token=", "/?token=wrong", "/?Token={token}", "/favicon.png"),
+    *("/static/js/", "/_stcore/health", "/_stcore/host-config", "/_stcore/metrics"),
+    *("/_stcore/script-health-check", "/_stcore/upload_file/session/file", "/_stcore/agent/openapi.json"),
+    *("/_stcore/agent/interact", "/_stcore/agent/mcp", "/_stcore/bidi-components/a/b.js", "/_stcore/stream"),
+    *("/component/a/index.html", "/media/0123456789abcdef.csv", "/app/static/a.txt", "/auth/login"),
+    *("/oauth2callback", "/healthz", "//outside.example/", "/..%2f..%2fetc/passwd"),
 ]
 
 

@@ -15,7 +15,7 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ChartKind
 from talkhouse.charts.words import FilledHeadline
 from talkhouse.dashboard.drawing import line
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.ingest.progress import Silent
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
@@ -198,7 +198,7 @@ def test_a_file_that_goes_and_comes_back(visit: Visit, sample: Path, tmp_path: P
     assert_is_drawn(page.run())
 
 
-def test_a_query_that_takes_too_long_is_stopped(of_samples: Warehouse) -> None:
+def test_a_query_that_takes_too_long_is_stopped(of_samples: ServedWarehouse) -> None:
     with pytest.raises(QueryFailed, match="took too long"), of_samples.connection(0.1) as con:
         con.execute("select count(*) from range(1000000000) a, range(1000000) b").fetchall()
     assert of_samples.rows("select 1 as one").item() == 1
@@ -208,7 +208,7 @@ def test_a_query_that_takes_too_long_is_stopped(of_samples: Warehouse) -> None:
     "query",
     ["select * from read_text('pyproject.toml')", "create table main.mine (a integer)", "set threads = 1"],
 )
-def test_what_a_page_reads_with_can_do_no_harm(of_samples: Warehouse, query: str) -> None:
+def test_what_a_page_reads_with_can_do_no_harm(of_samples: ServedWarehouse, query: str) -> None:
     with pytest.raises(duckdb.Error), of_samples.connection() as con:
         con.execute(query).fetchall()
 

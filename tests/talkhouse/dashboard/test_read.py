@@ -20,8 +20,8 @@ from streamlit.testing.v1.element_tree import Checkbox
 from talkhouse import migrations
 from talkhouse.build.run import build
 from talkhouse.dashboard.links import SCRIPT
-from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, Selection
-from talkhouse.dashboard.reading.talk import Reading, talk_html
+from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, ConversationSelection
+from talkhouse.dashboard.reading.talk import DialogueReading, talk_html
 from talkhouse.explore.dialogue import show
 from talkhouse.explore.schemes import label_colours
 from talkhouse.explore.search import Pattern, search
@@ -151,7 +151,7 @@ def holds(row: dict[str, str | None], choices: dict[str, tuple[str, ...]], text:
 def test_a_facet_counts_the_conversations_under_the_other_choices(
     con: duckdb.DuckDBPyConnection, choices: dict[str, tuple[str, ...]], text: str
 ) -> None:
-    selection = Selection(choices, Pattern(text) if text else None)
+    selection = ConversationSelection(choices, Pattern(text) if text else None)
     rows = con.execute(selection.counts(), selection.values).fetchall()
     counted = {(facet, choice): number for facet, choice, number in rows}
     expected: dict[tuple[str | None, str | None], set[str]] = {(None, None): set()}
@@ -435,7 +435,7 @@ def test_conversations_of_every_corpus_are_drawn_whole(
     shown = html(read(sample, dialogue=rows[0][0]))
     for (dialogue_id,) in rows:
         found = show(con, dialogue_id)
-        talk = talk_html(found, Reading())
+        talk = talk_html(found, DialogueReading())
         assert len(re.findall('<div class="turn ', talk)) == len(found["turns"])
         texts = [unescape(text) for text in re.findall(r'<div class="text" dir="auto">(.*?)</div>', talk, re.DOTALL)]
         assert texts == [visible(turn["text"], lines=True) for turn in found["turns"] if turn["text"]]

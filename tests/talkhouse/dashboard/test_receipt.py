@@ -33,8 +33,8 @@ def drawn(sql: str, *, is_open: bool) -> AppTest:
 @pytest.mark.usefixtures("served")
 def test_a_receipt_asks_nothing_until_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    rows = warehouse.Warehouse.rows
-    monkeypatch.setattr(warehouse.Warehouse, "rows", lambda *given: asked.append(given[1]) or rows(*given))
+    rows = warehouse.ServedWarehouse.rows
+    monkeypatch.setattr(warehouse.ServedWarehouse, "rows", lambda *given: asked.append(given[1]) or rows(*given))
     assert not messages(drawn(SQL, is_open=False))
     assert not asked
     assert messages(drawn(SQL, is_open=True))

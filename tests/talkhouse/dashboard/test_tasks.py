@@ -141,8 +141,10 @@ def test_text_that_means_something_to_a_page_is_shown_as_it_is(changed: Callable
 
 
 def test_null_the_empty_text_and_the_empty_list_are_told_apart() -> None:
-    columns = tuple(examples.Column(name, "VARCHAR", "") for name in "abcd")
-    one = examples.Task("toy", "task", "", columns, ("split",), None, has_many_labels=False, scheme=None, meanings={})
+    columns = tuple(examples.TaskColumn(name, "VARCHAR", "") for name in "abcd")
+    one = examples.ExampleTask(
+        "toy", "task", "", columns, ("split",), None, has_many_labels=False, scheme=None, meanings={}
+    )
     shown = example_html(one, {"a": None, "b": "", "c": [], "d": ["", None, " "]}, {})
     assert [
         unescape(re.sub("<[^>]*>", "", line)) for line in re.findall(r'<div class="value">(.*?)</div></div>', shown)

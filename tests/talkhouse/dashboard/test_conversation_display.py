@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from talkhouse.charts.declarations import Line
-from talkhouse.dashboard.reading.declared import Step, cards_html, lines_html, notes_html, timeline_html
+from talkhouse.dashboard.reading.conversation_display import Step, cards_html, lines_html, notes_html, timeline_html
 from tests.samples import GROUPS
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import html, words

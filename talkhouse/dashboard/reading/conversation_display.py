@@ -13,7 +13,7 @@ from talkhouse.charts.declarations import SPEAKER, Line, Timeline, conversations
 from talkhouse.charts.query import sql_of_timeline
 from talkhouse.dashboard import errors, links, reading
 from talkhouse.dashboard.text import html, plain, tag, text
-from talkhouse.dashboard.warehouse import Warehouse
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal, quoted
@@ -83,7 +83,7 @@ class Step:
     """What the person held until then; None: nothing is known."""
 
 
-def steps_of(opened: Warehouse, declared: Timeline, dialogue_id: str, record_ids: Sequence[str]) -> list[Step]:
+def steps_of(opened: ServedWarehouse, declared: Timeline, dialogue_id: str, record_ids: Sequence[str]) -> list[Step]:
     """Return what each person holds first, and each change of it, in the order of turns."""
     columns = [
         f"{quoted(column) if column else 'null'} as {name}"
@@ -221,7 +221,7 @@ class DeclaredParts:
         ]
 
 
-def draw_declared(opened: Warehouse, found: dict[str, Any], address: Address, here: int) -> DeclaredParts:
+def draw_declared(opened: ServedWarehouse, found: dict[str, Any], address: Address, here: int) -> DeclaredParts:
     """Draw what the corpus of a conversation declares of it, and return what belongs in its turns."""
     try:
         declared = conversations(found["corpus"]["corpus_id"], opened.query_files)
@@ -255,7 +255,7 @@ def _in_sql(found: dict[str, Any], schemes: Iterable[str]) -> str:
     return f"[:small[In SQL]](<{links.sql(query)}>)"
 
 
-def _steps(opened: Warehouse, timeline: Timeline | None, found: dict[str, Any]) -> list[Step]:
+def _steps(opened: ServedWarehouse, timeline: Timeline | None, found: dict[str, Any]) -> list[Step]:
     if timeline is None:
         return []
     record_ids = [record["record_id"] for record in found["records"]]
