@@ -308,14 +308,14 @@ _STAYS = (
     "are names in them; and whoever has the published files can find a row again by its text, time or position."
 )
 
-_NOT_SAID = (
+_UNDECLARED = (
     "Nobody has said what else leads to people in it: its columns 'extra', its native ids and addresses are left out, "
     "and the keys of its dialogues and records replaced."
 )
 
-_NOBODY = People(are_keys_public=True, note=_NOT_SAID)
+_NOBODY = People(are_keys_public=True, note=_UNDECLARED)
 
-_NOT_TOLD = "a condition of published values, which may name people"
+_HIDDEN = "a condition of published values, which may name people"
 """In place of a user's own."""
 
 _ALWAYS_REMOVED = ("differs", "unknown")
@@ -410,7 +410,7 @@ def with_pseudonyms(selection: Selection, con: duckdb.DuckDBPyConnection, names:
     types = {column["name"]: column["type"] for column in columns_of(con, selection.schema, selection.name)}
     filters = selection.filters
     if filters.where is not None:
-        filters = replace(filters, where=_NOT_TOLD)
+        filters = replace(filters, where=_HIDDEN)
     return replace(selection, filters=filters, replaced=names.columns(selection.full_name, types))
 
 

@@ -140,15 +140,15 @@ def arrow_errors(file_format: str) -> Iterator[None]:
             raise
         raise QueryFailed(f"{file_format} can't hold these rows", found=str(error), next_step=_CAST) from error
     except duckdb.ConversionException as error:
-        raise _told(error, file_format) from error
+        raise _explained(error, file_format) from error
     except OSError as error:
         # Where a query fails halfway, Arrow raises DuckDB's message as an OSError without a number.
         if error.errno is None:
-            raise _told(duckdb.Error(str(error)), file_format) from error
+            raise _explained(duckdb.Error(str(error)), file_format) from error
         raise
 
 
-def _told(error: duckdb.Error, file_format: str) -> Exception:
+def _explained(error: duckdb.Error, file_format: str) -> Exception:
     """Return an error of DuckDB; QueryFailed instead where the format can't hold a number."""
     if found := _TOO_LARGE.search(str(error)):
         expected = "whole numbers of at most 38 digits"

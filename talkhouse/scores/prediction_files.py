@@ -31,7 +31,7 @@ LABEL_FILES = ".labels.json"
 _PIECE = 1_000_000
 """Bytes that are copied at a time."""
 
-_SAID = 300
+_QUOTED = 300
 """Characters of what a reader says of a file; it may quote a line of any length."""
 
 
@@ -104,7 +104,7 @@ def readable(files: Sequence[PredictionFile]) -> Iterator[None]:
         raise UsageError(
             "the predictions can't be read",
             where=where,
-            found=(said[:_SAID] + (" ..." if len(said) > _SAID else "")) or type(error).__name__,
+            found=(said[:_QUOTED] + (" ..." if len(said) > _QUOTED else "")) or type(error).__name__,
             next_step="name another file, or its layout with --format",
         ) from error
 

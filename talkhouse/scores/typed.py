@@ -9,6 +9,7 @@ import duckdb
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import (
+    MOST_LETTERS,
     BadPredictions,
     ScoringTable,
     ScoringWorkspace,
@@ -267,7 +268,8 @@ def _check_labels(con: duckdb.DuckDBPyConnection, task: ScoredTask, typed: Scori
 def _near(label: str, count: int, known: Iterable[str]) -> str:
     near = next((name for name in known if name.strip().casefold() == label.strip().casefold()), None)
     hint = f", near '{near}', which is another label" if near else ""
-    return f"'{label}' ({rows_text(count)}{hint})"
+    shown = label if len(label) <= MOST_LETTERS else f"{label[:MOST_LETTERS]} ..."
+    return f"'{shown}' ({rows_text(count)}{hint})"
 
 
 def check_fingerprint(con: duckdb.DuckDBPyConnection, typed: ScoringTable, known: Iterable[str]) -> None:

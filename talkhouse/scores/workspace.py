@@ -162,7 +162,7 @@ def head_errors(query: Query, key: str) -> Iterator[None]:
 
 
 _SHOWN = 5
-_LONGEST = 160
+MOST_LETTERS = 160
 """Characters of what is shown of a row."""
 
 
@@ -230,5 +230,5 @@ def rows_text(count: int) -> str:
 
 
 def _numbered(rows: str) -> str:
-    cut = f"case when len(row) > {_LONGEST} then row[:{_LONGEST}] || ' ...' else row end"
+    cut = f"case when len(row) > {MOST_LETTERS} then row[:{MOST_LETTERS}] || ' ...' else row end"
     return f"select {cut} as row, row_number() over () as place from ({rows}) as found(row)"

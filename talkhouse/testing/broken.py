@@ -167,11 +167,11 @@ def a_clause_is_told_at_its_place(subject: Subject, name: str) -> None:
     data = subject.laid_out(subject.sample_files, clause.change)
     if clause.is_check:
         before = subject.built_findings
-        told = stored_findings(subject.corpus, subject.built(data))
+        after = stored_findings(subject.corpus, subject.built(data))
     else:
         before = subject.read_findings
-        told = read_folder(subject.corpus, data / subject.corpus.id).told
-    new = [finding for finding in (told - before).elements() if finding.rule == clause.rule]
+        after = read_folder(subject.corpus, data / subject.corpus.id).findings
+    new = [finding for finding in (after - before).elements() if finding.rule == clause.rule]
     severity = clause.severity or rules_of(subject.corpus)[clause.rule].severity
     announced = [(finding.severity, finding.place) for finding in new if clause.words in finding.detail]
     require(
@@ -198,7 +198,7 @@ class _Broken:
 
     def is_noticed(self, subject: Subject) -> bool:
         """Whether the reader says anything of the file that it does not say of the sample."""
-        return any(told.file == self.file for told in self.reading.told - subject.read_findings)
+        return any(one.file == self.file for one in self.reading.findings - subject.read_findings)
 
 
 def rules_to_break(subject: Subject) -> list[str]:
@@ -223,7 +223,7 @@ def a_common_rule_is_told_and_kept(subject: Subject, rule: str) -> None:
         any(one.is_told for one in broken),
         f"none of {len(broken)} broken files that were made from the sample is told as {rule}",
         expected=f"{rule} in one of {', '.join(sorted({one.file for one in broken})[:5])}",
-        found=", ".join(sorted({told.rule for one in broken for told in one.reading.told})) or "nothing",
+        found=", ".join(sorted({finding.rule for one in broken for finding in one.reading.findings})) or "nothing",
     )
     whole = next((one for one in broken if one.is_told and one.reading.loaded), None)
     if whole:
@@ -260,5 +260,5 @@ def _broken_files(subject: Subject, rule: str) -> Iterator[_Broken]:
 def _broken(subject: Subject, rule: str, name: Path, content: bytes) -> _Broken:
     data = subject.laid_out(subject.sample_files, lambda folder: (folder / name).write_bytes(content))
     reading = read_folder(subject.corpus, data / subject.corpus.id)
-    is_told = any(one.rule == rule and one.file == str(name) for one in reading.told)
+    is_told = any(one.rule == rule and one.file == str(name) for one in reading.findings)
     return _Broken(data, str(name), is_told, reading)

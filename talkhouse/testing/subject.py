@@ -78,7 +78,7 @@ class PlacedFinding(NamedTuple):
 class ReadOnce(NamedTuple):
     """What a reader made of a folder."""
 
-    told: Counter[PlacedFinding]
+    findings: Counter[PlacedFinding]
     loaded: int
     """Records."""
 
@@ -86,14 +86,14 @@ class ReadOnce(NamedTuple):
 def read_folder(corpus: Corpus, folder: Path) -> ReadOnce:
     """Read a corpus's folder; returns what its reader finds, and how many records it loads."""
     rules = rules_of(corpus)
-    told, loaded = Counter[PlacedFinding](), 0
+    findings, loaded = Counter[PlacedFinding](), 0
     with opened(disk_files(folder, corpus.id)) as (files, _):
         for outcome in corpus.read(files):
             loaded += outcome.records if isinstance(outcome, LoadedBatch) else isinstance(outcome, Loaded)
             for one in _findings(outcome):
                 severity = one.severity or rules[one.rule].severity
-                told[PlacedFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
-    return ReadOnce(told, loaded)
+                findings[PlacedFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
+    return ReadOnce(findings, loaded)
 
 
 def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[PlacedFinding]:
@@ -167,7 +167,7 @@ class Subject:
     @cached_property
     def read_findings(self) -> Counter[PlacedFinding]:
         """What the reader finds in the sample."""
-        return read_folder(self.corpus, self.sample_files).told
+        return read_folder(self.corpus, self.sample_files).findings
 
     @cached_property
     def built_findings(self) -> Counter[PlacedFinding]:
