@@ -53,6 +53,9 @@ class FileBuffer:
             self._memory.madvise(mmap.MADV_DONTNEED, 0, whole)
 
 
+JSON_LINES = (".jsonl", ".ndjson")
+"""Endings of files with a JSON value a line, wherever such files are read, compared or guessed at."""
+
 BOM = b"\xef\xbb\xbf"
 BOM_NOTE = "starts with a byte order mark"
 OUTSIDE = "not read: its name points outside of the archive"

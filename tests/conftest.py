@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 from playwright.sync_api import Browser
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import BuildResult, build
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from tests import postgres_server, root_rights
 from tests.browser import launched

@@ -55,7 +55,10 @@ def frame(table: str, rows: Iterable[Row]) -> pl.DataFrame:
     """Return rows of one table as columns, typed as the table is; ContractBroken for a value of another type."""
     schema = _schema(table)
     waiting = list(rows)
-    columns = dict(zip(schema, zip(*map(attrgetter(*schema), waiting), strict=True), strict=True))
+    try:
+        columns = dict(zip(schema, zip(*map(attrgetter(*schema), waiting), strict=True), strict=True))
+    except AttributeError as error:
+        raise RuntimeError(f"main.{table} has a column that no row has: migrations/README.md says why") from error
     try:
         made = pl.DataFrame([_series(table, name, columns[name], kind) for name, kind in schema.items()])
     except _REFUSED:

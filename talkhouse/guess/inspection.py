@@ -15,10 +15,10 @@ from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.files.archives import is_archive
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION
-from talkhouse.ingest.sources import SourceFile
+from talkhouse.ingest.sources import JSON_LINES, SourceFile
 from talkhouse.schema.errors import SourceError, UsageError
 
-_FORMS = "JSON (.json), JSON Lines (.jsonl, .ndjson), CSV, TSV or Parquet, each also as .gz"
+_FORMS = f"JSON (.json), JSON Lines ({', '.join(JSON_LINES)}), CSV, TSV or Parquet, each also as .gz"
 
 
 @dataclass(frozen=True)

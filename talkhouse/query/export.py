@@ -27,7 +27,8 @@ from talkhouse.warehouse.opened import Warehouse
 MEMORY = 1_000_000_000
 """Bytes that DuckDB may hold while it sorts; what is above goes to the disk, so that memory does not grow with rows."""
 
-_SUFFIXES = {f".{name}": name for name in ExportFormat} | {".feather": ExportFormat.ARROW}
+SUFFIXES = {f".{name}": name for name in ExportFormat} | {".feather": ExportFormat.ARROW}
+"""Ending of a file -> its format; the help of ``talkhouse export`` names them all."""
 
 
 @dataclass(frozen=True)
@@ -121,11 +122,11 @@ def settings(output: Path) -> Settings:
 
 def format_of(output: Path) -> ExportFormat:
     """Return the format that a file's ending shows; UsageError where it shows none."""
-    file_format = _SUFFIXES.get(output.suffix.lower())
+    file_format = SUFFIXES.get(output.suffix.lower())
     if file_format is None:
         raise UsageError(
             f"the name '{output.name}' does not show the format",
-            expected=f"a name that ends in {', '.join(_SUFFIXES)}",
+            expected=f"a name that ends in {', '.join(SUFFIXES)}",
             next_step=f"choose one with --format {'|'.join(ExportFormat)}",
         )
     return file_format

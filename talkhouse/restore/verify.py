@@ -18,7 +18,7 @@ from talkhouse.ingest.declared.record_files.content import FileContent, ending, 
 from talkhouse.ingest.declared.record_files.json_files import lines
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.disk_files import DiskFile, check_unchanged
-from talkhouse.ingest.sources import BOM, SourceFile, opened
+from talkhouse.ingest.sources import BOM, JSON_LINES, SourceFile, opened
 from talkhouse.restore.differences import FileDifference, first_difference, json_difference
 from talkhouse.restore.output_paths import OutputPaths, RestoredSource, sources
 from talkhouse.restore.raw_record import consistent
@@ -259,7 +259,6 @@ def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
 
 _COMPARISONS: dict[str, _Compare] = {
     ".json": _json,
-    ".jsonl": _json_lines,
-    ".ndjson": _json_lines,
+    **dict.fromkeys(JSON_LINES, _json_lines),
     ".parquet": _parquet,
 }

@@ -11,16 +11,16 @@ from pyarrow.ipc import open_file
 from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
 
 from talkhouse.ingest.files.limits import Limits
+from talkhouse.ingest.sources import JSON_LINES
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.prediction_files import PredictionFile, Reader, check_rows, readable
 from talkhouse.scores.workspace import ScoringTable
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_JSON_LINES = (".jsonl", ".ndjson")
 _ARROW = (".arrow", ".feather")
 
-TABLES = (*_DELIMITERS, *_JSON_LINES, ".parquet", *_ARROW)
+TABLES = (*_DELIMITERS, *JSON_LINES, ".parquet", *_ARROW)
 """Endings of the files that are read as tables."""
 
 _HEAD = 1_000_000
@@ -74,7 +74,7 @@ def _open_table(reader: Reader, name: str, file: PredictionFile, wanted: Sequenc
     suffix = file.path.suffix.lower()
     if suffix in _DELIMITERS:
         names, source = _csv(file.only, _DELIMITERS[suffix], wanted)
-    elif suffix in _JSON_LINES:
+    elif suffix in JSON_LINES:
         names, source = _json_lines(reader, file, wanted)
     elif suffix == ".parquet":
         names, source = _parquet(reader, file)
@@ -93,7 +93,7 @@ def _open_table(reader: Reader, name: str, file: PredictionFile, wanted: Sequenc
 
 def is_world_log(file: PredictionFile, limits: Limits) -> bool:
     """Whether a file of JSON Lines is a log of dialogues and not a table: by its first line."""
-    if file.path.suffix.lower() not in _JSON_LINES:
+    if file.path.suffix.lower() not in JSON_LINES:
         return False
     with file.only.open("rb") as stream:
         return b'"dialog"' in stream.readline(limits.record)

@@ -11,13 +11,13 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import BuildResult, build
 from talkhouse.explore.dialogue import show
 from talkhouse.explore.inventory import status
 from talkhouse.explore.search import search
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.files import DEFAULT_ROOT as QUERIES

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest import json_members
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.restore.write_back import write_back
 

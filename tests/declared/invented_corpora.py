@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 from hypothesis import strategies as st
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.files.limits import DEFAULT
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.restore.output_paths import files_built_from
 from talkhouse.restore.verify import verify

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DeclaredTask, Files
+from talkhouse.ingest.progress import Silent
 from talkhouse.warehouse.declared_tasks import task_files
 
 SALON = r"""

@@ -14,11 +14,11 @@ import duckdb
 import pytest
 from filelock import FileLock
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.guess.new_declaration import new_declaration
 from talkhouse.ingest.files.limits import DEFAULT
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.restore.output_paths import files_built_from
 from talkhouse.restore.verify import verify

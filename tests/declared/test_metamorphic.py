@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from tests.declared.invented_corpora import HEAD, Invented, laid_out, not_restored, problems_of
 
 pytestmark = pytest.mark.slow

@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
+from talkhouse.ingest.progress import Silent
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import SourceError
 from talkhouse.schema.sql import quoted

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from tests.commands import run
 
 pytestmark = pytest.mark.slow

@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.heads import Query
 from tests.conftest import Build

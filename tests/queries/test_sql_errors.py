@@ -5,8 +5,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.queries.checks import checks, run
 from talkhouse.queries.views import check_schemes, create_views, fill_examples

@@ -13,8 +13,8 @@ import pytest
 
 import talkhouse
 from talkhouse import migrations
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.lake.lake_files import attached
 from talkhouse.query import sandbox
 from talkhouse.schema import contents, warehouse

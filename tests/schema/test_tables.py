@@ -108,7 +108,7 @@ def test_references_point_at_columns_that_exist(table: Table) -> None:
 @pytest.mark.parametrize("kind", ROWS, ids=lambda kind: kind.TABLE)
 def test_a_row_has_the_columns_of_its_table(kind: type[Row]) -> None:
     columns = [column.name for column in metadata.tables[kind.TABLE].columns if column.name not in OF_LOADING]
-    assert list(kind.__struct_fields__) == columns
+    assert list(kind.__struct_fields__) == columns, "ingest/rows.py and schema/tables differ: see migrations/README.md"
 
 
 def test_rows_of_a_corpus_are_told_by_key_even_where_one_id_begins_another(migrated: Path) -> None:

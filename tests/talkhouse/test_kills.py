@@ -16,9 +16,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import sample_of
 from talkhouse.lake_format.lake_manifest import is_whole, read
 from tests.commands import nothing, run

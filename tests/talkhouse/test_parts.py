@@ -9,11 +9,11 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.dashboard.reading.talk import DialogueReading, talk_html
 from talkhouse.explore.dialogue import show
 from talkhouse.explore.schemes import LabelScheme
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora
 from talkhouse.restore.write_back import write_back
 from tests.commands import on_a_terminal, run

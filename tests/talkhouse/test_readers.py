@@ -11,8 +11,8 @@ from pkgutil import resolve_name
 
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from tests.commands import COMMAND
 from tests.phases import PHASES

@@ -14,8 +14,8 @@ from filelock import FileLock
 
 import talkhouse
 from talkhouse.build import template
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import NotAWarehouse, TalkhouseError, UsageError, WarehouseLocked
 from talkhouse.superset.bundle import database as superset_database

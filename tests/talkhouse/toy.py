@@ -8,10 +8,10 @@ from pathlib import Path
 import duckdb
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora
 
 TOY = """

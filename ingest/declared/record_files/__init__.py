@@ -26,9 +26,8 @@ from talkhouse.ingest.declared.record_files.json_files import (
     write_json_lines,
 )
 from talkhouse.ingest.decode import BadRecord, decoder
-from talkhouse.ingest.sources import BOM, SourceFile
+from talkhouse.ingest.sources import BOM, JSON_LINES, SourceFile
 
-JSON_LINES = (".jsonl", ".ndjson")
 JSON = (".json",)
 CSV = (".csv", ".tsv")
 PARQUET = (".parquet",)

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora import blended_skill_talk
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.ingest.corpora.blended_skill_talk.other_files import _parse_topic
 from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.progress import Silent
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.blended_skill_talk.rules import (

@@ -11,9 +11,9 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
+from talkhouse.ingest.progress import Silent
 from tests.corpora.blended_skill_talk.rules import Topicifier, acts, clean_acts, contexts
 from tests.corpora.blended_skill_talk.test_blended_skill_talk import columns, numbered, write_json
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.dbdc3.format import family, folder_facts
+from talkhouse.ingest.progress import Silent
 from tests.conftest import Build, invented_builds
 from tests.corpora.dbdc3.test_round_trip import LOG
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.corpora.delidata.format import quote, unquote
+from talkhouse.ingest.progress import Silent
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.delidata.rules import HEADER, TASKS, as_the_reference_reads, decoded, examples, parse

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mpchat import CORPUS
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import sample_of
 from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.restore.write_back import write_back

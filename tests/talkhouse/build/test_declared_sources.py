@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import BuildResult, build
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora
 from tests.commands import run
 

@@ -15,9 +15,9 @@ import duckdb
 import pytest
 
 from talkhouse.build import staging
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.schema.errors import NotAWarehouse, SourceError, TalkhouseError, WarehouseDamaged
 from tests.commands import COMMAND, run

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import BuildResult, build
+from talkhouse.ingest.progress import Silent
 from talkhouse.schema.errors import BuildFailed, UsageError
 from talkhouse.system.memory import MemoryLimit
 from tests.commands import run

@@ -14,9 +14,9 @@ import pytest
 
 import talkhouse
 from talkhouse import migrations
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import BuildResult, build, ingest
 from talkhouse.build.workspace import Workspace
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.schema.errors import (

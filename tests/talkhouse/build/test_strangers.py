@@ -10,10 +10,10 @@ import pytest
 
 import talkhouse
 from talkhouse.build import staging
-from talkhouse.build.progress import Silent
 from talkhouse.build.quality_gate import run_checks
 from talkhouse.build.run import build
 from talkhouse.charts.declarations import dashboards
+from talkhouse.ingest.progress import Silent
 from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.checks import SqlCheck
 from talkhouse.queries.files import QueryFile

@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from talkhouse.build import template
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.system import cache

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from tests.phases import PHASES
 from tests.talkhouse.lake.test_write_lake import written
 from tests.talkhouse.test_readers import Readers, add_file, lines, stand_still

@@ -11,8 +11,8 @@ import duckdb
 import pytest
 from filelock import FileLock
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from tests.commands import run
 
 OTHER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "overlap"

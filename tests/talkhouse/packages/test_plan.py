@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.packages.content import Config, ExportPackage
 from talkhouse.packages.plan import file_name, plan
 from talkhouse.query.selection import Filters

@@ -7,8 +7,8 @@ from pathlib import Path
 from psycopg import sql
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import PublicationResult, publish
 from talkhouse.warehouse.opened import Warehouse

@@ -489,3 +489,7 @@ def test_a_view_that_needs_more_memory_gets_it(
     before = writable.execute("select current_setting('memory_limit')").fetchall()
     assert export(Warehouse(writable), "greedy", tmp_path / "rows.parquet").rows == 2
     assert writable.execute("select current_setting('memory_limit')").fetchall() == before
+
+
+def test_the_help_names_every_ending() -> None:
+    assert f"({' '.join(exports.SUFFIXES)})" in " ".join(run("export", "--help").stdout.split())

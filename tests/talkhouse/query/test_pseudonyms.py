@@ -13,8 +13,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.packages.export import export_package
 from talkhouse.query import pseudonyms as identifying
 from talkhouse.query.export import export

@@ -16,8 +16,8 @@ from zipfile import ZipFile
 import duckdb
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.releases import manifest
 from talkhouse.releases.checkout import checkout, find, resolve

@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.restore.raw_record import raw
 from talkhouse.schema.errors import RegistryError, UsageError

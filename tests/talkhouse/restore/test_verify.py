@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build, ingest
 from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.restore.differences import first_difference, json_difference
 from talkhouse.restore.verify import Status, Verdict, verify

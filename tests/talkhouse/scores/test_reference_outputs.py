@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.scores.score import Scored, printed, score
 from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import BadPredictions, ScoringWorkspace

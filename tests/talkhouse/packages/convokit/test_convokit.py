@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.progress import Silent
 from talkhouse.build.run import build
+from talkhouse.ingest.progress import Silent
 from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from tests.commands import run
