@@ -216,8 +216,8 @@ class Corpus:
     splits: Mapping[str, str | None] = field(default_factory=dict)
     """The publisher's splits, each with its standard name (train, validation, test) or None."""
     releases: tuple[Release, ...] = ()
-    """Where it was published more than once: the releases in order of preference. The default publication of a dialogue
-    is in the first that has a record of it; those that none declares come last, by name."""
+    """Where it was published more than once: the publisher's releases in order of preference. The default
+    publication of a dialogue is in the first that has a record of it; those that none declares come last, by name."""
     schemes: tuple[Scheme, ...] = ()
     datasheet: Datasheet | None = None
     rules: tuple[Rule, ...] = ()

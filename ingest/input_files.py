@@ -19,7 +19,7 @@ class InputFile:
     """One file among those of its kind."""
 
     location: SourceLocation
-    """Of the file as a whole, with what its path says of all its records: subset, release, split."""
+    """Of the file as a whole, with what its path says of all its records: subset, publisher's release, split."""
     kind: str
     prefix: str
     """What the keys of its records begin with: corpus and kind, and ``~`` with a hash for all files but the first."""
@@ -65,7 +65,7 @@ class InputFiles:
 
 
 Locate: TypeAlias = Callable[[SourceFile], SourceLocation | Unrecognised]
-"""Says what a file's path does: subset, release, split, native id; or that the file is not the corpus's."""
+"""Says what a file's path does: subset, publisher's release, split, native id; or that the file is not the corpus's."""
 
 Load: TypeAlias = Callable[[SourceLocation, bytes], Outcome]
 """Turns a file into its record; raises BadRecord."""

@@ -196,7 +196,7 @@ def _of_splits(splits: Any) -> Iterator[str]:
 def _of_release(release: Release) -> Iterator[str]:
     texts = (release.name, release.title, release.description)
     if not all(isinstance(text, str) and text for text in texts):
-        yield f"a release has a name, a title and a description, which are texts: {release!r}"
+        yield f"a publisher's release has a name, a title and a description, which are texts: {release!r}"
 
 
 def _of_datasheet(datasheet: Any) -> Iterator[str]:

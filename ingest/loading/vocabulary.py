@@ -146,7 +146,7 @@ def _json(value: Any) -> str | None:
 
 
 def complete_vocabulary(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> None:
-    """Add the labels and releases that occur and that no declaration knows, behind those that are declared."""
+    """Add the labels and publisher's releases that occur and that no declaration knows, behind those declared."""
     con.execute(
         "insert into main.labels by name "
         "select distinct scheme, label from main.annotations "

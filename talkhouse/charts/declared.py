@@ -221,7 +221,7 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     within: tuple[str, ...] = ()
     """Columns of which a group has one value; the metric is null for a group of several, which it can't combine.
 
-    With ``release``, so is it for a group that counts a dialogue in several releases.
+    With ``release``, so is it for a group that counts a dialogue in several of the publisher's releases.
     """
 
 

@@ -87,8 +87,8 @@ def values_sql(view: str, column: str, limit: int) -> str:
 def narrowed(chart: Chart, choices: Choices, columns: Collection[str]) -> Chart:
     """Return a chart with what was chosen as further conditions, where its view has the columns.
 
-    Where no release is chosen, nothing counts more than once: only default publications do, unless the chart tells
-    releases apart.
+    Where no publisher's release is chosen, nothing counts more than once: only default publications do, unless the
+    chart tells the publisher's releases apart.
     """
     conditions = [f"({chart.where})"] if chart.where else []
     is_chosen = bool(choices.get("release")) and "release" in columns

@@ -59,10 +59,10 @@ def command(
 ) -> None:
     """Find texts that occur in two places: test answers in training data, your own dialogues in a benchmark.
 
-    A place is a split of a release of a corpus, such as dbdc3/dbdc3/eval. All places are compared with each other and
-    with themselves: turns with turns and candidates, contexts of examples, whole dialogues, personas. The result is
-    written to overlap.duckdb beside the warehouse, which itself is not changed: for each unit and place the best match,
-    and how many there are. It contains keys and no text.
+    A place is a split of a publisher's release of a corpus, such as dbdc3/dbdc3/eval. All places are compared with each
+    other and with themselves: turns with turns and candidates, contexts of examples, whole dialogues, personas. The
+    result is written to overlap.duckdb beside the warehouse, which itself is not changed: for each unit and place the
+    best match, and how many there are. It contains keys and no text.
 
     A match is the first of these that holds: same (the dialogue itself is in both places), exact (the same characters),
     normalised (the same words in the same order), near (most pairs of neighbouring words are in both), contains (most

@@ -204,7 +204,7 @@ def _print_fact(name: str, value: object) -> None:
 
 
 def _describe(record: dict[str, Any]) -> str:
-    """Describe a record: its id, and the release, subset and split that it was published in."""
+    """Describe a record: its id, and the publisher's release, subset and split that it was published in."""
     split = record["split"]
     if split and record["standard_split"] not in (None, split):
         split = f"{split} ({record['standard_split']})"

@@ -39,7 +39,7 @@ _PREPARED = "prepared_file"
 
 
 @dataclass(frozen=True)
-class Download:
+class DownloadFile:
     """What to download: a view, or a part of it, by ``export``; the rows of a query, by ``sql``; or a template."""
 
     name: str
@@ -87,7 +87,7 @@ class Download:
 class _Prepared:
     """A file that was made; it is removed with the session that it was made for."""
 
-    rows: Download
+    rows: DownloadFile
     file_format: str
     version: warehouse.Version | None
     folder: TemporaryDirectory[str]
@@ -95,7 +95,7 @@ class _Prepared:
 
 
 @st.fragment
-def draw(*choices: Download) -> None:
+def draw(*choices: DownloadFile) -> None:
     """Draw the formats, the command line, and the button that makes the file, then one that downloads it."""
     with st.expander("Download", icon=":material/download:"):
         rows = _chosen(choices)
@@ -128,7 +128,7 @@ def draw(*choices: Download) -> None:
             )
 
 
-def _chosen(choices: tuple[Download, ...]) -> Download:
+def _chosen(choices: tuple[DownloadFile, ...]) -> DownloadFile:
     """Draw what there is to download, where that is a choice."""
     if len(choices) == 1:
         return choices[0]
@@ -137,7 +137,7 @@ def _chosen(choices: tuple[Download, ...]) -> Download:
     return choices[titles.index(title)]
 
 
-def _accepted(rows: Download) -> list[str]:
+def _accepted(rows: DownloadFile) -> list[str]:
     """Draw the acceptance of terms, where the command asks for that; return the option that says so."""
     if rows.query or rows.is_template:
         return []
@@ -157,7 +157,7 @@ def _escaped(file_format: str) -> list[str]:
     return ["--escape-formulas"] if says_so else []
 
 
-def prepare(rows: Download, file_format: str, accepted: Sequence[str] = ()) -> None:
+def prepare(rows: DownloadFile, file_format: str, accepted: Sequence[str] = ()) -> None:
     """Make the file, in place of the one that was made before; raises QueryFailed."""
     before: _Prepared | None = st.session_state.pop(_PREPARED, None)
     if before:

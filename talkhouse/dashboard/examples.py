@@ -94,7 +94,7 @@ class ExampleTask:
 
     @property
     def release(self) -> str | None:
-        """The column that has the release of an example; one task names it by what its releases are."""
+        """The column with the publisher's release of an example; one task names it by what these releases are."""
         return next((name for name in self.grain if name not in ("split", "example_index")), None)
 
 
@@ -125,7 +125,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Size:
-    """How many examples a release and split of a task have."""
+    """How many examples a publisher's release and split of a task have."""
 
     release: str | None
     split: str | None
@@ -160,7 +160,7 @@ def find_task(opened: ServedWarehouse, full_name: str) -> ExampleTask:
 
 
 def sizes(opened: ServedWarehouse, task: ExampleTask) -> list[Size]:
-    """Return how many examples each release and split has, in the order of an export."""
+    """Return how many examples each publisher's release and split has, in the order of an export."""
     rows = opened.rows(_SIZES, {"corpus": task.corpus, "task": task.name})
     return [Size(*row) for row in rows.iter_rows()]
 
@@ -183,7 +183,7 @@ def example(
 ) -> dict[str, Any]:
     """Return the example at a 0-based position among those chosen: column -> value, None for null.
 
-    ``of`` is the sizes of the releases and splits that are chosen.
+    ``of`` is the sizes of the publisher's releases and splits that are chosen.
     """
     keys = _placed(opened, task, position, of) if choice.label is None else _labelled(opened, task, choice, position)
     columns = {column.name for column in task.columns}
@@ -207,7 +207,7 @@ def _first(rows: pl.DataFrame, task: ExampleTask, position: int) -> dict[str, An
 
 
 def _placed(opened: ServedWarehouse, task: ExampleTask, position: int, of: list[Size]) -> dict[str, Any]:
-    """Find an example in the table of all: within a release and split, indexes have no gaps."""
+    """Find an example in the table of all: within a publisher's release and split, indexes have no gaps."""
     for size in of:
         if position < size.count:
             break

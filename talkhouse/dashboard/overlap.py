@@ -82,13 +82,13 @@ _STYLE = """
 
 
 @dataclass(frozen=True)
-class _File:
+class _OverlapFile:
     """What a file says, as far as pages show it."""
 
     version: Version
     found: OverlapSummary
     places: list[dict[str, Any]]
-    """Each with its corpus, release and split."""
+    """Each with its corpus, publisher's release and split."""
 
 
 def draw_of_corpus(opened: ServedWarehouse, corpus: Mapping[str, Any]) -> None:
@@ -114,7 +114,7 @@ def draw_of_task(
         if file.found.against:
             _draw_verdict(file, task, example)
         of_split = [one for one in file.places if one["corpus_id"] == task[0] and split in (None, one["split"])]
-        # A task may name its releases otherwise than the records do.
+        # A task may name its publisher's releases otherwise than the records do.
         of_release = [one for one in of_split if release is not None and one["release"] == release]
         verdicts = [
             row
@@ -126,7 +126,7 @@ def draw_of_task(
         _draw(opened, file, of_release or of_split, verdicts)
 
 
-def _file_of(opened: ServedWarehouse) -> _File | None:
+def _file_of(opened: ServedWarehouse) -> _OverlapFile | None:
     """Read the file; where there is none of this state of the warehouse, say so and what computes it."""
     version = warehouse.version(path_for(opened.version.path))
     file = _read(version) if version else None
@@ -144,13 +144,13 @@ def _file_of(opened: ServedWarehouse) -> _File | None:
 
 
 @st.cache_data(max_entries=3, show_spinner=False)
-def _read(version: Version) -> _File:
+def _read(version: Version) -> _OverlapFile:
     with warehouse.beside(version.path, open_overlap) as con:
         found = read_from(con)
         units = {*Unit}
         known = [row for row in found.matrix if {row["unit"], row["other_unit"]} <= units and row["units"]]
         places = dicts(con.execute("select place, corpus_id, release, split from main.places order by place"))
-        return _File(version, replace(found, matrix=known), places)
+        return _OverlapFile(version, replace(found, matrix=known), places)
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
@@ -161,7 +161,7 @@ def _fingerprint(_opened: ServedWarehouse, version: Version) -> str:
 
 
 def _draw(
-    opened: ServedWarehouse, file: _File, places: Sequence[Mapping[str, Any]], verdicts: list[dict[str, Any]]
+    opened: ServedWarehouse, file: _OverlapFile, places: Sequence[Mapping[str, Any]], verdicts: list[dict[str, Any]]
 ) -> None:
     """Draw what stands in some places and elsewhere too, with the verdicts on their examples."""
     found, names = file.found, {place["place"] for place in places}
@@ -327,7 +327,7 @@ def _address(con: duckdb.DuckDBPyConnection, unit: str, owner: str, turn_index: 
     return links.read(record_id=record_id) if record_id else None
 
 
-def _draw_verdict(file: _File, task: tuple[str, str], example: Mapping[str, Any]) -> None:
+def _draw_verdict(file: _OverlapFile, task: tuple[str, str], example: Mapping[str, Any]) -> None:
     """Draw the verdict on an example, a row of its task's view, and where it stands."""
     row = _verdict(file.version, task, *(example.get(name) for name in ("release", "split", "example_index")))
     if row is None:

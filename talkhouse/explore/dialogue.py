@@ -171,7 +171,7 @@ def _attach(con: duckdb.DuckDBPyConnection, records: list[dict[str, Any]]) -> No
 
 
 def of_default(records: Iterable[dict[str, Any]], releases: Collection[str | None]) -> list[dict[str, Any]]:
-    """Return the records of a dialogue's default publication, and those of no release.
+    """Return the records of a dialogue's default publication, and those of no publisher's release.
 
     ``releases``: what ``bi.default_releases`` has of the dialogue; all records where that is none.
     """

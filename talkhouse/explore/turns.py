@@ -265,7 +265,7 @@ _NAMING = (("release",), ("subset",), ("split",), ("release", "subset"), ("subse
 
 
 def _record_names(records: list[_Row]) -> dict[str, str]:
-    """Name records by what distinguishes them: release, subset, split, or else their ids; one alone needs no name."""
+    """Name records by what distinguishes them: publisher's release, subset, split, or ids; one alone needs none."""
     if len(records) < 2:
         return {record["record_id"]: "" for record in records}
     for columns in _NAMING:

@@ -49,7 +49,7 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         {
             "place": ("varchar", _PLACE),
             "corpus_id": ("varchar", "Its corpus."),
-            "release": ("varchar", "Its release; null: it has no name."),
+            "release": ("varchar", "Its publisher's release; null: it has no name."),
             "split": (
                 "varchar",
                 "Its split, by the publisher's own name; null: the place is a subset without a split.",
@@ -100,7 +100,10 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "task": ("varchar", "Task: the name of its view."),
             "release": ("varchar", "Release."),
             "split": ("varchar", "Split, by the publisher's own name."),
-            "example_index": ("integer", "0-based position within release, task and split, as in main.examples."),
+            "example_index": (
+                "integer",
+                "0-based position within publisher's release, task and split, as in main.examples.",
+            ),
             "record_id": ("varchar", "The record that it was made from."),
             "dialogue_id": ("varchar", "Its dialogue."),
             "turn_index": ("integer", "The turn that is labelled or answered; null where it is a whole dialogue."),

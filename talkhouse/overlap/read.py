@@ -25,7 +25,7 @@ class OverlapSummary:
     against: list[str]
     matrix: list[dict[str, Any]]
     verdicts: list[dict[str, Any]]
-    """By corpus, task, release and split, how many examples there are, and how many of each verdict."""
+    """By corpus, task, publisher's release and split, how many examples there are, and how many of each verdict."""
     worst: list[dict[str, Any]]
     """Some of the worst examples, of a dialogue each: with unit, dialogue_id, turn_index and those of the match."""
 

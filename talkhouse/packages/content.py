@@ -68,7 +68,7 @@ class Config:
     """In the order train, validation, test, others by name; none of them is empty."""
     classes: tuple[Classes, ...] = ()
     composition: Composition = field(default_factory=list)
-    """How many rows there are of each release, split, subset and language."""
+    """How many rows there are of each publisher's release, split, subset and language."""
     warnings: tuple[str, ...] = ()
     """What a reader may not expect of the rows, such as turns that are among them more than once."""
     task_category: str | None = None

@@ -116,7 +116,7 @@ def _wanted(filters: Filters) -> Iterator[str]:
     if filters.split is not None:
         yield f"split {filters.split}"
     if filters.release is not None:
-        yield f"release {filters.release}"
+        yield f"publisher's release {filters.release}"
     if filters.subsets:
         yield f"subset {', '.join(filters.subsets)}"
     if filters.where is not None:

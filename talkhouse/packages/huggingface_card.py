@@ -151,7 +151,7 @@ def _type(kind: str, declared: Classes | None) -> str:
 
 
 def _notes(config: Config) -> Iterator[str]:
-    """Yield of which releases, subsets and languages the rows are, and what a reader may not expect of them."""
+    """Yield of which publisher's releases, subsets and languages the rows are, and what a reader may not expect."""
     said = [*notes(config.composition), *config.warnings]
     if said:
         yield from (f"- {plain(line)}" for line in said)

@@ -87,7 +87,7 @@ order by release nulls first
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the annotators of a scheme agree in a release; units with one annotator do not count."""
+    """How far the annotators of a scheme agree in a publisher's release; units with one annotator do not count."""
 
     release: str | None
     units: int
@@ -113,7 +113,7 @@ class SchemeFacts:
     """Of a unit; of two in the middle, the lower."""
     most_annotators: int
     agreement: tuple[Agreement, ...]
-    """Release by release; empty where annotators cannot be compared."""
+    """By publisher's release; empty where annotators cannot be compared."""
 
 
 @dataclass(frozen=True)

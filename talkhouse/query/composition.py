@@ -1,4 +1,4 @@
-"""What the rows of a selection are of: corpora, releases, splits, subsets, languages; which turns are there repeatedly.
+"""What the rows of a selection are of: corpora, publisher's releases, splits, subsets, languages; and its repeated turns.
 
 A corpus that was published several times has a turn once for each time, perhaps with other labels: whoever trains on
 all of them, or splits them anew, should know.
@@ -120,7 +120,7 @@ def composition(warehouse: Warehouse, selection: Selection) -> Composition:
 
 
 def notes(of: Composition) -> list[str]:
-    """Return the releases, splits, subsets and languages of the rows, wherever there are several."""
+    """Return the publisher's releases, splits, subsets and languages of the rows, wherever there are several."""
     said = []
     for column in _COLUMNS:
         rows = Counter[str]()

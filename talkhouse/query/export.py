@@ -41,7 +41,7 @@ class Exported:
     bytes: int
     contents: Contents
     notes: list[str]
-    """Of which releases, splits, subsets and languages the rows are, where these are several."""
+    """Of which publisher's releases, splits, subsets and languages the rows are, where these are several."""
     warnings: list[str]
     """What a reader may not expect, such as turns that are in it more than once."""
 

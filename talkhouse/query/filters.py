@@ -1,4 +1,4 @@
-"""The rows that a split, a release and subsets leave of a view or table, as SQL conditions."""
+"""The rows that a split, a publisher's release and subsets leave of a view or table, as SQL conditions."""
 
 import json
 import re
@@ -78,7 +78,7 @@ def split_column(relation: Relation, split: str) -> str:
 
 
 def chosen(relation: Relation, kind: str, wanted: Sequence[str], within: Sequence[str] = ()) -> str:
-    """Return the condition that a row is of one of these releases or subsets, as ``kind`` says.
+    """Return the condition that a row is of one of these publisher's releases or subsets, as ``kind`` says.
 
     By the column of that name, or else by the row's record. Raises UsageError where one of them has no row for which
     all conditions of ``within`` are true, and where rows name neither.
@@ -98,7 +98,7 @@ def chosen(relation: Relation, kind: str, wanted: Sequence[str], within: Sequenc
 def none_of(
     name: str, kind: str, value: str, known: Sequence[str], *, what: str = "rows", also: str = ""
 ) -> UsageError:
-    """Return the error about a split, release or subset that has none of the rows, or of ``what``; and which have."""
+    """Return the error about a split, release or subset that has no rows, or none of ``what``; and which have."""
     return NothingLeft(
         f"{name} has no {what} of the {kind} '{value}'",
         expected=f"one of: {listed(closest(value, known))}{also}"

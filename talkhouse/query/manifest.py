@@ -42,7 +42,7 @@ class Contents:
     parts: tuple[LicencePart, ...]
     """The parts of these that they are of, with what their licences ask; none of samples."""
     composition: Composition
-    """Of which releases, splits, subsets and languages they are."""
+    """Of which publisher's releases, splits, subsets and languages they are."""
     rows: int
     pseudonyms: AboutPseudonyms | None = None
     """Of which key the pseudonyms are, and what still leads to people; None where ids are as published."""

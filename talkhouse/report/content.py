@@ -174,7 +174,7 @@ def tasks(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
 
 
 def publications(con: duckdb.DuckDBPyConnection, corpus_id: str) -> ReportTable:
-    """Return the releases of a corpus: how many dialogues each has, and of how many it is the default publication."""
+    """Return the publisher's releases of a corpus: how many dialogues each has, and how many by default."""
     heads = {"Publication": None, "Publisher's release": None, "Dialogues": _INTEGER, "Counted in charts": _INTEGER}
     return table(con, _PUBLICATIONS, {**heads, "What it is": None}, corpus=corpus_id)
 
@@ -202,7 +202,7 @@ def gold_labels(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str,
 
 
 def agreement(held: ViewCache) -> dict[str, ReportTable]:
-    """Return how far annotators agree: in short and in full on each unit once, and in each release."""
+    """Return how far annotators agree: in short and in full on each unit once, and in each publisher's release."""
     rows = held.rows(_AGREEMENT).to_dicts()
     counted = [row for row in rows if row["is_default"]]
     short = {name: _AGREEMENT_HEADS[name] for name in _IN_SHORT}

@@ -219,7 +219,7 @@ def _bar(scheme: LabelScheme, counts: Mapping[str, int]) -> list[BarPart]:
 
 
 def label_counts(con: duckdb.DuckDBPyConnection, known: Schemes) -> list[dict[str, Any]]:
-    """Return how often each label was given, by scheme and release of the default publication.
+    """Return how often each label was given, by scheme and publisher's release of the default publication.
 
     Labels that are too many for a bar are numbers or free texts, and are left out.
     """

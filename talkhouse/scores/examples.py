@@ -1,4 +1,4 @@
-"""The examples that are scored: the releases and splits that were chosen, and the keys in them."""
+"""The examples that are scored: the publisher's releases and splits that were chosen, and the keys in them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from talkhouse.warehouse.rows_hash import FINGERPRINT, Split, splits
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is scored: some releases and splits of a task, perhaps only a part of them."""
+    """What is scored: some publisher's releases and splits of a task, perhaps only a part of them."""
 
     splits: tuple[Split, ...]
     subsets: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Chosen:
 
     @property
     def releases(self) -> list[str]:
-        """The releases, where they have names."""
+        """The publisher's releases, where they have names."""
         return sorted({split.release for split in self.splits if split.release is not None})
 
     @property
@@ -62,7 +62,7 @@ def choose(
 ) -> Chosen:
     """Find the splits that are meant, by the options or else by what the predictions name; UsageError says which exist.
 
-    ``named``: the releases and splits that the rows of the predictions name, None where they name none.
+    ``named``: the publisher's releases and splits that the rows of the predictions name, None where they name none.
     """
     known = splits(con, task.query.schema, task.query.name)
     if not known:
@@ -87,7 +87,7 @@ def choose(
         and (not meant or any(None in pair for pair in _needed(left, meant)))
     ):
         raise UsageError(
-            f"{task.name} has several splits or releases, and none is named",
+            f"{task.name} has several splits or publisher's releases, and none is named",
             expected=_listed(left),
             next_step="name one with --split S and --release R, or have columns 'split' and 'release'",
         )
@@ -103,7 +103,7 @@ def choose_all(
     subsets: Sequence[str] = (),
     where: str | None = None,
 ) -> Chosen:
-    """Find all releases and splits that the options leave, for a table whose rows name theirs."""
+    """Find all of the publisher's releases and splits that the options leave, for a table whose rows name theirs."""
     known = splits(con, task.query.schema, task.query.name)
     named = [(published.release, published.split) for published in known]
     return choose(con, task, split=split, release=release, subsets=subsets, where=where, named=named)
@@ -133,7 +133,7 @@ def _none(task: ScoredTask, known: Sequence[Split], split: str | None, release: 
 
 def _listed(known: Sequence[Split]) -> str:
     return "one of: " + ", ".join(
-        f"split {published.split}" + (f" of release {published.release}" if published.release else "")
+        f"split {published.split}" + (f" of publisher's release {published.release}" if published.release else "")
         for published in known
     )
 

@@ -281,7 +281,7 @@ def _check_counts(workspace: ScoringWorkspace, pairs: _Pairs, predicted: Scoring
             workspace.con,
             f"select {row_text()} from {pairs.predictions} as predictions where not {pairs.of_keys(pairs.keys)}",
             "predictions for examples that are not in what is scored",
-            next_step="predict just the examples of this split and release, as this build has them: "
+            next_step="predict just the examples of this split and publisher's release, as this build has them: "
             "--template lists them",
         )
     if rows > wanted:

@@ -98,7 +98,7 @@ def _forms(name: str) -> str:
 
 
 def named_splits(workspace: ScoringWorkspace, predictions: RawPredictions) -> list[tuple[str | None, str | None]]:
-    """Return the releases and splits that the rows of predictions name; empty where they have neither column."""
+    """Return the publisher's releases and splits that predictions name; empty where they have neither column."""
     if not predictions.types.keys() & {"release", "split"}:
         return []
     parts = [f"{name}::varchar" if name in predictions.types else "null" for name in ("release", "split")]

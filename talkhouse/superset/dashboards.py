@@ -120,7 +120,7 @@ def _filters(
 
 
 def counted_once(charts: Sequence[Chart], columns: _Columns) -> list[Chart]:
-    """Return the charts that count default publications alone: those that don't tell releases apart."""
+    """Return the charts that count default publications alone: those that don't tell the publisher's releases apart."""
     return [chart for chart in charts if DEFAULT in columns.get(chart.view, ()) and "release" not in chart.columns]
 
 
@@ -172,8 +172,9 @@ _LINE = 150
 """Letters of a line, about."""
 
 _COUNTING = (
-    f"*{ONCE}*: a dialogue that several releases publish counts by its default release. To see another release whole, "
-    "clear this filter, and choose the release."
+    f"*{ONCE}*: a dialogue that several of the publisher's releases publish counts by its default publication. To see "
+    "one of the publisher's releases whole, "
+    "clear this filter, and choose the publisher's release."
 )
 
 

@@ -76,7 +76,7 @@ CHECKS = (
 """All of them."""
 
 
-class CheckOutcome(StrEnum):
+class ContractOutcome(StrEnum):
     """How a check came out."""
 
     HOLDS = "holds"
@@ -91,7 +91,7 @@ class CheckResult:
     name: str
     about: str
     """What holds, in a sentence."""
-    outcome: CheckOutcome
+    outcome: ContractOutcome
     detail: str
     seconds: float
 
@@ -106,16 +106,16 @@ def results(subject: Subject) -> Iterator[CheckResult]:
             yield CheckResult(str(run), about, outcome, detail, time.monotonic() - begun)
 
 
-def _outcome(run: Run, subject: Subject) -> tuple[CheckOutcome, str]:
+def _outcome(run: Run, subject: Subject) -> tuple[ContractOutcome, str]:
     try:
         run.run(subject)
     except CannotCheck as reason:
-        return CheckOutcome.CANNOT_TELL, str(reason)
+        return ContractOutcome.CANNOT_TELL, str(reason)
     except TalkhouseError as failure:
-        return CheckOutcome.FAILS, str(failure)
+        return ContractOutcome.FAILS, str(failure)
     except Exception as error:  # noqa: BLE001 - of the corpus's own code; the other checks go on
-        return CheckOutcome.FAILS, "".join(traceback.format_exception_only(error)).strip()
-    return CheckOutcome.HOLDS, ""
+        return ContractOutcome.FAILS, "".join(traceback.format_exception_only(error)).strip()
+    return ContractOutcome.HOLDS, ""
 
 
 _FIXTURE = "talkhouse_subject"

@@ -128,7 +128,7 @@ def _schemes(declaration: Declaration) -> Iterator[_Table]:
         return
     yield {
         "title": "Labels by scheme",
-        "description": "Of all releases and splits.",
+        "description": "Of all of the publisher's releases and splits.",
         "kind": "table",
         "view": "schemes",
         "by": ["scheme", "target", "description"],
@@ -139,7 +139,7 @@ def _schemes(declaration: Declaration) -> Iterator[_Table]:
     if any(map(_has_several_annotators, schemes.values())):
         yield {
             "title": "Agreement of the annotators",
-            "description": "Where two or more annotators give a thing one label each; of whole releases.",
+            "description": "Where two or more annotators give a thing one label each; of whole publisher's releases.",
             "kind": "table",
             "view": "scheme_agreement",
             "by": ["scheme", "release"],

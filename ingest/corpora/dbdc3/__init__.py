@@ -50,8 +50,8 @@ DATASHEET = Datasheet(
         "the rule for ties, which the challenge's script fixes."
     ),
     quirks=(
-        "The releases dbdc3 and dbdc3_revised have the same dialogues under the same ids and file names; only labels "
-        "of CIC_115, YI_100, CIC_50 and YI_50 differ. Counting both counts those dialogues twice.",
+        "The releases dbdc3 and dbdc3_revised have the same dialogues under the same ids and file names; only "
+        "labels of CIC_115, YI_100, CIC_50 and YI_50 differ. Counting both counts those dialogues twice.",
         "The archives of the development data (dev_zips) repeat the votes of dbdc3; their annotators have no id in "
         "CIC and YI.",
         "In the Japanese dialogues the first turn of the system is labelled too, in CIC and YI it is not.",
@@ -64,7 +64,7 @@ DATASHEET = Datasheet(
     sources=(
         "00README in DBDC3.zip, version 1.2 of February 2018: subsets, collection, revision.",
         "The challenge's pages (datasets, getting started): labels, annotators, measures and who made it.",
-        "Counted in the files: turns, labels, annotators, empty turns, what differs between the releases.",
+        "Counted in the files: turns, labels, annotators, empty turns, what differs between the publisher's releases.",
     ),
 )
 

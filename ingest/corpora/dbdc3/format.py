@@ -224,7 +224,7 @@ def folder_facts(folder: PurePosixPath) -> PathFacts:
     """Read the path of a folder inside the corpus's folder; each holds many files.
 
     The published tree is ``<release>/<language>/<phase>/<subset>/<id>.log.json``. In a tree that is not known, the
-    subset is the folder itself, and the release the last folder above language and phase.
+    subset is the folder itself, and the publisher's release the last folder above language and phase.
     """
     folders = folder.parts
     last = folders[-1] if folders else ""

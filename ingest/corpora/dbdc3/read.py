@@ -133,7 +133,7 @@ class LogReader:
             yield ReaderFinding("DB-08", detail)
         release = stored.record.release
         if (release, native_id) in self._releases:
-            yield ReaderFinding("DB-03", f"the id {native_id} occurs twice within the release {release}")
+            yield ReaderFinding("DB-03", f"the id {native_id} occurs twice within the publisher's release {release}")
         self._releases.add((release, native_id))
 
 

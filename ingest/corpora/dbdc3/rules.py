@@ -21,7 +21,8 @@ RULES = (
     Rule(
         "DB-03",
         "warn",
-        "The file's name is not the dialogue-id, an id occurs twice within a release, or turn-index is not 0, 1, 2 ...",
+        "The file's name is not the dialogue-id, an id occurs twice within a publisher's release, or "
+        "turn-index is not 0, 1, 2 ...",
         "Nothing, if it is meant; if a folder is there both packed and unpacked, remove one of the two.",
     ),
     Rule(
@@ -55,7 +56,8 @@ RULES = (
     Rule(
         "DB-09",
         "warn",
-        "The place of a log does not say its release, language, split, subset or bot, so that column is null; once for "
+        "The place of a log does not say its release, language, split, subset or bot, so that column is null; "
+        "once for "
         "each folder.",
         "Move the logs to <release>/<language>/<dev or eval>/<subset>, for instance dbdc1/ja/dev/DCM.",
     ),

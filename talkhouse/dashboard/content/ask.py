@@ -156,7 +156,7 @@ def _choice(place: DeltaGenerator, label: str, known: Iterable[Dimension], examp
 
 
 def _draw_filters(opened: ServedWarehouse, asked: _Asked, chart: Chart, view: _View) -> Choices:
-    """Draw what the question is narrowed to; of releases only one at a time, as they repeat each other's turns."""
+    """Draw what the question is narrowed to; one publisher's release at a time, as they repeat each other's turns."""
     offered: list[tuple[str, str, str, dict[str, str]]] = []
     if {DEFAULT, "release"} <= {*view.columns} and "release" not in chart.columns:
         releases = opened.rows(_RELEASES).iter_rows()
@@ -198,7 +198,7 @@ def _draw_answer(opened: ServedWarehouse, asked: _Asked, chart: Chart, choices: 
 def _several(opened: ServedWarehouse, asked: _Asked, chart: Chart, choices: Choices) -> list[str]:
     """Return the columns that the metric needs one value of and that have several among the chosen rows.
 
-    Of releases it needs the default publications or one of them, which is what is ever chosen here.
+    Of publisher's releases it needs the default publications or one of them, which is what is ever chosen here.
     """
     needed = [name for name in asked.metric.within if name not in {"release", *chart.columns, *choices}]
     if not needed:

@@ -94,7 +94,7 @@ order by releases.release_index
 
 @dataclass(frozen=True)
 class PublishedRelease:
-    """A release of a corpus; ``is_default``: the default publication of the conversation is of it."""
+    """A publisher's release of a corpus; ``is_default``: the default publication of the conversation is of it."""
 
     name: str
     title: str | None
@@ -179,13 +179,13 @@ def _draw_comparison(state: State, records: list[dict[str, Any]], releases: list
 
 
 def releases_of(opened: ServedWarehouse, corpus_id: str, dialogue_id: str) -> list[PublishedRelease]:
-    """Return the releases of a corpus, the preferred one first; none where it has no more than one."""
+    """Return the publisher's releases of a corpus, the preferred one first; none where it has no more than one."""
     rows = opened.rows(_RELEASES, {"corpus": corpus_id, "dialogue": dialogue_id})
     return [PublishedRelease(*row) for row in rows.iter_rows()]
 
 
 def in_order(records: Iterable[dict[str, Any]], releases: Sequence[PublishedRelease]) -> list[dict[str, Any]]:
-    """Return records by the order of their releases; those of none come last."""
+    """Return records by the order of their publisher's releases; those of none come last."""
     places = {release.name: place for place, release in enumerate(releases)}
     return sorted(records, key=lambda record: places.get(record["release"], len(places)))
 

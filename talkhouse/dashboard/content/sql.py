@@ -78,7 +78,7 @@ def page() -> None:
         if result:
             _draw_result(result)
         if query.strip():
-            download.draw(download.Download("result", query=query))
+            download.draw(download.DownloadFile("result", query=query))
 
 
 def _draw_query(opened: ServedWarehouse) -> str:

@@ -63,7 +63,7 @@ def _to_the_first() -> None:
 def _choose(
     opened: ServedWarehouse, chosen: ExampleTask, columns: Iterator[DeltaGenerator]
 ) -> tuple[Choice, list[Size], int]:
-    """Draw the choice of release, split and label; return it, the sizes of what is chosen, and how many examples."""
+    """Draw the choice of publisher's release, split and label; return it, the sizes chosen, and how many examples."""
     of = sizes(opened, chosen)
     release = _select(columns, "release", "Publisher's release", [size.release for size in of])
     of = [size for size in of if release in (None, size.release)]
@@ -134,7 +134,7 @@ def _equals(column: str, value: object) -> str:
     return f"{column} = {literal(value) if isinstance(value, str) else value}"
 
 
-def _rows(chosen: ExampleTask, choice: Choice, opened: ServedWarehouse) -> Iterator[download.Download]:
+def _rows(chosen: ExampleTask, choice: Choice, opened: ServedWarehouse) -> Iterator[download.DownloadFile]:
     """Yield what can be downloaded: the examples that are chosen, and where they can be scored, a prediction table.
 
     By ``export``, which knows splits and no other choice, or by a query.
@@ -142,13 +142,13 @@ def _rows(chosen: ExampleTask, choice: Choice, opened: ServedWarehouse) -> Itera
     parts = [chosen.full_name, choice.release, choice.split, choice.label]
     name = re.sub(r"[^\w.+-]", "_", ".".join(part for part in parts if part))
     if choice.release is None and choice.label is None:
-        yield download.Download(name, chosen.full_name, choice.split, title="Examples")
+        yield download.DownloadFile(name, chosen.full_name, choice.split, title="Examples")
     else:
         where = "\n    and ".join(choice.conditions(chosen))
         query = f"select *\nfrom {chosen.full_name}\nwhere {where}\norder by {', '.join(chosen.grain)}"
-        yield download.Download(name, query=query, title="Examples")
+        yield download.DownloadFile(name, query=query, title="Examples")
     if any(chosen.full_name in (score.full_name, *score.tasks) for score in opened.catalogue.scores):
-        yield download.Download(
+        yield download.DownloadFile(
             f"{name}.predictions",
             chosen.full_name,
             choice.split,

@@ -216,13 +216,13 @@ def _draw_page(here: st.Page, opened: ServedWarehouse, state: State, number: int
     download.draw(*_files(selection))
 
 
-def _files(selection: ConversationSelection) -> Iterator[download.Download]:
+def _files(selection: ConversationSelection) -> Iterator[download.DownloadFile]:
     """Yield what can be downloaded of the conversations that are chosen: all of them, whatever page is shown."""
     where = selection.condition() if selection.choices or selection.pattern else None
-    yield download.Download("turns", "bi.turns", title="Turns", where=where)
-    yield download.Download("dialogues", "main.dialogues", title="Ids", where=where, columns="dialogue_id")
-    yield download.Download("label-studio", "main.dialogues", title="Label Studio", where=where, tool="labelstudio")
-    yield download.Download("argilla", "main.dialogues", title="Argilla", where=where, tool="argilla")
+    yield download.DownloadFile("turns", "bi.turns", title="Turns", where=where)
+    yield download.DownloadFile("dialogues", "main.dialogues", title="Ids", where=where, columns="dialogue_id")
+    yield download.DownloadFile("label-studio", "main.dialogues", title="Label Studio", where=where, tool="labelstudio")
+    yield download.DownloadFile("argilla", "main.dialogues", title="Argilla", where=where, tool="argilla")
 
 
 def _draw_nothing(state: State) -> None:
@@ -246,7 +246,13 @@ def _draw_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit]
     turn = turns[0].turn_index if turns else row["turn_index"]
     link(here, plain(row["dialogue_id"]), state.opened(dialogue=row["dialogue_id"], turn=turn))
     releases, splits = row["releases"] or [], row["splits"] or []
-    places = [f"release {releases[0]}"] if len(releases) == 1 else [f"{len(releases)} releases"] if releases else []
+    places = (
+        [f"publisher's release {releases[0]}"]
+        if len(releases) == 1
+        else [f"{len(releases)} publisher's releases"]
+        if releases
+        else []
+    )
     places += [f"split {', '.join(splits)}"] if splits else []
     length = f"{row['turn_count']:,} turn{'' if row['turn_count'] == 1 else 's'}"
     why = ORDERS[state.sort].reason_for(row["place"])

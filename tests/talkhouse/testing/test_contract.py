@@ -8,7 +8,7 @@ import pytest
 from talkhouse.scaffold.templates import Like, copy
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.testing.clauses import Change, line, removed, replaced, write
-from talkhouse.testing.contract import CHECKS, CheckOutcome, results
+from talkhouse.testing.contract import CHECKS, ContractOutcome, results
 from talkhouse.testing.declaration import OLDEST, problems_in
 from talkhouse.testing.subject import CannotCheck, ContractFailure, Subject, subject_of
 from tests.lanes import first_quick
@@ -157,7 +157,7 @@ def test_a_view_that_the_oldest_duckdb_does_not_have_is_told(sample: Path) -> No
 def test_the_corpus_of_a_benchmark_keeps_to_all_of_it(tmp_path: Path) -> None:
     folder = Path(__file__).parents[3] / "benchmarks" / "service_talks"
     subject = subject_of(folder.name, folder / "tests", tmp_path, ())
-    told = [result for result in results(subject) if result.outcome is CheckOutcome.FAILS]
+    told = [result for result in results(subject) if result.outcome is ContractOutcome.FAILS]
     subject.close()
     assert told == []
 
@@ -169,6 +169,6 @@ def test_what_one_begins_with_keeps_to_all_of_it(begin: Begin, like: Like) -> No
     subject.regen = True
     told = list(results(subject))
     subject.close()
-    unkept = [result for result in told if result.outcome is not CheckOutcome.HOLDS]
+    unkept = [result for result in told if result.outcome is not ContractOutcome.HOLDS]
     assert [(result.name, result.detail) for result in unkept if "is not installed" not in result.detail] == []
     assert len({result.about for result in told}) == len(CHECKS)
