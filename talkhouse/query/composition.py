@@ -1,4 +1,4 @@
-"""What the rows of a selection are of: corpora, publisher's releases, splits, subsets, languages; and its repeated turns.
+"""What the rows of a selection are of: corpora, publisher's releases, splits, subsets, languages; repeated turns.
 
 A corpus that was published several times has a turn once for each time, perhaps with other labels: whoever trains on
 all of them, or splits them anew, should know.
