@@ -3,13 +3,13 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 from playwright.sync_api import Browser
 
 from talkhouse import migrations
+from talkhouse.diff.found import Wanted
 from tests.commands import run
 from tests.migrations.test_migrations import downgrade
 from tests.samples import RELEASES
@@ -214,7 +214,10 @@ def test_a_macro_does_not_answer_for_a_function(sample: Path, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> None:
-    found = diffed_between(real_warehouse, "dbdc3", "dbdc3_revised")
+    with duckdb.connect(real_warehouse, read_only=True) as con:
+        query = "select release from main.releases where corpus_id = ? order by release_index"
+        (old,), (new,) = con.execute(query, [RELEASES]).fetchall()
+    found = diffed(real_warehouse, real_warehouse, Wanted((RELEASES,)), between=(old, new))
     dev, evaluation = found["tasks"]
     assert (dev["split"], dev["before"], dev["after"], dev["changed"], dev["columns"]["label"]) == (
         *("dev", 2150, 2150, 2142, 1234),
@@ -229,10 +232,3 @@ def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> 
     }
     assert dev["columns"]["lenient_label"] == 244
     assert (evaluation["removed"], evaluation["renumbered"], evaluation["changed"]) == (500, 550, 0)
-
-
-def diffed_between(path: Path, old: str, new: str) -> dict[str, Any]:
-    """Return what differs between two of the publisher's releases of the corpus that has several."""
-    from talkhouse.diff.found import Wanted
-
-    return diffed(path, path, Wanted((RELEASES,)), between=(old, new))
