@@ -9,7 +9,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from talkhouse import migrations
+from talkhouse.diff.difference import difference
 from talkhouse.diff.found import Wanted
+from talkhouse.diff.states import State, opened_states
 from tests.commands import run
 from tests.migrations.test_migrations import downgrade
 from tests.samples import RELEASES
@@ -58,6 +60,19 @@ def test_it_says_what_differs_and_ends_with_1(sample: Path, edited: Path, tmp_pa
     found = json.loads(asked.stdout)
     assert (asked.returncode, list(found)) == (0, KEYS)
     assert counts(found, "main.annotations").keys() <= {"changed"}
+
+
+@pytest.mark.slow
+def test_examples_are_made_of_corpora_that_changed_alone(sample: Path, edited: Path) -> None:
+    steps: list[str] = []
+    with opened_states(State(sample, "before"), State(edited, "after")) as sides:
+        found = difference(sides, on_step=steps.append)
+    changed = {one.corpus for one in found.corpora if one.status == "changed"}
+    made = {step.removeprefix("making the examples of ") for step in steps if step.startswith("making")}
+    assert changed
+    assert made == {one.name for one in found.tasks if one.corpus in changed}
+    assert {one.corpus for one in found.tasks} - changed
+    assert all(one.is_still for one in found.tasks if one.corpus not in changed)
 
 
 @pytest.mark.slow
@@ -216,7 +231,7 @@ def test_a_macro_does_not_answer_for_a_function(sample: Path, tmp_path: Path) ->
 def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> None:
     with duckdb.connect(real_warehouse, read_only=True) as con:
         query = "select release from main.releases where corpus_id = ? order by release_index"
-        (old,), (new,) = con.execute(query, [RELEASES]).fetchall()
+        (old,), (new,), *_ = con.execute(query, [RELEASES]).fetchall()
     found = diffed(real_warehouse, real_warehouse, Wanted((RELEASES,)), between=(old, new))
     dev, evaluation = found["tasks"]
     assert (dev["split"], dev["before"], dev["after"], dev["changed"], dev["columns"]["label"]) == (
@@ -232,3 +247,22 @@ def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> 
     }
     assert dev["columns"]["lenient_label"] == 244
     assert (evaluation["removed"], evaluation["renumbered"], evaluation["changed"]) == (500, 550, 0)
+
+
+@pytest.mark.slow
+def test_a_release_is_a_state_by_its_name_and_by_its_folder(sample: Path, edited: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    made = run("release", "create", "2026-11", "--db", sample, "--store", store, "--json")
+    content_id = json.loads(made.stdout)["content_id"]
+    told = [
+        run("diff", name, edited, "--store", store, "--json", cwd=tmp_path)
+        for name in ("2026-11", "release:2026-11", store / "releases" / "2026-11")
+    ]
+    assert [one.returncode for one in told] == [1, 1, 1], told[0].stderr
+    assert {one.stdout for one in told} == {told[0].stdout}
+    found = json.loads(told[0].stdout)
+    assert (found["before"]["release"], found["before"]["content_id"]) == ("2026-11", content_id)
+    assert [one["changed"] for one in found["tables"] if one["table"] == "main.turns" and one["changed"]] == [1]
+    shutil.copyfile(edited, tmp_path / "2026-11")
+    beside = run("diff", "2026-11", edited, "--store", store, cwd=tmp_path)
+    assert (beside.returncode, "the release is release:2026-11" in beside.stderr) == (0, True)
