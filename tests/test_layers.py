@@ -40,7 +40,7 @@ ROOMS: dict[str, set[str]] = {
     "restore": COMMON | {"explore", "query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},
     "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap", "releases"},
-    "releases": COMMON | {"build", "citation", "explore", "lake_format", "packages", "query"},
+    "releases": COMMON | {"build", "citation", "explore", "lake_format", "packages", "postgres", "query"},
     "diff": COMMON | {"query", "build", "releases"},
     "guess": COMMON,
     "report": COMMON | {"citation", "explore", "query", "charts", "overlap"},

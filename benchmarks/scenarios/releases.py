@@ -15,6 +15,7 @@ def _made(folder: Path) -> tuple[Side, Path, Path]:
     dbdc3.loose(folder, _FILES)
     build = ingest("dbdc3", folder / dbdc3.FOLDER.split("/")[0])
     warehouse, store = Path(build.command[-1]), folder / "kept"
+    warehouse.parent.mkdir()
     made = talkhouse("release", "create", "kept", "--db", warehouse, "--store", store)
     for side in (build, made):
         subprocess.run(side.command, check=True, capture_output=True)

@@ -150,21 +150,24 @@ def show(name: str, store: Path | None, as_json: bool) -> None:
 
 @command.command(cls=Command)
 @click.argument("names", metavar="[NAME]...", nargs=-1, help="The releases; without, all.")
-@options.path(
-    "--db", metavar="FILE", help="Also compare what a warehouse, or a lake, holds: it must be of the release's id."
+@click.option(
+    "--db",
+    metavar="FILE|DIR|URL",
+    help="Also compare a warehouse, a lake, or a copy in PostgreSQL: it must be of the release's content id.",
 )
 @_store
 @options.as_json
-def verify(names: tuple[str, ...], db: Path | None, store: Path | None, as_json: bool) -> None:
+def verify(names: tuple[str, ...], db: str | None, store: Path | None, as_json: bool) -> None:
     """Verify releases: the bytes of their files, then their rows, then that these are what the content id names.
 
     Exit code 1 where anything does not hold; each file is named.
     """
     from talkhouse.releases.store import names as all_names
     from talkhouse.releases.store import store_of
-    from talkhouse.releases.verify import differs, verify
+    from talkhouse.releases.verify import POSTGRESQL, differs, verify
 
-    folder = store_of(store, None if db is None or db.is_dir() else db)
+    is_file = db is not None and not db.startswith(POSTGRESQL) and Path(db).is_file()
+    folder = store_of(store, Path(db) if db and is_file else None)
     found: list[dict[str, Any]] = []
     for name in names or all_names(folder):
         problems = [str(problem) for problem in verify(folder, name)]

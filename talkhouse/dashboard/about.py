@@ -88,7 +88,7 @@ def _draw_releases(opened: Warehouse, corpus: Corpus) -> None:
         st.markdown("Pages and charts count each turn once: by the first of these that has it.")
     st.table(
         {
-            "Release": [plain(name) for name in rows["release"]],
+            "Publisher's release": [plain(name) for name in rows["release"]],
             "What it is": [
                 f"**{plain(title)}**: {plain(text or '')}" if title else "not declared"
                 for title, text in rows.select("title", "description").iter_rows()
@@ -158,14 +158,18 @@ def draw_tasks(opened: Warehouse, corpus: Corpus) -> None:
 
 def _splits(task: str, splits: pl.DataFrame) -> dict[str, list[str]]:
     """Return the cells of a table: the splits of a task as links to their examples, with their sizes."""
-    cells: dict[str, list[str]] = {"Release": [], "Split": [], "Examples": [], "Dialogues": [], "Turns": []}
+    cells: dict[str, list[str]] = {"Publisher's release": [], "Split": [], "Examples": [], "Dialogues": [], "Turns": []}
     for row in splits.to_dicts():
         chosen = {f"task_{name}": row[name] for name in ("release", "split") if row[name] is not None}
-        cells["Release"].append(plain(row["release"] or ""))
+        cells["Publisher's release"].append(plain(row["release"] or ""))
         cells["Split"].append(linked(row["split"] or "all", links.tasks(task, **chosen)))
         for name in ("example", "dialogue", "turn"):
             cells[f"{name.title()}s"].append(f"{row[f'{name}_count']:,}")
-    return cells if any(cells["Release"]) else {name: cells[name] for name in cells if name != "Release"}
+    return (
+        cells
+        if any(cells["Publisher's release"])
+        else {name: cells[name] for name in cells if name != "Publisher's release"}
+    )
 
 
 def draw_findings(opened: Warehouse, corpus: Corpus) -> None:

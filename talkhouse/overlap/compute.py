@@ -1,6 +1,5 @@
 """Compares all places of a warehouse, and writes the file beside it in one step."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -46,6 +45,7 @@ from talkhouse.settings import version
 from talkhouse.system.atomic_output import move_into_place, output_errors, private_folder
 from talkhouse.system.folders import target_of
 from talkhouse.warehouse.opened import Warehouse, opened
+from talkhouse.warehouse.rows_hash import rows_hash
 
 _WORK, _RESULT = "talkhouse_overlap_work", "talkhouse_overlap_result"
 """Databases beside the warehouse."""
@@ -284,9 +284,8 @@ def _insert_run(con: duckdb.DuckDBPyConnection, request: Request, against: list[
     sums = sha256()
     for table in TABLES:
         if table != "run":
-            rows = con.execute(f"from {_RESULT}.main.{table}")
-            while some := rows.fetchmany(10_000):
-                sums.update("".join(f"{json.dumps(row)}\n" for row in some).encode())
+            rows, hashed = rows_hash(con, f"from {_RESULT}.main.{table}")
+            sums.update(f"{table}\t{rows}\t{hashed}\n".encode())
     values = (
         *(FORMAT, float(request.threshold), float(request.contains)),
         *([str(unit) for unit in Unit if unit in request.units], against, fingerprint),

@@ -41,7 +41,7 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "warehouse_fingerprint": ("varchar", "Fingerprint of the warehouse that was read."),
             "talkhouse_version": ("varchar", "The Talkhouse that compared."),
             "duckdb_version": ("varchar", "The DuckDB that it used."),
-            "rows_sha256": ("varchar", "SHA-256 of the rows of all other tables, in order."),
+            "rows_sha256": ("varchar", "SHA-256 over the rows hashes of all other tables."),
         },
     ),
     "places": (

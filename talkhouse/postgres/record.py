@@ -70,6 +70,7 @@ _COLUMNS = {
 """The columns of the two tables, as the catalog names their types."""
 
 _HASH = re.compile(r"[0-9a-f]{16}")
+_CONTENT_ID = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ class Published:
     """By the names of the relations in the warehouse."""
     proofs: dict[str, Proof]
     """By the names of the relations in the warehouse."""
+    content_id: str | None = None
+    """Of the warehouse, where that was known."""
 
     def listed(self, prefix: str, ending: str = "") -> dict[tuple[str, str], str]:
         """Return the kind in the catalog of each relation, by its names there; the schemas may have other endings."""
@@ -185,7 +188,15 @@ def _read(server: Connection[Any], schema: str) -> Published:
             for relation, _, row_count, row_hash in listed
             if _HASH.fullmatch(row_hash or "") and (row_count or 0) >= 0
         },
+        _content_id(made_from),
     )
+
+
+def _content_id(text: str | None) -> str | None:
+    match _json(text):
+        case {"content_id": str(found)} if _CONTENT_ID.fullmatch(found):
+            return found
+    return None
 
 
 def _time(text: str | None) -> datetime | None:

@@ -6,11 +6,12 @@ import duckdb
 
 from talkhouse.lake_format import lake_manifest
 from talkhouse.releases.manifest import MANIFEST, ReleasedTable
-from talkhouse.releases.objects import rows_of
+from talkhouse.releases.object_rows import rows_of
 from talkhouse.releases.store import Problem, Stored, problems_of_bytes, read
 from talkhouse.schema.errors import ReleaseDamaged
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import quoted
+from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.content_ids import contents_of
 from talkhouse.warehouse.opened import opened
 from talkhouse.warehouse.rows_hash import VOLATILE, RowsHash, rows_hash
@@ -44,14 +45,31 @@ def _problem_of_rows(con: duckdb.DuckDBPyConnection, stored: Stored, table: Rele
     return None if is_same else Problem(table.file, "other rows")
 
 
-def differs(store: Path, name: str, other: Path) -> list[Problem]:
-    """Compare a release with a warehouse, by its rows, or with a lake, by the id that it carries."""
+POSTGRESQL = ("postgresql://", "postgres://")
+"""How the address of a copy begins."""
+
+
+def differs(store: Path, name: str, other: str) -> list[Problem]:
+    """Compare a release with a warehouse, by its rows, or with a lake or a copy in PostgreSQL, by the id they carry."""
     release = read(store, name).release
-    if other.is_dir():
-        found = lake_manifest.read(other).content_id
+    if other.startswith(POSTGRESQL):
+        found = _id_of_copy(other)
+    elif Path(other).is_dir():
+        found = lake_manifest.read(Path(other)).content_id
     else:
-        with opened(other, alone=True) as warehouse:
+        with opened(Path(other), alone=True) as warehouse:
             warehouse.con.execute(f"use {quoted(warehouse.database)}")
             corpora = [corpus.corpus_id for corpus in release.corpora]
             found = contents_of(warehouse.con, warehouse.database, corpora).content_id
-    return [] if found == release.content_id else [Problem(str(other), "not of this release's content_id")]
+    # An address may have a password in it.
+    shown = "the copy in PostgreSQL" if other.startswith(POSTGRESQL) else other
+    return [] if found == release.content_id else [Problem(shown, "not of this release's content_id")]
+
+
+def _id_of_copy(url: str) -> str | None:
+    from talkhouse.postgres.record import read_record
+    from talkhouse.postgres.server import connected
+
+    with connected(url) as server:
+        published = read_record(server, HOUSEKEEPING)
+    return None if published is None else published.content_id

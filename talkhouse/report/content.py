@@ -127,7 +127,7 @@ from main.schemes left join main.labels using (scheme) group by all order by sch
 
 _AGREEMENT_HEADS: dict[str, tuple[str, NumberFormat | None]] = {
     "scheme": ("Scheme", None),
-    "release": ("Release", None),
+    "release": ("Publisher's release", None),
     "target": ("Of a", None),
     "unit_count": ("Units", _INTEGER),
     "rating_count": ("Labels", _INTEGER),
@@ -177,18 +177,18 @@ def sizes(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
 
 def tasks(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return the tasks with the examples of each split of the default publication."""
-    return table(con, held.sql(_TASKS), dict.fromkeys(("Corpus", "Task", "Release", "Examples")))
+    return table(con, held.sql(_TASKS), dict.fromkeys(("Corpus", "Task", "Publisher's release", "Examples")))
 
 
 def publications(con: duckdb.DuckDBPyConnection, corpus_id: str) -> ReportTable:
     """Return the releases of a corpus: how many dialogues each has, and of how many it is the default publication."""
-    heads = {"Publication": None, "Release": None, "Dialogues": _INTEGER, "Counted in charts": _INTEGER}
+    heads = {"Publication": None, "Publisher's release": None, "Dialogues": _INTEGER, "Counted in charts": _INTEGER}
     return table(con, _PUBLICATIONS, {**heads, "What it is": None}, corpus=corpus_id)
 
 
 def splits(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str, *, default: bool) -> ReportTable:
     """Count the examples of each split of the tasks of a corpus: of default publications, or of the others."""
-    heads = {"Task": None, "Release": None, "Split": None, "Standard split": None}
+    heads = {"Task": None, "Publisher's release": None, "Split": None, "Standard split": None}
     counts = dict.fromkeys(("Examples", "Dialogues", "Their turns"), _INTEGER)
     return table(
         con, held.sql(_SPLITS), {**heads, **counts}, "bi.split_publications", corpus=corpus_id, default=default
@@ -197,7 +197,14 @@ def splits(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str, *, d
 
 def gold_labels(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str, *, default: bool) -> ReportTable:
     """Count the examples of a corpus that have each gold label: of default publications, or of the others."""
-    heads = {"Task": None, "Release": None, "Split": None, "Label": None, "Meaning": None, "Examples": _INTEGER}
+    heads = {
+        "Task": None,
+        "Publisher's release": None,
+        "Split": None,
+        "Label": None,
+        "Meaning": None,
+        "Examples": _INTEGER,
+    }
     return table(con, held.sql(_LABELS), heads, "bi.example_labels", corpus=corpus_id, default=default)
 
 
@@ -215,7 +222,14 @@ def agreement(held: ViewCache) -> dict[str, ReportTable]:
 
 def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return how far the annotators of each published file or folder agree."""
-    heads = {"Scheme": None, "Release": None, "Split": None, "Subset": None, "Units": _INTEGER, "Labels": _INTEGER}
+    heads = {
+        "Scheme": None,
+        "Publisher's release": None,
+        "Split": None,
+        "Subset": None,
+        "Units": _INTEGER,
+        "Labels": _INTEGER,
+    }
     measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _PRECISE}
     return table(con, held.sql(_SUBSETS), {**heads, **measures}, "bi.subset_agreement")
 

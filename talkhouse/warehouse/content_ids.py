@@ -7,13 +7,15 @@ changed: its size, time and inode.
 import json
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 
 from talkhouse.schema.sql import quoted
 from talkhouse.system.cache import Cache, key_of
-from talkhouse.warehouse.rows_hash import TableHash, TaskHash, content_id, table_hashes, task_hashes
+
+if TYPE_CHECKING:  # what is known already is said without SQLAlchemy, which takes its time
+    from talkhouse.warehouse.rows_hash import TableHash, TaskHash
 
 _KEPT = Cache("content", ".json", most=64)
 _FORMAT = "1"
@@ -32,16 +34,20 @@ class ContentIds(NamedTuple):
 class Contents(NamedTuple):
     """The hashes of all that is in a warehouse."""
 
-    tables: list[TableHash]
-    tasks: list[TaskHash]
+    tables: "list[TableHash]"
+    tasks: "list[TaskHash]"
 
     @property
     def content_id(self) -> str:
         """The id of all of it."""
+        from talkhouse.warehouse.rows_hash import content_id
+
         return content_id(self.tables, self.tasks)
 
     def id_of(self, corpus: str) -> str:
         """Return the id of the contents of a corpus."""
+        from talkhouse.warehouse.rows_hash import content_id
+
         return content_id(
             [table for table in self.tables if table.corpus == corpus],
             [task for task in self.tasks if task.task.partition(".")[0] == corpus],
@@ -69,6 +75,8 @@ def keep_ids(path: Path, ids: ContentIds) -> None:
 
 def contents_of(con: duckdb.DuckDBPyConnection, database: str, corpora: list[str] | None = None) -> Contents:
     """Hash all that is in a warehouse, or all of some corpora."""
+    from talkhouse.warehouse.rows_hash import table_hashes, task_hashes
+
     return Contents(table_hashes(con, database, corpora=corpora), task_hashes(con, database, corpora=corpora))
 
 

@@ -288,14 +288,20 @@ def _summed(
         for index, left in enumerate(without)
     ]
     selected = [f"{expression} as {group}" for expression, group in zip(by, groups, strict=True)] + hashed
-    words = [
-        f"system.main.sum(('0x' || system.main.substr(h{index}, {start}, 16))::ubigint)"
+    # To read 32 digits at once takes half as long as 16 twice.
+    halves = [
+        f"('0x' || system.main.substr(h{index}, {start}, 32))::uhugeint as h{index}_{start}"
         for index in range(len(without))
-        for start in range(1, 65, 16)
+        for start in (1, 33)
+    ]
+    words = [
+        f"system.main.sum(({half} {part})::ubigint)"
+        for half in (f"h{index}_{start}" for index in range(len(without)) for start in (1, 33))
+        for part in (">> 64", f"& {2**64 - 1}::uhugeint")
     ]
     rows = con.execute(
-        f"select {', '.join([*groups, 'count(*)', *words])} "
-        f"from (select {', '.join(selected)} from ({query})) group by all"
+        f"select {', '.join([*groups, 'count(*)', *words])} from (select {', '.join([*groups, *halves])} "
+        f"from (select {', '.join(selected)} from ({query}))) group by all"
     ).fetchall()
     return [_numbers(row, len(by)) for row in rows]
 

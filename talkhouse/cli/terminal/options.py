@@ -137,7 +137,9 @@ relation = click.argument(
 split = click.option(
     "--split", metavar="SPLIT", help="Only this split: the publisher's name, or train, validation, test."
 )
-release = click.option("--release", metavar="R", help="Only this release, where there are several.")
+release = click.option(
+    "--release", metavar="R", help="Only this one of the publisher's releases, where there are several."
+)
 subsets = click.option("--subset", metavar="S", multiple=True, help="Only this published folder (may be repeated).")
 where = click.option(
     "--where",

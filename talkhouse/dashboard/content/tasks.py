@@ -53,17 +53,19 @@ def _to_the_first() -> None:
 def _choose(opened: Warehouse, chosen: Task, columns: Iterator[DeltaGenerator]) -> tuple[Choice, list[Size], int]:
     """Draw the choice of release, split and label; return it, the sizes of what is chosen, and how many examples."""
     of = sizes(opened, chosen)
-    release = _select(columns, "Release", [size.release for size in of])
+    release = _select(columns, "release", "Publisher's release", [size.release for size in of])
     of = [size for size in of if release in (None, size.release)]
-    split = _select(columns, "Split", [size.split for size in of])
+    split = _select(columns, "split", "Split", [size.split for size in of])
     of = [size for size in of if split in (None, size.split)]
     counts = label_counts(opened, chosen, Choice(release, split))
-    label = _select(columns, "Label", list(counts))
+    label = _select(columns, "label", "Label", list(counts))
     count = sum(size.count for size in of) if label is None else counts[label]
     return Choice(release, split, label), of, count
 
 
-def _select(columns: Iterator[DeltaGenerator], title: str, values: list[str | None] | list[str]) -> str | None:
+def _select(
+    columns: Iterator[DeltaGenerator], name: str, title: str, values: list[str | None] | list[str]
+) -> str | None:
     """Draw a choice of one value or all in the next column; nothing where there is a single one."""
     options = list(dict.fromkeys(value for value in values if value is not None))
     if len(options) < 2:
@@ -72,7 +74,7 @@ def _select(columns: Iterator[DeltaGenerator], title: str, values: list[str | No
         title,
         options,
         index=None,
-        key=f"task_{title.lower()}",  # other pages have several values by the plain name
+        key=f"task_{name}",  # other pages have several values by the plain name
         bind="query-params",
         format_func=visible,
         placeholder="All",

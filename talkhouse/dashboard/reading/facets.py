@@ -67,7 +67,7 @@ _CASES = " ".join(f"when turn_count >= {least} then '{least}'" for least in _LEA
 FACETS = (
     Facet("corpus", "Corpus", Level.DIALOGUE, "corpus_id"),
     Facet("language", "Language", Level.DIALOGUE, "language"),
-    Facet("release", "Release", Level.RECORD, "release"),
+    Facet("release", "Publisher's release", Level.RECORD, "release"),
     Facet("split", "Split", Level.RECORD, "split", "By the publisher's name."),
     Facet("turns", "Turns", Level.LENGTH, f"case {_CASES} else '0' end"),
     Facet("role", "Role", Level.TURN, "role", "Who says a turn; with a search, one that was found."),

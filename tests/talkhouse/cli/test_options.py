@@ -12,9 +12,10 @@ OWN = {"--all", "--format", "--output", "--limit"}
 
 OTHERS = {
     "--corpus": {"findings", "search"},
-    "--db": {"lake"},
+    "--db": {"build", "ingest", "lake", "replay"},
     "--force": {"publish"},
     "--memory-limit": {"sql"},
+    "--release": {"cite"},
     "--split": {"ingest"},
     "--threshold": {"make", "overlap"},
 }

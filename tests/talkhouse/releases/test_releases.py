@@ -182,7 +182,7 @@ def test_every_reading_command_opens_a_release_and_none_writes_to_it(store: Path
         assert (done.returncode, "a release never changes" in done.stderr) == (2, True), (words, done.stderr)
     first = resolve("2026-11", store)
     assert (first.stat().st_ino, first) == (resolve(str(store / "releases/2026-11")).stat().st_ino, first)
-    assert differs(store, "2026-11", first) == differs(store, "2026-11", db) == []
+    assert differs(store, "2026-11", str(first)) == differs(store, "2026-11", str(db)) == []
 
 
 @pytest.mark.slow
@@ -433,3 +433,55 @@ def test_the_page_verifies_a_release_without_talkhouse(store: Path, tmp_path: Pa
     turns.unlink()
     shutil.copyfile(tmp_path / "other.parquet", turns)
     assert turns.name in subprocess.run(audit, check=False, capture_output=True, text=True).stderr
+
+
+@pytest.mark.slow
+def test_what_is_made_of_a_release_says_so(store: Path, tmp_path: Path) -> None:
+    release = read(store, "2026-11")
+    expected = {"release": "2026-11", "content_id": release.release.content_id}
+    environment = {"TALKHOUSE_RELEASES": str(store)}
+
+    def done(*words: object) -> str:
+        finished = run(*words, "--db", "release:2026-11", env=environment)
+        assert finished.returncode == 0, finished.stderr
+        return finished.stdout
+
+    described = json.loads(done("status", "--json"))
+    assert {name: described[name] for name in expected} == expected
+    done("export", "dbdc3.breakdown_detection", "--split", "eval", "--output", tmp_path / "e.parquet")
+    exported = json.loads((tmp_path / "e.parquet.manifest.json").read_text())
+    assert (exported["talkhouse_release"], exported["content_id"]) == tuple(expected.values())
+    tasks = {(task.release, task.split): task for task in release.release.tasks if task.task.startswith("dbdc3.")}
+    for one in exported["view_fingerprints"]:
+        task = tasks[one["release"], one["split"]]
+        assert (one["rows_hash"], one["content_hash"]) == (task.rows_hash, task.content_hash)
+    done("lake", tmp_path / "lake")
+    manifest_of_lake = json.loads((tmp_path / "lake/manifest.json").read_text())
+    assert {name: manifest_of_lake[name] for name in expected} == expected
+    assert differs(store, "2026-11", str(tmp_path / "lake")) == []
+    for tool in ("huggingface", "croissant"):
+        done("export", "dbdc3.breakdown_detection", "--for", tool, "--output", tmp_path / tool)
+        assert expected["content_id"] in (tmp_path / tool / "manifest.json").read_text()
+    croissant = json.loads(next((tmp_path / "croissant").glob("croissant*.json")).read_text())
+    assert (croissant["version"], croissant["identifier"]) == ("2026-11", f"sha256:{expected['content_id']}")
+    done("export", "dbdc3", "--for", "convokit", "--output", tmp_path / "convokit")
+    assert expected["content_id"] in next((tmp_path / "convokit").rglob("corpus.json")).read_text()
+    cited = run("cite", "2026-11", "--format", "text", env=environment, cwd=tmp_path).stdout
+    sentence = f"Talkhouse release 2026-11, content id {expected['content_id']}, release.json sha256 {release.sha256}"
+    assert sentence in cited
+    entries = run("cite", "dbdc3", "--release", "2026-11", env=environment, cwd=tmp_path).stdout
+    assert entries.count("version = {") == 2
+    assert "@" in entries
+    items = json.loads(run("cite", "2026-11", "--format", "csl", env=environment, cwd=tmp_path).stdout)
+    assert {item["version"] for item in items} == {"2026-11", "Talkhouse release 2026-11"}
+
+
+@pytest.mark.slow
+def test_the_id_is_known_once_it_was_computed(db: Path, kept: Path) -> None:
+    expected = read(kept, "2026-11").release.content_id
+    assert json.loads(run("status", "--json", "--db", db).stdout)["content_id"] is None
+    assert f"content id {expected}" in run("status", "--hash", "--db", db).stdout
+    assert json.loads(run("status", "--json", "--db", db).stdout)["content_id"] == expected
+    with duckdb.connect(db) as con:
+        con.execute("update main.turns set text = text || '!' where turn_index = 0")
+    assert json.loads(run("status", "--json", "--db", db).stdout)["content_id"] is None

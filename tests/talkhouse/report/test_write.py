@@ -109,7 +109,7 @@ def test_splits_have_the_counts_of_their_examples(con: duckdb.DuckDBPyConnection
 def _part(heads: list[str], row: list[str]) -> tuple[str, str, str]:
     """Return task, release and split of a row; a column that is empty in all rows is left out."""
     named = dict(zip(heads, row, strict=True))
-    return named["Task"], named.get("Release", NONE), named.get("Split", NONE)
+    return named["Task"], named.get("Publisher's release", NONE), named.get("Split", NONE)
 
 
 def test_gold_labels_have_the_counts_of_the_task_view(con: duckdb.DuckDBPyConnection, page: Page) -> None:
@@ -173,9 +173,9 @@ def test_agreement_is_that_of_the_views(con: duckdb.DuckDBPyConnection, page: Pa
     ]
     tables = [page.tables["Agreement of each scheme"], page.tables["Agreement in each release"]]
     shown = [dict(zip(rows[0], row, strict=True)) for rows in tables for row in rows[1:]]
-    assert sorted([one["Scheme"], one.get("Release", NONE), one["Krippendorff's alpha"]] for one in shown) == sorted(
-        expected
-    )
+    assert sorted(
+        [one["Scheme"], one.get("Publisher's release", NONE), one["Krippendorff's alpha"]] for one in shown
+    ) == sorted(expected)
 
 
 def test_no_scheme_is_left_out_of_agreement_in_silence(con: duckdb.DuckDBPyConnection, page: Page) -> None:
