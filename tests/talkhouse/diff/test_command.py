@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import duckdb
@@ -9,6 +10,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from talkhouse import migrations
+from talkhouse.build.progress import Silent
+from talkhouse.build.run import build
 from talkhouse.diff.difference import difference
 from talkhouse.diff.found import Wanted
 from talkhouse.diff.states import State, opened_states
@@ -266,3 +269,39 @@ def test_a_release_is_a_state_by_its_name_and_by_its_folder(sample: Path, edited
     shutil.copyfile(edited, tmp_path / "2026-11")
     beside = run("diff", "2026-11", edited, "--store", store, cwd=tmp_path)
     assert (beside.returncode, "the release is release:2026-11" in beside.stderr) == (0, True)
+
+
+@pytest.mark.slow
+def test_real_files_that_were_removed_and_altered_are_named(
+    real_data: Path, real_warehouse: Path, tmp_path: Path
+) -> None:
+    """Three files of a folder are gone; in another, a turn has one more word, and all its labels are X."""
+    folder = tmp_path / "data" / RELEASES
+    shutil.copytree(real_data / RELEASES, folder)
+    with zipfile.ZipFile(real_data / RELEASES / "DBDC3.zip") as old, zipfile.ZipFile(folder / "DBDC3.zip", "w") as new:
+        for one in old.infolist():
+            name = one.filename.rpartition("/")[2]
+            if name not in {f"YIT00{number}.log.json" for number in (31, 32, 33)}:
+                new.writestr(one, altered(old.read(one)) if name == "YIT0030.log.json" else old.read(one))
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data")
+    found = diffed(real_warehouse, tmp_path / "w.duckdb", Wanted((RELEASES,)))
+    assert counts(found, "main.annotations") == {"removed": 900, "changed": 26}
+    assert counts(found, "main.turns") == {"removed": 63, "changed": 1}
+    assert counts(found, "main.dialogues") == {"removed": 3}
+    assert counts(found, "main.records") == {"removed": 3, "renumbered": 17}
+    (task,) = (one for one in found["tasks"] if one["verdict"] != "same")
+    assert (task["before"], task["after"], task["removed"], task["changed"], task["renumbered"]) == (
+        *(1050, 1020, 30, 7, 720),
+    )
+    (turn,) = (row for row in found["changes"] if (row["relation"], row["change"]) == ("main.turns", "changed"))
+    assert turn["columns"][0]["words"] == [("=", "No."), ("+", " altered")]
+
+
+def altered(content: bytes) -> bytes:
+    """Return a file of a dialogue with a word more in a turn whose labels are all X."""
+    dialogue = json.loads(content)
+    turn = next(turn for turn in dialogue["turns"] if turn["turn-index"] == 8)
+    turn["utterance"] += " altered"
+    for label in turn["annotations"]:
+        label["breakdown"] = "X"
+    return json.dumps(dialogue).encode()
