@@ -124,7 +124,7 @@ class _Work:
         for side in self._sides:
             rows = self._sides.con.execute(f"select distinct corpus_id, task from {side.sql}.main.examples").fetchall()
             found |= {f"{corpus}.{task}" for corpus, task in rows if corpus in self._corpora}
-        return sorted(found)
+        return sorted(task for task in found if any(task in side.views for side in self._sides))
 
     def _schema(self, tasks: Collection[str]) -> None:
         """Say which tables, columns and views are not the same."""
