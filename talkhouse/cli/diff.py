@@ -6,7 +6,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
-import duckdb
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import errors, escape
@@ -24,8 +23,8 @@ _PAGES = (".html", ".htm")
 
 
 @options.command
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="[B]", required=False)
+@click.argument("before", metavar="A", help="A warehouse file, the name or folder of a release, or a data folder.")
+@click.argument("after", metavar="[B]", required=False, help="What it is compared with, of the same kinds.")
 @options.corpora
 @click.option("--task", metavar="NAME", help="Only this task, such as dbdc3.breakdown_detection.")
 @click.option("--table", metavar="NAME", help="Only this table, such as main.turns.")
@@ -171,6 +170,8 @@ def _note(text: str) -> None:
 @contextmanager
 def _exit_codes(before: str, after: str | None) -> Iterator[None]:
     """End with 2 wherever two states can't be compared: 1 says that they differ."""
+    import duckdb
+
     from talkhouse.schema import warehouse
 
     try:

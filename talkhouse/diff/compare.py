@@ -13,6 +13,9 @@ from talkhouse.schema.sql import literal, quoted
 SHOWN = ("moved", "changed", "added", "removed")
 """The changes whose rows are shown; a row that has another id or place alone is counted."""
 
+_PAIRED = ("changed", "moved")
+"""Of these, those of rows that are in both states."""
+
 _SIDES = ("before", "after")
 
 CELLS = '"?cells"'
@@ -85,6 +88,8 @@ class Comparison:
         self._con, self.relation = sides.con, relation
         self._rows = [_rows(side, relation, number) for number, side in enumerate(sides)]
         self._pair()
+        rows = self._con.execute('select distinct change from "?pairs"').fetchall()
+        self._there = {change for (change,) in rows}
 
     def _pair(self) -> None:
         """Make the tables of the rows of both sides by key, and of the pairs of them that differ."""
@@ -158,7 +163,7 @@ where change <> 'same'
         """Count the cells that differ in rows that were changed or moved, by column."""
         fields = self.relation.compared
         counted = [f"count(*) filter (where {_differs(one)}) as c{index}" for index, one in enumerate(fields)]
-        if not counted:
+        if not counted or not self._there & {*_PAIRED}:
             return {}
         query = f"select pairs.after_by_0, pairs.after_by_1, {', '.join(counted)} from {self._joined()} group by all"
         return {
@@ -170,7 +175,7 @@ where change <> 'same'
         """Count the rows whose label differs, by both labels."""
         label = next((one for one in self.relation.compared if one.name == self.relation.label), None)
         found: dict[Group, list[tuple[str | None, str | None, int]]] = {}
-        if label is None:
+        if label is None or not self._there & {*_PAIRED}:
             return found
         old, new = (f"{_value(label, number)}::varchar" for number in range(2))
         query = (
@@ -196,7 +201,7 @@ where change <> 'same'
         names = list(self.relation.key)
         keys = [f"pairs.k{index}" for index in range(len(names))]
         raw = [f"pairs.raw_k{index}" for index in range(len(names))]
-        for change in sorted(SHOWN):
+        for change in sorted(self._there & {*SHOWN}):
             order = ", ".join(f"{key} nulls first" for key in (*keys, "pairs.number"))
             pairs = f'(from "?pairs" as pairs where change = {literal(change)} order by {order} limit {limit})'
             query = (

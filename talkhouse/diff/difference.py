@@ -123,7 +123,7 @@ class _Work:
         for side in self._sides:
             rows = self._sides.con.execute(f"select distinct corpus_id, task from {side.sql}.main.examples").fetchall()
             found |= {f"{corpus}.{task}" for corpus, task in rows if corpus in self._corpora}
-        return sorted(found)
+        return sorted(task for task in found if any(task in side.views for side in self._sides))
 
     def _schema(self, tasks: Collection[str]) -> None:
         """Say which tables, columns and views are not the same."""
@@ -233,7 +233,8 @@ class _Work:
     def _have_same_sql(self, corpus: str, changed: Collection[str]) -> bool:
         """Whether both sides make the examples of a corpus alike: by the same SQL, from rows that did not change.
 
-        Views of a corpus read no other's; where one names a corpus that has changed, it may.
+        Views of a corpus read no other's. One that names a corpus that has changed may, and so may one that follows
+        dialogues to those that they were made from.
         """
         rest = {*self._known} - {corpus}
         kept = [
@@ -241,7 +242,8 @@ class _Work:
             for side in self._sides
         ]
         own = [sql for name, sql in kept[0].items() if name.partition(".")[0] == corpus]
-        return kept[0] == kept[1] and not any(other in sql for other in changed for sql in own)
+        elsewhere = (*changed, "derived_from")
+        return kept[0] == kept[1] and not any(name in sql for name in elsewhere for sql in own)
 
     def _examples(self, task: str) -> dict[Group, int]:
         """Count the examples of a task by the publisher's release and split."""

@@ -99,14 +99,15 @@ def _release(side: Side) -> str:
 def _speakers(side: Side) -> str:
     """Write the query of anonymous speakers that follow their dialogue: their ids begin with its id."""
     return f"""
-select distinct
-    "?dialogue".corpus,
+select
+    min("?dialogue".corpus),
     speakers.speaker_id,
-    "?dialogue".after || substr(speakers.speaker_id, len(participants.dialogue_id) + 1),
+    min("?dialogue".after || substr(speakers.speaker_id, len(participants.dialogue_id) + 1)),
 from {side.sql}.main.speakers
 inner join {side.sql}.main.participants using (speaker_id)
 inner join "?dialogue" on "?dialogue".before = participants.dialogue_id
 where speakers.is_anonymous and starts_with(speakers.speaker_id, participants.dialogue_id || '/')
+group by speakers.speaker_id
 """
 
 
@@ -167,10 +168,11 @@ def _match(con: duckdb.DuckDBPyConnection, kind: str, *, has_similar: bool, side
     before, after = left.values()
     con.execute(f"""
 insert into "?{kind}"
-select before.corpus, before.id, coalesce(after.id, before.id || {literal(BEFORE)})
+select min(before.corpus), before.id, min(coalesce(after.id, before.id || {literal(BEFORE)}))
 from {before} as before
 left join {after} as after on after.pair = before.pair
 where before.id is distinct from after.id and (after.id is not null or before.id in (select id from {after}))
+group by before.id
 """)
     counted = con.execute(f"""
 select before.corpus, count(*)

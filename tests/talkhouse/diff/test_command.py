@@ -2,14 +2,19 @@
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 from playwright.sync_api import Browser
+from talkhouse.build.progress import Silent
 
 from talkhouse import migrations
+from talkhouse.build.run import build
+from talkhouse.diff.difference import difference
+from talkhouse.diff.found import Wanted
+from talkhouse.diff.states import State, opened_states
 from tests.commands import run
 from tests.migrations.test_migrations import downgrade
 from tests.samples import RELEASES
@@ -58,6 +63,19 @@ def test_it_says_what_differs_and_ends_with_1(sample: Path, edited: Path, tmp_pa
     found = json.loads(asked.stdout)
     assert (asked.returncode, list(found)) == (0, KEYS)
     assert counts(found, "main.annotations").keys() <= {"changed"}
+
+
+@pytest.mark.slow
+def test_examples_are_made_of_corpora_that_changed_alone(sample: Path, edited: Path) -> None:
+    steps: list[str] = []
+    with opened_states(State(sample, "before"), State(edited, "after")) as sides:
+        found = difference(sides, on_step=steps.append)
+    changed = {one.corpus for one in found.corpora if one.status == "changed"}
+    made = {step.removeprefix("making the examples of ") for step in steps if step.startswith("making")}
+    assert changed
+    assert made == {one.name for one in found.tasks if one.corpus in changed}
+    assert {one.corpus for one in found.tasks} - changed
+    assert all(one.is_still for one in found.tasks if one.corpus not in changed)
 
 
 @pytest.mark.slow
@@ -214,7 +232,10 @@ def test_a_macro_does_not_answer_for_a_function(sample: Path, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> None:
-    found = diffed_between(real_warehouse, "dbdc3", "dbdc3_revised")
+    with duckdb.connect(real_warehouse, read_only=True) as con:
+        query = "select release from main.releases where corpus_id = ? order by release_index"
+        (old,), (new,), *_ = con.execute(query, [RELEASES]).fetchall()
+    found = diffed(real_warehouse, real_warehouse, Wanted((RELEASES,)), between=(old, new))
     dev, evaluation = found["tasks"]
     assert (dev["split"], dev["before"], dev["after"], dev["changed"], dev["columns"]["label"]) == (
         *("dev", 2150, 2150, 2142, 1234),
@@ -231,8 +252,56 @@ def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> 
     assert (evaluation["removed"], evaluation["renumbered"], evaluation["changed"]) == (500, 550, 0)
 
 
-def diffed_between(path: Path, old: str, new: str) -> dict[str, Any]:
-    """Return what differs between two of the publisher's releases of the corpus that has several."""
-    from talkhouse.diff.found import Wanted
+@pytest.mark.slow
+def test_a_release_is_a_state_by_its_name_and_by_its_folder(sample: Path, edited: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    made = run("release", "create", "2026-11", "--db", sample, "--store", store, "--json")
+    content_id = json.loads(made.stdout)["content_id"]
+    told = [
+        run("diff", name, edited, "--store", store, "--json", cwd=tmp_path)
+        for name in ("2026-11", "release:2026-11", store / "releases" / "2026-11")
+    ]
+    assert [one.returncode for one in told] == [1, 1, 1], told[0].stderr
+    assert {one.stdout for one in told} == {told[0].stdout}
+    found = json.loads(told[0].stdout)
+    assert (found["before"]["release"], found["before"]["content_id"]) == ("2026-11", content_id)
+    assert [one["changed"] for one in found["tables"] if one["table"] == "main.turns" and one["changed"]] == [1]
+    shutil.copyfile(edited, tmp_path / "2026-11")
+    beside = run("diff", "2026-11", edited, "--store", store, cwd=tmp_path)
+    assert (beside.returncode, "the release is release:2026-11" in beside.stderr) == (0, True)
 
-    return diffed(path, path, Wanted((RELEASES,)), between=(old, new))
+
+@pytest.mark.slow
+def test_real_files_that_were_removed_and_altered_are_named(
+    real_data: Path, real_warehouse: Path, tmp_path: Path
+) -> None:
+    """Three files of a folder are gone; in another, a turn has one more word, and all its labels are X."""
+    folder = tmp_path / "data" / RELEASES
+    shutil.copytree(real_data / RELEASES, folder)
+    with zipfile.ZipFile(real_data / RELEASES / "DBDC3.zip") as old, zipfile.ZipFile(folder / "DBDC3.zip", "w") as new:
+        for one in old.infolist():
+            name = one.filename.rpartition("/")[2]
+            if name not in {f"YIT00{number}.log.json" for number in (31, 32, 33)}:
+                new.writestr(one, altered(old.read(one)) if name == "YIT0030.log.json" else old.read(one))
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data")
+    found = diffed(real_warehouse, tmp_path / "w.duckdb", Wanted((RELEASES,)))
+    assert counts(found, "main.annotations") == {"removed": 900, "changed": 26}
+    assert counts(found, "main.turns") == {"removed": 63, "changed": 1}
+    assert counts(found, "main.dialogues") == {"removed": 3}
+    assert counts(found, "main.records") == {"removed": 3, "renumbered": 17}
+    (task,) = (one for one in found["tasks"] if one["verdict"] != "same")
+    assert (task["before"], task["after"], task["removed"], task["changed"], task["renumbered"]) == (
+        *(1050, 1020, 30, 7, 720),
+    )
+    (turn,) = (row for row in found["changes"] if (row["relation"], row["change"]) == ("main.turns", "changed"))
+    assert turn["columns"][0]["words"] == [("=", "No."), ("+", " altered")]
+
+
+def altered(content: bytes) -> bytes:
+    """Return a file of a dialogue with a word more in a turn whose labels are all X."""
+    dialogue = json.loads(content)
+    turn = next(turn for turn in dialogue["turns"] if turn["turn-index"] == 8)
+    turn["utterance"] += " altered"
+    for label in turn["annotations"]:
+        label["breakdown"] = "X"
+    return json.dumps(dialogue).encode()

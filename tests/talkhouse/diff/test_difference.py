@@ -158,3 +158,27 @@ def test_two_equal_rows_exchanged_for_two_others_are_seen(tmp_path: Path) -> Non
     found = diffed(tmp_path / "before.duckdb", tmp_path / "after.duckdb")
     assert counts(found, "meta.findings") == {"removed": 2, "added": 2}
     assert not found["equal"]
+
+
+@pytest.mark.slow
+def test_keys_that_two_rows_have_do_not_upset_the_counts(tmp_path: Path) -> None:
+    """Somebody has put rows in twice, which no build does; and a task that has no view."""
+    before, after = (
+        made(tmp_path / "before.duckdb", rows_of([TALK, SECOND])),
+        made(tmp_path / "after.duckdb", rows_of([SECOND])),
+    )
+    for path in (before, after):
+        with duckdb.connect(path) as con:
+            for table in ("dialogues", "turns", "records", "annotations"):
+                con.execute(f"insert into main.{table} from main.{table}")
+            con.execute("insert into main.examples by name select * replace ('unseen' as task) from main.examples")
+    found = diffed(before, after)
+    assert {one["task"] for one in found["tasks"]} == {"toy.mood"}
+    for one in found["tables"]:
+        assert one["before"] - one["removed"] + one["added"] == one["after"]
+        assert one["before"] == one["removed"] + one["changed"] + one["moved"] + one["renumbered"] + same_of(one)
+
+
+def same_of(one: dict[str, Any]) -> int:
+    """Return how many rows of the state after are as they were before."""
+    return int(one["after"] - one["added"] - one["changed"] - one["moved"] - one["renumbered"])
