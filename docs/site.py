@@ -25,6 +25,7 @@ def pages() -> dict[Path, Path]:
         Path("README.md"): Path("index.md"),
         **{Path(name): Path(name) for name in top},
         Path("queries", "README.md"): Path("queries.md"),
+        Path("migrations", "README.md"): Path("migrations.md"),
         **{path.relative_to(ROOT): Path("corpora", f"{path.parent.name}.md") for path in corpora},
         **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.md"))},
         **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.png"))},

@@ -1,8 +1,8 @@
--- Each label by one annotator with what it means, what it is about, and the release and split that published it.
+-- Each label by one annotator with what it means, what it is about, and the publisher's release and split that published it.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, annotator_index, item_index
 --   corpus_id: Corpus of the scheme.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count a label once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count a label once that several of the publisher's releases have.
 --   record_id: The record that published the label; an input file that occurs twice counts once.
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.
 --   scheme_description: What is labelled, by whom, and how.

@@ -2,8 +2,8 @@
 -- grain: corpus_id, scheme, release, is_default, split, subset, annotator_id
 --   corpus_id: Corpus of the scheme.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True for labels in the default publications of the dialogues: filter by it to count a label once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True for labels in the default publications of the dialogues: filter by it to count a label once that several of the publisher's releases have.
 --   annotator_id: The publisher's id of the annotator, verbatim.
 --   label_count: Labels by the annotator.
 --   compared_count: Of these, labels of what somebody else labelled too.

@@ -1,7 +1,7 @@
 -- Each example with each turn before it, one row per turn; all of them: where a task takes only the last turns, filter by distance.
 -- grain: corpus_id, task, release, split, example_index, context_turn_index
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count an example once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count an example once that several of the publisher's releases have.
 --   turn_index: The turn that is labelled or answered; null: the example is a whole dialogue, and all its turns are here.
 --   context_turn_index: 0-based position of the turn in its dialogue.
 --   distance: How many turns before the labelled or answered turn; 1 is the one right before it.

@@ -16,13 +16,13 @@
 --   turn_count: Utterances.
 --   speaker_count: People and bots, as far as the publisher identifies them.
 --   label_count: Labels, one per annotator.
---   default_label_count: Of these, labels of the default publications of dialogues: the number to show where several releases have labels of one turn.
+--   default_label_count: Of these, labels of the default publications of dialogues: the number to show where several of the publisher's releases have labels of one turn.
 --   annotation_count: Annotations: the labels, and what has none, such as a computed number or an empty list.
 --   default_annotation_count: Of these, annotations of the default publications of dialogues.
 --   candidate_count: Items of candidate lists.
 --   persona_count: Persona elements or sentences.
 --   example_count: Examples of all its tasks.
---   default_example_count: Of these, examples from the default publications of their dialogues: one that several releases have counts once.
+--   default_example_count: Of these, examples from the default publications of their dialogues: one that several of the publisher's releases have counts once.
 --   file_count: Input files, including members of archives.
 --   quarantined_count: Records that could not be loaded.
 --   finding_count: Findings: what was warned about or refused.
@@ -30,7 +30,7 @@
 --   made_from: What its files were made from, where they are not its publisher's; null: they are, or a sample.
 --   built_at: When this warehouse was built, UTC.
 with
--- Few, or none: of dialogues that several releases publish, and of files that were given twice.
+-- Few, or none: of dialogues that several of the publisher's releases publish, and of files that were given twice.
 repeated as (
     select records.record_id
     from main.records

@@ -1,8 +1,8 @@
--- Each dialogue of a corpus that has releases, with the release of its default publication: the first, in the corpus's order of preference, that has a record of it.
+-- Each dialogue of a corpus that was published more than once, with the publisher's release of its default publication: the first, in the corpus's order of preference, that has a record of it.
 -- grain: dialogue_id
 --   corpus_id: Corpus of the dialogue.
---   release: Release, as its path names it; never null here.
---   release_index: 0-based position of the release in main.releases.
+--   release: Publisher's release, as its path names it; never null here.
+--   release_index: 0-based position of the publisher's release in main.releases.
 select
     records.corpus_id,
     records.dialogue_id,

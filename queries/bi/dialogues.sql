@@ -1,4 +1,4 @@
--- Each dialogue with its length and its speakers, once however often it was published; by release and split: bi.record_dialogues.
+-- Each dialogue with its length and its speakers, once however often it was published; by publisher's release and split: bi.record_dialogues.
 -- grain: dialogue_id
 --   corpus_id: Corpus of the dialogue.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.

@@ -1,7 +1,7 @@
 -- Each gold label of each example, for the tasks whose answers are labels of a closed set; tasks of ranking and writing have none and are in bi.splits.
 -- grain: corpus_id, task, release, split, example_index, label_index
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count an example once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count an example once that several of the publisher's releases have.
 --   task: Task: the name of its view, which names its label column in its first lines.
 --   subset: The published file or folder that the example's record belongs to.
 --   label: The right answer, as the task view has it; an example without a label has no row.

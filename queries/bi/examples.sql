@@ -1,7 +1,7 @@
 -- Each example of each task with its source and the text of its turn; the full inputs are in the task's own view.
 -- grain: corpus_id, task, release, split, example_index
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count an example once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count an example once that several of the publisher's releases have.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
 --   turn_index: The turn that is labelled or answered; null where the example is a whole dialogue.
 --   text: What that turn says, verbatim; null where the example is a whole dialogue.

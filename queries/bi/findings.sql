@@ -2,7 +2,7 @@
 -- grain: corpus_id, finding_index
 -- terms: none
 --   corpus_id: Corpus of the file or record; null: the build itself.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   split: Split of the record, by the publisher's own name; null where the finding is about a file, or about a record that was not loaded.
 --   standard_split: The same as train, validation or test.
 --   subset: The published file or folder of the record, if it was loaded.

@@ -1,9 +1,9 @@
--- What changed between two publications of one turn: its votes in each pair of releases that label it, the preferred release first. A corpus with one release has no row.
+-- What changed between two publications of one turn: its votes in each pair of the publisher's releases that label it, the preferred one first. A corpus that was published once has no row.
 -- grain: dialogue_id, turn_index, scheme, release_before, release_after
 -- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the scheme.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
---   release_before: The release of the two that comes first in main.releases.
+--   release_before: Of the two publisher's releases, the one that comes first in main.releases.
 --   release_after: The other one.
 --   is_default: True where release_before is that of the dialogue's default publication.
 --   record_id_before: The record that published the labels in release_before; where several did, the first.
@@ -22,7 +22,7 @@
 --   is_changed: True where the labels' shares of the votes differ at all.
 --   change: Half the sum of the differences between the labels' shares of the votes (total variation distance): 0 where they are equal, 1 where no label is in both.
 with
--- Without the votes of corpora that have no releases, which may be many.
+-- Without the votes of corpora that were published once, which may be many.
 votes as (
     select
         records.corpus_id,

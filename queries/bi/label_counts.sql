@@ -1,8 +1,8 @@
 -- Each label of each labelled turn (or dialogue, record, persona) with the number of annotators who gave it.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, label
 --   corpus_id: Corpus of the scheme.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count a label once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count a label once that several of the publisher's releases have.
 --   scheme: Annotation scheme.
 --   scheme_kind: single_label, multi_label or structure: as declared, or else multi_label where an annotator gives several labels to one thing. Only labels of single_label schemes are votes against one another; for agreement filter by it.
 --   record_id: The record that published the labels; an input file that occurs twice counts once.

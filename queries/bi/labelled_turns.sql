@@ -2,9 +2,9 @@
 -- grain: record_id, turn_index, scheme
 -- identifying: known_speaker_name = name; previous_speaker_name = name; next_speaker_name = name
 --   corpus_id: Corpus of the scheme.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   record_id: The record that published the labels; an input file that occurs twice counts once.
---   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several releases have.
+--   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several of the publisher's releases have.
 --   scheme: Annotation scheme: filter by it, since labels of two schemes can't be compared. Left out are schemes whose labels go together, see kind in bi.schemes, and labels of a persona.
 --   turn_index: The labelled turn.
 --   language: ISO 639-1 code of the dialogue.

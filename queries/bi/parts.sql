@@ -1,10 +1,10 @@
 -- Each part of each turn of each publication of a dialogue, a tool call with its response; turns of plain text have none.
 -- grain: record_id, turn_index, part_index
 --   corpus_id: Corpus of the dialogue.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count a part once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count a part once that several of the publisher's releases have.
 --   record_id: The record that publishes the dialogue, as in bi.record_dialogues.
---   is_first_in_split: True in one publication of each dialogue within release and split: filter by it to count a part once that several subsets of a split have.
+--   is_first_in_split: True in one publication of each dialogue within publisher's release and split: filter by it to count a part once that several subsets of a split have.
 --   turn_index: The turn.
 --   part_index: 0-based position among the parts of the turn, in the order of its members.
 --   language: ISO 639-1 code of the dialogue.

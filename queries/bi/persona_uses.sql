@@ -2,8 +2,8 @@
 -- grain: record_id, turn_index, persona_set, position
 -- identifying: first_persona_id = id
 --   corpus_id: Corpus of the record.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue, and where there is no dialogue: filter by it to count a persona once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue, and where there is no dialogue: filter by it to count a persona once that several of the publisher's releases have.
 --   record_id: The record that has the list; an input file that occurs twice counts once.
 --   turn_index: The turn that the list is about; null: the whole dialogue or record.
 --   persona_set: The list, by its name.

@@ -1,10 +1,10 @@
 -- Each turn of a person with a persona, with the words of at least 5 letters that the turn shares with the persona.
 -- grain: record_id, turn_index
 --   corpus_id: Corpus of the dialogue.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   record_id: The record that has the persona; personas of one dialogue may differ between records.
---   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several releases have.
---   is_first_in_split: True in one publication of each dialogue within release and split: filter by it to count a turn once that several subsets of a split have.
+--   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several of the publisher's releases have.
+--   is_first_in_split: True in one publication of each dialogue within publisher's release and split: filter by it to count a turn once that several subsets of a split have.
 --   turn_index: 0-based position in the published order.
 --   speaker_name: Name or alias of the person; null where none is published.
 --   text: What the turn says, verbatim.

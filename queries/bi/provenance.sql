@@ -1,7 +1,7 @@
 -- Each record with the file that it came from, the file's checksum, and the record's place in it.
 -- grain: record_id
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue, and for records of neither a dialogue nor a release: filter by it to count a dialogue once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue, and for records of neither a dialogue nor a publisher's release: filter by it to count a dialogue once that several of the publisher's releases have.
 --   record_id: Join annotations, candidates, persona_uses and examples by it.
 --   dialogue_id: Join turns by it: a row for every record that published the dialogue; null if the record has no dialogue.
 --   source_file_id: The file: its path, and after '!' the path inside an archive.
@@ -18,7 +18,7 @@ select
     records.native_id,
     records.subset,
     records.release,
-    -- Records in no release and no split say more of a dialogue; they are no publication of it.
+    -- Records in no publisher's release and no split say more of a dialogue; they are no publication of it.
     (records.release is null and records.split is null)
     or coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
     records.split,

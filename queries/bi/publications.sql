@@ -1,10 +1,10 @@
--- Each publication of a dialogue: once for each file or folder of a release and split that has it.
+-- Each publication of a dialogue: once for each file or folder of a publisher's release and split that has it.
 -- grain: record_id
 --   corpus_id: Corpus of the dialogue.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   record_id: The record that publishes the dialogue; where several records of one subset are about it, the first. A file that occurs twice counts once; records without a split count only for a dialogue of which no record has one.
---   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several releases have.
---   is_first_in_split: True in one row of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
+--   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several of the publisher's releases have.
+--   is_first_in_split: True in one row of each dialogue within publisher's release and split: filter by it to count a dialogue once that several subsets of a split have.
 with
 published as (
     select

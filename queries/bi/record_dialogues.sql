@@ -1,11 +1,11 @@
--- Each publication of a dialogue: the dialogue with its length, once for each file or folder of a release and split that has it.
+-- Each publication of a dialogue: the dialogue with its length, once for each file or folder of a publisher's release and split that has it.
 -- grain: record_id
 --   corpus_id: Corpus of the dialogue.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several of the publisher's releases have.
 --   record_id: The record that publishes the dialogue; where several records of one subset are about it, the first. A file that occurs twice counts once; records without a split count only for a dialogue of which no record has one.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
---   is_first_in_split: True in one row of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
+--   is_first_in_split: True in one row of each dialogue within publisher's release and split: filter by it to count a dialogue once that several subsets of a split have.
 --   turn_count: Turns of every kind: messages, and seed utterances, submitted answers and what else the publisher has as a turn.
 --   turn_count_bin: The least turn_count of its bin: 0 for 0 to 4, 5 for 5 to 9, 10 ...
 --   speaker_count: Speakers of its turns of every kind: a system that opens the dialogue is one, too.

@@ -1,11 +1,11 @@
--- Each turn of each publication of a dialogue: the dialogue's turns, once for each file or folder of a release and split that has it.
+-- Each turn of each publication of a dialogue: the dialogue's turns, once for each file or folder of a publisher's release and split that has it.
 -- grain: record_id, turn_index
 -- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several of the publisher's releases have.
 --   record_id: The record that publishes the dialogue, as in bi.record_dialogues.
---   is_first_in_split: True in one publication of each dialogue within release and split: filter by it to count a turn once that several subsets of a split have.
+--   is_first_in_split: True in one publication of each dialogue within publisher's release and split: filter by it to count a turn once that several subsets of a split have.
 --   turn_index: 0-based position in the published order.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of who said it.

@@ -1,9 +1,9 @@
--- How far the annotators of a scheme agree over a whole release, and over the default publications of all dialogues; by split and subset: bi.subset_agreement.
+-- How far the annotators of a scheme agree over a whole publisher's release, and over the default publications of all dialogues; by split and subset: bi.subset_agreement.
 -- grain: scheme, release, is_default
 -- terms: none
 --   corpus_id: Corpus of the scheme.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release, and where units of several releases are compared by their default publications.
---   is_default: True in one row of each scheme: of its only release, or of the default publications where several releases have labels.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once, and where units of several of the publisher's releases are compared by their default publications.
+--   is_default: True in one row of each scheme: of the only publisher's release, or of the default publications where several of the publisher's releases have labels.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
 --   scheme_description: What is labelled, by whom, and how.
 --   target: What a label of the scheme is about: turn, dialogue, record or persona.
@@ -104,7 +104,7 @@ votes as (
     group by scheme, release, is_default, talk, label
 ),
 
--- Schemes of which every unit is in one release, and that in its default publication.
+-- Schemes of which every unit is in one publisher's release, and that in its default publication.
 in_one as (
     select scheme
     from talks

@@ -2,10 +2,10 @@
 -- grain: corpus_id, release, is_default, split, other_split
 -- terms: none
 --   corpus_id: Corpus of the splits.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   is_default: True for the default publications of dialogues, which are compared with one another only.
 --   split: Split, by the publisher's own name; each pair occurs in both directions.
---   other_split: The split that it is compared with, of the same release.
+--   other_split: The split that it is compared with, of the same publisher's release.
 --   persona_count: Different personas of the people of the split.
 --   shared_count: Of these, personas that people of the other split have, too; the same in both directions.
 --   shared_share: shared_count by persona_count, 0 to 1.

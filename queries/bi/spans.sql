@@ -1,8 +1,8 @@
 -- Each label of a span of a turn's text, with the words that it is about.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, annotator_index, item_index
 --   corpus_id: Corpus of the scheme.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count a label once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count a label once that several of the publisher's releases have.
 --   record_id: The record that published the label; an input file that occurs twice counts once.
 --   turn_index: The turn that the span is in.
 --   item_index: 0-based position among the labels that one annotator gives the turn.

@@ -2,10 +2,10 @@
 -- grain: record_id, speaker_id
 -- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several of the publisher's releases have.
 --   record_id: The record that publishes the dialogue, as in bi.record_dialogues.
---   is_first_in_split: True in one publication of each dialogue within release and split: filter by it to count a dialogue once that several subsets of a split have.
+--   is_first_in_split: True in one publication of each dialogue within publisher's release and split: filter by it to count a dialogue once that several subsets of a split have.
 --   language: ISO 639-1 code of the dialogue.
 --   speaker_name: Name or alias of the speaker.
 --   known_speaker_name: Name of who said it, where it is the same in every dialogue: group by this. Null where there is no name, or an alias that may be that of others elsewhere.

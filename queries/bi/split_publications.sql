@@ -1,12 +1,12 @@
 -- Each split of each task with its size, the examples of default publications apart; whole splits: bi.splits.
 -- grain: corpus_id, task, release, is_default, split
 -- terms: none
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True for examples from the default publications of their dialogues: filter by it to count an example once that several releases have. A split with both kinds has two rows.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True for examples from the default publications of their dialogues: filter by it to count an example once that several of the publisher's releases have. A split with both kinds has two rows.
 --   example_count: Examples of the task in the split.
 --   dialogue_count: Dialogues that they are made from, each counted once.
 --   turn_count: Turns of these dialogues, whether examples or not.
---   task_example_count: Examples of the task in all splits of the release; the same in each of them.
+--   task_example_count: Examples of the task in all splits of the publisher's release; the same in each of them.
 --   example_share: example_count by task_example_count, 0 to 1.
 with
 used as (

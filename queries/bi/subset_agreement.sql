@@ -1,9 +1,9 @@
--- How far the annotators of a scheme agree, for each published file or folder of a release and split.
+-- How far the annotators of a scheme agree, for each published file or folder of a publisher's release and split.
 -- grain: scheme, release, is_default, split, subset
 -- terms: none
 --   corpus_id: Corpus of the scheme.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True for units in the default publications of their dialogues: filter by it to count a unit once that several releases have. A folder with units of both kinds has two rows.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True for units in the default publications of their dialogues: filter by it to count a unit once that several of the publisher's releases have. A folder with units of both kinds has two rows.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.
 --   unit_count: Turns (or dialogues, records, personas) that two or more annotators labelled; others say nothing about agreement.
 --   rating_count: Labels of these units.

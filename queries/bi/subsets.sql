@@ -1,9 +1,9 @@
--- Each published file or folder of a release and split with what is in it, whether or not a task uses it.
+-- Each published file or folder of a publisher's release and split with what is in it, whether or not a task uses it.
 -- grain: corpus_id, release, is_default, split, subset
 -- terms: none
 --   corpus_id: Corpus of the records.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True for the default publications of dialogues, and for records of neither a dialogue nor a release: filter by it to count a dialogue once that several releases have. A folder with both kinds has two rows.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True for the default publications of dialogues, and for records of neither a dialogue nor a publisher's release: filter by it to count a dialogue once that several of the publisher's releases have. A folder with both kinds has two rows.
 --   subset: The published file or folder.
 --   record_count: Records; an input file that occurs twice counts once.
 --   dialogue_count: Dialogues, each counted once; one may be in several subsets.
@@ -34,7 +34,7 @@ publications as (
     select
         records.corpus_id,
         records.release,
-        -- Records in no release and no split say more of a dialogue; they are no publication of it.
+        -- Records in no publisher's release and no split say more of a dialogue; they are no publication of it.
         (records.release is null and records.split is null)
         or coalesce(default_releases.release = records.release, default_releases.release is null) as is_default,
         records.split,

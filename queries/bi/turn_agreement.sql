@@ -2,8 +2,8 @@
 -- grain: record_id, turn_index, persona_set, persona_position, scheme
 -- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the scheme.
---   release: Release, as its path names it; null where it has no name, as in a corpus with one release.
---   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several releases have.
+--   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
+--   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several of the publisher's releases have.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes. Measures of different schemes can't be averaged.
 --   record_id: The record that published the labels; an input file that occurs twice counts once.
 --   turn_index: The labelled turn; null: the whole dialogue, record or persona.

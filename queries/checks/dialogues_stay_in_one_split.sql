@@ -1,4 +1,4 @@
--- A dialogue is in one split of a release only: no leak from training to test.
+-- A dialogue is in one split of a publisher's release only: no leak from training to test.
 -- severity: warn
 -- remedy: Leave one of the two out when you train; a leak that is meant belongs into the corpus's declaration. For near ones: talkhouse overlap.
 with

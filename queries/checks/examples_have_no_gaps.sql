@@ -1,4 +1,4 @@
--- The examples of a task are numbered 0, 1, 2 ... within release and split.
+-- The examples of a task are numbered 0, 1, 2 ... within publisher's release and split.
 -- severity: error
 -- remedy: This is a mistake in the examples of the task: please report it.
 select

@@ -1,4 +1,4 @@
--- No two dialogues of a release have the same words in different splits.
+-- No two dialogues of a publisher's release have the same words in different splits.
 -- severity: warn
 -- remedy: Leave one of the two out when you train; a repetition that is meant belongs into the corpus's declaration. For near ones: talkhouse overlap.
 with

@@ -69,17 +69,17 @@ corpus_terms = table(
 releases = table(
     "releases",
     Required("corpus_id", Text, ForeignKey("corpora.corpus_id"), comment="Corpus."),
-    Required("release", Text, comment="Release, as its path names it."),
+    Required("release", Text, comment="Publisher's release, as its path names it."),
     Required(
         "release_index",
         Integer,
-        comment="0-based position in the corpus's order of preference: a dialogue's default publication is in the first of the releases that have a record of it.",
+        comment="0-based position in the corpus's order of preference: a dialogue's default publication is in the first of the publisher's releases that have a record of it.",
     ),
     Column("title", Text, comment="What people call it, such as the original labels; null: no declaration knows it."),
     Column("description", Text, comment="What sets it apart from the others; null: no declaration knows it."),
     grain=("corpus_id", "release"),
     owner="corpus_id",
-    comment="The releases of a corpus that has several, in the order in which its default publications are taken from them.",
+    comment="The publisher's releases of a corpus that has several, in the order in which its default publications are taken from them.",
 )
 
 schemes = table(

@@ -22,7 +22,7 @@ records = table(
         comment="The speaker whom the record is about, where the publisher names one.",
     ),
     Column("subset", Text, comment="The published file or folder that it belongs to."),
-    Column("release", Text, comment="Release, as the path names it."),
+    Column("release", Text, comment="Publisher's release, as the path names it."),
     Column("split", Text, comment="Split, by the publisher's own name."),
     Column("standard_split", Text, comment="train, validation, test, or null."),
     Required("record_index", Integer, comment="0-based position in its list or folder, as published."),
@@ -52,7 +52,7 @@ examples = table(
     Required(
         "example_index",
         Integer,
-        comment="0-based position in the published order within release, task and split.",
+        comment="0-based position in the published order within publisher's release, task and split.",
     ),
     Required("record_id", Text, ForeignKey("records.record_id"), comment="The record that it was made from."),
     Column("dialogue_id", Text, ForeignKey("dialogues.dialogue_id"), comment="The dialogue."),

@@ -1,7 +1,7 @@
 -- Each episode with the data set that its context comes from, and how long it is; the two seed utterances are not counted.
 -- grain: record_id
 --   corpus_id: blended_skill_talk.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   context_dataset: Where the context comes from: convai2, empathetic_dialogues or wizard_of_wikipedia.
 --   message_count: Turns after the seed utterances.
 --   answer_count: Answers of the guided worker, each an example of guided_response.

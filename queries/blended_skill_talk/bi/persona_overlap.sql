@@ -1,7 +1,7 @@
 -- Each worker of an episode with how much of the worker's persona shows in what he or she said: the persona's words of at least 5 letters that the worker's messages have.
 -- grain: record_id, role
 --   corpus_id: blended_skill_talk.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   context_dataset: Where the context comes from: convai2, empathetic_dialogues or wizard_of_wikipedia.
 --   persona_word_count: Distinct words of at least 5 letters in the worker's persona, in lower case.
 --   said_word_count: Of these, words that occur in the worker's messages after the seed utterances.

@@ -2,7 +2,7 @@
 -- grain: release, split, context_dataset, model
 -- terms: none
 --   corpus_id: blended_skill_talk.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   context_dataset: Where the context comes from: convai2, empathetic_dialogues or wizard_of_wikipedia.
 --   model: The model whose suggestion was taken; none where the worker wrote freely.
 --   answer_count: Answers of guided workers in this split and data set; the same for each model, so that rows of one model may be added up.

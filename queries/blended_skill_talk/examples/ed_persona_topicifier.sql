@@ -1,4 +1,4 @@
--- Every cached entry, in the order of episodes; release is the variant, turn_index the number of the entry.
+-- Every cached entry, in the order of episodes; the publisher's release is the variant, turn_index the number of the entry.
 -- grain: release, split, example_index
 select
     release,

@@ -2,8 +2,8 @@
 -- grain: release, is_default, split, language, subset, bot, position
 -- terms: none
 --   corpus_id: dbdc3.
---   release: Release, as its path names it: dbdc3, dbdc3_revised, dev_zips ...; null where the path names none.
---   is_default: True for turns in the default publications of their dialogues: filter by it to count a turn once that several releases have.
+--   release: Publisher's release, as its path names it: dbdc3, dbdc3_revised, dev_zips ...; null where the path names none.
+--   is_default: True for turns in the default publications of their dialogues: filter by it to count a turn once that several of the publisher's releases have.
 --   split: Split, by the publisher's own name.
 --   subset: The published folder of the dialogues: IRIS_100, CIC_115 ...
 --   bot: The chat system: IRIS, TickTock, CIC, YI, DCM, DIT or IRS.

@@ -1,7 +1,7 @@
 -- DeliData: each group with how much it says, and how well its team does at the start, at the end and at best.
 -- grain: record_id
 --   corpus_id: delidata.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   record_id: The file of the group; of a group that is there twice, the first.
 --   native_id: The publisher's id of the group.
 --   group_size: People of the group, as its INITIAL row names them.

@@ -2,7 +2,7 @@
 -- grain: record_id, turn_index, speaker_id
 -- identifying: message_speaker_name = name; previous_message_speaker_name = name
 --   corpus_id: delidata.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   record_id: The file of the group; of a group that is there twice, the first.
 --   native_id: The publisher's id of the group.
 --   group_size: People of the group, as its INITIAL row names them.

@@ -2,7 +2,7 @@
 -- grain: release, split, site
 -- terms: none
 --   corpus_id: mantis.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   split: Split, by the publisher's own name.
 --   site: Site of Stack Exchange that the dialogues are from.
 --   answer_count: Answers: posts by agents, without the comments below them.

@@ -2,7 +2,7 @@
 -- grain: release, split, site, linked_site
 -- terms: none
 --   corpus_id: mantis.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   split: Split, by the publisher's own name.
 --   site: Site of Stack Exchange that the dialogues are from.
 --   linked_site: Host of the web address, without www.; null: addresses that name no host, or the site has no links at all.

@@ -2,7 +2,7 @@
 -- grain: release, split, intent, other_intent
 -- terms: none
 --   corpus_id: mantis.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   split: Split, by the publisher's own name.
 --   intent: Code of an intent, verbatim.
 --   other_intent: Code of another one; each pair occurs once, the earlier in the order of characters first.

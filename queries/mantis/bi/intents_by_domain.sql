@@ -2,7 +2,7 @@
 -- grain: release, split, site, role, turn_index, intent
 -- terms: none
 --   corpus_id: mantis.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   split: Split, by the publisher's own name.
 --   site: Site of Stack Exchange that the dialogue is from.
 --   role: user or agent, as published.

@@ -2,7 +2,7 @@
 -- grain: dialogue_id, turn_index
 -- identifying: user_id = person; user_name = name; post_id = link; comment_id = link
 --   corpus_id: mantis.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   split: Split, by the publisher's own name.
 --   turn_index: 0-based position in the dialogue.
 --   site: Site of Stack Exchange that the dialogue is from.

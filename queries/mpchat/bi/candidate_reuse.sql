@@ -2,7 +2,7 @@
 -- grain: release, split, candidate_set
 -- terms: none
 --   corpus_id: mpchat.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   split: Split, by the publisher's own name.
 --   candidate_set: nrp_response (texts), gpp_persona or si_author (persona elements).
 --   list_count: Candidate lists.

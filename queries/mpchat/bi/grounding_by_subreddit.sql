@@ -2,7 +2,7 @@
 -- grain: release, split, subreddit
 -- terms: none
 --   corpus_id: mpchat.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   split: Split, by the publisher's own name.
 --   subreddit: Subreddit of the thread; null where the publisher names none.
 --   dialogue_count: Threads.

@@ -1,7 +1,7 @@
 -- MPChat: the votes of the workers on each pair of a message and a persona element, and how far they agree.
 -- grain: record_id, turn_index, persona_set, persona_position
 --   corpus_id: mpchat.
---   release: Null: the corpus has one release, which has no name.
+--   release: Null: the corpus was published once, and its publisher's release has no name.
 --   record_id: The record that published the votes.
 --   subreddit: Subreddit of the thread; null where the publisher names none.
 --   turn_index: 0-based position of the message.
