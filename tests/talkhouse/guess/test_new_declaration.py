@@ -263,7 +263,7 @@ def test_a_hostile_file_gives_a_skeleton_and_nothing_else(what: str, tmp_path: P
     folder = write(tmp_path / "talks", {path: content})
     assert look(folder).guess is None
     assert declared(folder) == {"title": "Talks"}
-    assert sorted(file.name for file in folder.iterdir()) == [path, "corpus.toml"]
+    assert sorted(file.name for file in folder.iterdir()) == [".corpus.schema.json", path, "corpus.toml"]
 
 
 def test_a_bad_line_hides_no_format(tmp_path: Path) -> None:
