@@ -11,6 +11,7 @@ import pytest
 from talkhouse.guess.guessed_folder import look, looks_like
 from talkhouse.guess.new_declaration import new_declaration
 from talkhouse.ingest.declared.declaration import of_folder
+from talkhouse.ingest.declared.declaration.json_schema import schema_text
 from talkhouse.schema.errors import SourceError, UsageError
 from tests.talkhouse.guess.folders import (
     CHAT,
@@ -236,6 +237,17 @@ def test_archives_are_folders(tmp_path: Path) -> None:
         archive.writestr("train/a.jsonl", lines(*CHAT))
         archive.writestr("test/a.jsonl.gz", gzip.compress(lines(*CHAT)))
     assert splits(declared(folder)) == {"all/train/a.jsonl": "train", "all/test/a.jsonl.gz": "test"}
+
+
+def test_editors_are_led_to_the_schema_that_is_written_beside(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT), ".corpus.schema.json": b"{}"})
+    new_declaration(folder)
+    assert (folder / ".corpus.schema.json").read_bytes() == b"{}"
+    (folder / ".corpus.schema.json").unlink()
+    (folder / "corpus.toml").unlink()
+    assert not new_declaration(folder).left
+    assert (folder / "corpus.toml").read_text(encoding="utf-8").startswith("#:schema ./.corpus.schema.json\n")
+    assert (folder / ".corpus.schema.json").read_text(encoding="utf-8") == schema_text()
 
 
 HOSTILE = {
