@@ -29,6 +29,7 @@ def pages() -> dict[Path, Path]:
         **{path.relative_to(ROOT): Path("corpora", f"{path.parent.name}.md") for path in corpora},
         **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.md"))},
         **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.png"))},
+        **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.glob("*.json"))},
     }
 
 

@@ -37,14 +37,22 @@ HOUSEKEEPING = "meta"
 
 
 def check_name(path: Path, schemas: Iterable[str] = ()) -> None:
-    """Refuse a file whose name without its ending is a schema: DuckDB then finds ``name.view`` ambiguous."""
-    if path.stem in {*RESERVED, *schemas}:
+    """Refuse a file whose name is a schema: DuckDB names a database by what stands before the first dot of its file.
+
+    ``name.view`` is then ambiguous, in whatever program, and so is every view that reads another of its schema.
+    """
+    stem = path.name.partition(".")[0]
+    taken = {*RESERVED, *schemas}
+    if stem in taken:
+        other = f"{stem}_talks"
+        while other in taken:
+            other += "_"
         raise BadName(
             "a database file may not be named after a schema",
             where=path,
-            expected="a name such as talkhouse.duckdb",
-            found=f"'{path.stem}', which is a schema inside it, so DuckDB would find {path.stem}.x ambiguous",
-            next_step=f"choose another name, for instance --db {path.with_name('my_' + path.name)}",
+            expected="any other name; without --db it is talkhouse.duckdb",
+            found=f"'{stem}', which is a schema inside it, so DuckDB would find {stem}.x ambiguous",
+            next_step=f"leave --db out, or choose another name: --db {path.with_name(other + path.name[len(stem) :])}",
         )
 
 

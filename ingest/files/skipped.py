@@ -6,6 +6,9 @@ from fnmatch import fnmatchcase, translate
 DECLARATION = "corpus.toml"
 """What declares a corpus without code (``ingest.declared``)."""
 
+SCHEMA = ".corpus.schema.json"
+"""What ``talkhouse new`` writes beside it, for editors."""
+
 FETCH_FOLDER = ".talkhouse-fetch"
 """Where ``talkhouse fetch`` keeps what is on its way into a data folder, and the record of what it fetched."""
 
@@ -19,6 +22,7 @@ _SKIPPED = (
     ((".git", ".gitignore", ".gitattributes", ".github"), "git's, not data"),
     (("readme*", "00readme*", "*.md", "changelog*", "citation*", "*.bib"), "notes"),
     ((FETCH_FOLDER,), "what talkhouse fetch keeps there"),
+    ((SCHEMA,), "what an editor checks corpus.toml by"),
     ((f".{DECLARATION}.part*",), "what talkhouse new leaves where it is killed"),
     (("license*", "licence*", "copying*", "notice*"), "a licence"),
 )

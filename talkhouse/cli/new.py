@@ -71,7 +71,8 @@ def of_folder(folder: Path) -> None:
 
     DIR is a folder of files (JSON, JSON Lines, CSV, TSV, Parquet, each also as .gz, and archives), named by the
     corpus's id. Some of its files are read, 8 MB at most. The result is a proposal: read it, and fill in what is marked
-    'to do'. A build reads every record by it, and names what does not fit.
+    'to do'. A build reads every record by it, and names what does not fit. Beside it stands .corpus.schema.json, by
+    which editors complete and check it.
 
     Nothing is ever overwritten; for files of an unknown format, a skeleton is written.
 

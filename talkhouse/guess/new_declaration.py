@@ -1,7 +1,8 @@
-"""Writes the ``corpus.toml`` of a folder that has none."""
+"""Writes the ``corpus.toml`` of a folder that has none, and beside it the schema by which editors check it."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
@@ -9,11 +10,12 @@ from talkhouse.guess.field_meanings import Guess, GuessedLabels, paths_of
 from talkhouse.guess.guessed_folder import Look, look
 from talkhouse.guess.sample import Sample
 from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.declared.declaration.json_schema import schema_text
 from talkhouse.ingest.declared.declaration.model import matches
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.tables import FORMS
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
-from talkhouse.ingest.files.skipped import DECLARATION
+from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.schema.errors import SourceError, UsageError, error_text
 from talkhouse.system.atomic_output import clear_private_folder, private_folder
@@ -45,6 +47,10 @@ def new_declaration(folder: Path) -> Look:
         with private_folder(target) as private:
             whole = private / DECLARATION
             whole.write_text(text, encoding="utf-8", newline="\n")
+            schema = private / SCHEMA
+            schema.write_text(schema_text(), encoding="utf-8", newline="\n")
+            with suppress(FileExistsError):
+                _publish(schema, folder / SCHEMA)
             _publish(whole, target)
     except FileExistsError as error:
         raise UsageError("it is there already; nothing is overwritten", where=target) from error
@@ -95,6 +101,7 @@ _MOST_NAMED = 20
 def _declaration_text(corpus_id: str, look: Look) -> str:
     title = corpus_id.replace("_", " ").capitalize()
     lines = [
+        f"#:schema ./{SCHEMA}",
         f"title = {toml_string(title)}",
         '# licence = "CC-BY-4.0"  # to do: without it "not stated"',
         '# citation = ""  # to do',

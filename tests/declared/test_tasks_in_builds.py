@@ -117,3 +117,25 @@ def test_what_is_restored_can_be_built_again(warehouse: Path, data: Path, tmp_pa
     assert (tmp_path / "back" / "bus_talk" / "corpus.toml").read_text(encoding="utf-8") == DECLARATION
     build(tmp_path / "again.duckdb", Silent(), data=tmp_path / "back")
     assert files(tmp_path / "again.duckdb") == files(warehouse)
+
+
+SPANS = """
+[[annotations]]
+scheme = "place"
+each = "places[*]"
+label = "what"
+start = "from"
+end = "to"
+
+[[tasks]]
+name = "places"
+kind = "spans"
+scheme = "place"
+"""
+
+
+def test_a_build_notes_no_view_that_only_a_lake_can_do_nothing_about(data: Path, tmp_path: Path) -> None:
+    (data / "bus_talk" / "corpus.toml").write_text(DECLARATION + SPANS, encoding="utf-8")
+    assert not [note for note in build(tmp_path / "w.duckdb", Silent(), data=data).notes if "lake" in note]
+    done = run("lake", "lake", "--db", "w.duckdb", "--dry-run", cwd=tmp_path)
+    assert "left out: bus_talk.places: can't be translated" in done.stdout + done.stderr, done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.declared.declaration.keys import TABLES
 from talkhouse.ingest.declared.declaration.label_tables import annotations_of, tasks_of
 from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration, Format
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
@@ -155,7 +156,6 @@ def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int
 
 FORMAT, MAP, SPLIT = "--format", "--map", "--split"
 
-_SPEAKER = ("scope", "name", "is_bot")
 _OTHER_TABLES = ("roles", "splits", "times", "markers", "dialect")
 """Tables that only ``table.key=value`` reaches."""
 
@@ -214,7 +214,7 @@ def _title(corpus_id: str) -> str:
 def _keys(format_: Any) -> dict[str, tuple[str, ...]]:
     """Return the tables that an option reaches, each with the keys that it may have in a format."""
     form = FORMS[format_]
-    speaker = {"speaker": _SPEAKER} if "speaker" in form.tables else {}
+    speaker = {"speaker": tuple(TABLES["speaker"].keys)} if "speaker" in form.tables else {}
     return {
         name: form.fields[name] for name in ("dialogue", "turn", "pair", "preference") if name in form.fields
     } | speaker

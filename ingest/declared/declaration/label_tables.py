@@ -2,26 +2,26 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration.keys import TABLES
 from talkhouse.ingest.declared.declaration.model import Annotations, DeclaredTask, Files, Format, matches
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
-from talkhouse.ingest.declared.declaration.tables import FORMS, Form
+from talkhouse.ingest.declared.declaration.tables import FORMS, Form, fitting_keys
 from talkhouse.schema.contents import ID
 
 LONGEST_NAME = 40
 """Letters of the name of a scheme or task, which is part of names in databases."""
 
-_OF_ALL = ("scheme", "description", "on", "labels", "missingValues", "label", "value", "annotator", "start", "end")
-_OF_DOCUMENTS = ("by", "each", "only", "skip", "turn", "offsets")
-_OF_ROWS = ("columns", "offsets")
-_OF_LABEL_FILES = ("from", "dialogue", "turn")
 _PATHS = ("label", "value", "annotator", "skip", "start", "end")
 _MAY_BE_ALL = ("label", "value", "annotator")
 _MAY_BE_SEVERAL = ("label", "value")
 _POSITION = "#"
-_OFFSETS = get_args(get_type_hints(Annotations)["offsets"])
+_ONLY = {
+    "documents": "it is for labels inside JSON; here a label is a column",
+    "rows": "it is for format = 'turns'",
+}
 
 
 def annotations_of(whole: DeclarationTable, format_: Format, files: tuple[Files, ...]) -> tuple[Annotations, ...]:
@@ -57,10 +57,8 @@ def name_of(table: DeclarationTable, key: str, taken: Any) -> str:
 def _annotations(
     table: DeclarationTable, scheme: str, format_: Format, form: Form, files: tuple[Files, ...]
 ) -> Annotations:
-    own = (*_OF_ROWS, *_OF_LABEL_FILES) if form.is_rows else _OF_DOCUMENTS
-    advice = dict.fromkeys(_OF_DOCUMENTS, "it is for labels inside JSON; here a label is a column")
-    advice |= {} if form.is_rows else dict.fromkeys((*_OF_ROWS, *_OF_LABEL_FILES), "it is for format = 'turns'")
-    table.check_keys((*_OF_ALL, *own), format_, advice)
+    advice = {name: _ONLY[key.only] for name, key in TABLES["annotations"].keys.items() if key.only}
+    table.check_keys(fitting_keys("annotations", format_) or (), format_, advice)
     given = Annotations(
         scheme=scheme,
         line=table.line("scheme"),
@@ -69,7 +67,7 @@ def _annotations(
         labels=_labels(table),
         missing_values=table.texts("missingValues"),
         columns=table.texts("columns"),
-        offsets=table.choice("offsets", _OFFSETS) if "offsets" in table else _OFFSETS[0],
+        offsets=table.get("offsets") or "code points",
     )
     _check_labels(table, form)
     if "start" in table and given.on not in ("turn", "response"):
@@ -147,6 +145,8 @@ def _in_documents(table: DeclarationTable, given: Annotations, form: Form) -> An
         if key in table:
             path = table.json_path(key)
             names = path.names if path.names[-1:] == (None,) else (*path.names, None)
+            if names == (None,) and not (key == "each" and "by" in table):
+                table.wrong(key, "the path of a list, such as 'a' or 'a[*].b'")
             paths |= {key: names, f"{key}_by_record" if key == "each" else "by_record": path.from_record}
     if paths.get("each_by_record") and "by" in paths:
         table.fail("each", "'each' is inside 'by', so it can't begin at the record", next_step="leave '$.' out")
@@ -204,7 +204,7 @@ def _fit(files: Files, pattern: str) -> bool:
     return files.path == pattern or matches(files.path, pattern) or matches(pattern, files.path)
 
 
-_KINDS = get_args(get_type_hints(DeclaredTask)["kind"])
+_KINDS = TABLES["tasks"].keys["kind"].words
 _OF_SCHEMES = ("turn_label", "dialogue_label", "spans")
 _TARGETS = {"turn_label": ("turn", "response"), "dialogue_label": ("dialogue", "record"), "spans": ("turn", "response")}
 
@@ -218,10 +218,10 @@ def tasks_of(
     suffixes = {*STANDARD_SPLITS, *splits}
     for table in whole.tables("tasks"):
         name = name_of(table, "name", tasks)
-        table.check_keys(("name", "kind", "scheme", "role", "description"))
+        table.check_keys(table.keys)
         if "kind" not in table:
             table.fail("name", f"the task {name!r} has no kind", expected=f"kind = one of: {', '.join(_KINDS)}")
-        kind = table.choice("kind", _KINDS)
+        kind = table.get("kind")
         _check_kind(table, kind, format_, schemes)
         for other in tasks:
             if (view := _shared_view(min(name, other), max(name, other), suffixes)) is not None:
@@ -230,8 +230,8 @@ def tasks_of(
             name=name,
             kind=kind,
             line=table.line("name"),
-            scheme=table.word("scheme"),
-            role=table.word("role"),
+            scheme=table.get("scheme"),
+            role=table.get("role"),
             description=table.text("description"),
         )
     return tuple(tasks.values())

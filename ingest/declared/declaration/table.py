@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn, Protocol
 
+from talkhouse.ingest.declared.declaration.keys import TABLES, Table
 from talkhouse.ingest.declared.declaration.model import NO_PATH, JsonPath
 from talkhouse.ingest.declared.declaration.toml_text import KeyPath
 from talkhouse.schema.errors import TalkhouseError, closest
@@ -54,6 +55,32 @@ class DeclarationTable:
 
     def _called(self, key: str) -> str:
         return f"{key!r} in {self.name}" if self.name else repr(key)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that tables of this name have, in any format."""
+        return tuple(self._known.keys)
+
+    @property
+    def _known(self) -> Table:
+        return TABLES[str(self.path[0]) if self.path else ""]
+
+    def get(self, key: str) -> Any:
+        """Return the value of a key, of the type that it has in ``keys.TABLES``; None where it is not there."""
+        if key not in self.values:
+            return None
+        known = self._known.keys[key]
+        match known.type:
+            case "text":
+                return self.text(key)
+            case "word":
+                return self.word(key)
+            case "choice":
+                return self.choice(key, known.words)
+            case "list" | "languages":
+                return self.texts(key)
+            case kind:
+                raise TypeError(f"{kind} is read by those who know its form")
 
     def text(self, key: str, default: str = "") -> str:
         """Return a text."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES
 from talkhouse.ingest.declared.declaration.model import (
     EVERYTHING,
     UNIX,
@@ -60,12 +61,6 @@ _LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
     "dialogue": (*_OF_DIALOGUE, "system", "turns", "record"),
     "turn": _OF_TURN,
 }
-
-HEAD = (
-    *("title", "description", "homepage", "licence", "licence_url", "terms", "version", "citation", "languages"),
-    "format",
-)
-"""What stands above the first table."""
 
 ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "query": "input", "response": "output"}
 """The names of pairs that are not declared (Alpaca; with history and system, LLaMA-Factory)."""
@@ -162,32 +157,21 @@ FORMS: Mapping[Format, Form] = {
 }
 
 
-_TEXTS = ("description", "homepage", "terms", "version")
-_NOT_STATED = ("licence", "citation")
-_TABLES = (
-    *("files", "dialogue", "turn", "speaker", "pair", "preference", "markers", "roles", "splits", "times", "dialect"),
-    *("annotations", "tasks"),
-)
-
-
 def facts_of(whole: DeclarationTable) -> dict[str, Any]:
     """Return the values of the fields of Declaration that describe the corpus."""
-    whole.check_keys((*HEAD, *_TABLES))
+    whole.check_keys((*HEAD, *(name for name in TABLES if name)))
     for key, expected in (("title", 'title = "..."'), ("format", f"one of: {', '.join(FORMS)}")):
         if key not in whole:
             whole.fail(key, f"the declaration has no {key}", expected=expected, next_step=_above_tables(whole, key))
-    facts: dict[str, Any] = {key: whole.text(key) for key in _TEXTS}
-    facts["title"] = whole.word("title")
+    facts: dict[str, Any] = {}
+    for key in (key for key in HEAD if key in whole):
+        facts[key] = whole.text(key) if TABLES[""].keys[key].type == "address" else whole.get(key)
     if len(facts["title"].splitlines()) > 1:
         whole.wrong("title", "one line")
-    facts["format"] = whole.choice("format", FORMS)
-    facts |= {key: word for key in _NOT_STATED if (word := whole.word(key))}
-    facts["licence_url"] = whole.word("licence_url")
     for key in ("homepage", "licence_url"):
-        if facts[key] and not ADDRESS.fullmatch(facts[key]):
+        if facts.get(key) and not ADDRESS.fullmatch(facts[key]):
             whole.wrong(key, "an address that begins with https://")
-    facts["languages"] = whole.texts("languages")
-    for language in facts["languages"]:
+    for language in facts.get("languages", ()):
         if not LANGUAGE.fullmatch(language):
             whole.wrong("languages", f"codes of ISO 639, such as 'en'; {language!r:.50} is none")
     return facts
@@ -218,12 +202,22 @@ _DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
 """Of ``datetime.strptime``."""
 
 
+def fitting_keys(name: str, format_: Format) -> list[str] | None:
+    """Return the keys that a table may have in a format; None where it means nothing there."""
+    form = FORMS[format_]
+    if name in form.fields:
+        return list(form.fields[name])
+    if name in _KINDS or (name in _OTHERS and name not in form.tables):
+        return None
+    here = "rows" if form.is_rows else "documents"
+    return [key for key, known in TABLES[name].keys.items() if known.only in ("", here)]
+
+
 def check_tables(whole: DeclarationTable, format_: Format) -> None:
     """Refuse a table that means nothing in a format."""
-    form = FORMS[format_]
     for name in (*_KINDS, *_OTHERS):
-        if name in whole and name not in form.fields and name not in form.tables:
-            fitting = [other for other in FORMS if name in FORMS[other].fields or name in FORMS[other].tables]
+        if name in whole and fitting_keys(name, format_) is None:
+            fitting = [other for other in FORMS if fitting_keys(name, other) is not None]
             whole.fail(
                 name,
                 f"[{name}] means nothing in format = {format_!r}",
@@ -247,7 +241,7 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
             is_none = (name, key) in form.may_be_none and table.values[key] == ""
             paths[key] = None if is_none else path_of(table, name, key, form)
         if "record" in table:
-            paths["record"] = _RECORDS[table.choice("record", _RECORDS)]
+            paths["record"] = _RECORDS[table.get("record")]
         for needed in (key for of_table, key in form.needs if of_table == name and key not in paths):
             whole.fail(
                 name if name in whole else "format",
@@ -266,12 +260,12 @@ def path_of(table: DeclarationTable, name: str, key: str, form: Form) -> JsonPat
     if form.is_rows:
         return table.column(key)
     names, is_list = table.json_path(key).names, (name, key) in _LISTS
-    if not names and (name, key) not in _MAY_BE_ALL:
-        table.wrong(key, "the name of a member; '$' is the record itself")
     if is_list and names[-1:] == (None,):
         names = names[:-1]
-    if None in names and not is_list:
-        table.wrong(key, "a path to one place, without [*]")
+    if not names and (name, key) not in _MAY_BE_ALL:
+        table.wrong(key, "the path of a member, such as 'a' or 'a.b'")
+    if None in names and (key != "turns" or "replies" in form.fields["turn"]):  # only a flat list may lie in lists
+        table.wrong(key, f"a path to one {'list, with [*] at its end alone' if is_list else 'place, without [*]'}")
     return names
 
 
@@ -282,16 +276,15 @@ def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, st
 
 
 def _speaker_of(table: DeclarationTable, form: Form) -> SpeakerFields:
-    table.check_keys(("scope", "name", "is_bot"))
+    table.check_keys(table.keys)
     paths = {key: path_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
-    scope = table.choice("scope", ("corpus", "dialogue")) if "scope" in table else form.scope
-    return SpeakerFields(scope=scope, **paths)
+    return SpeakerFields(scope=table.get("scope") or form.scope, **paths)
 
 
 def dialect_of(whole: DeclarationTable) -> Dialect:
     """Return how cells are told apart."""
     table = whole.table("dialect")
-    table.check_keys(("delimiter", "quoteChar", "escapeChar"))
+    table.check_keys(table.keys)
     delimiter, quote = table.text("delimiter") if "delimiter" in table else None, table.text("quoteChar", '"')
     if delimiter is not None and not _is_sign(delimiter):
         table.wrong("delimiter", 'one sign of ASCII, such as ";" or "\\t"')
@@ -343,7 +336,7 @@ def _standard_split(table: DeclarationTable, split: str) -> str | None:
 def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the forms of times that are not ISO 8601."""
     table = whole.table("times")
-    table.check_keys(("said_at", "started_at"))
+    table.check_keys(table.keys)
     for key in table.values:
         of_table = "turn" if key == "said_at" else "dialogue"
         if getattr(fields[of_table], key) is None:
@@ -364,7 +357,6 @@ def _is_sign(text: str) -> bool:
 
 
 _OF_DIALOGUES = ("split", "release", "subset")
-_HOLDS = ("dialogues", "annotations")
 
 
 def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
@@ -385,7 +377,7 @@ def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
 
 
 def _files_of(table: DeclarationTable) -> Files:
-    table.check_keys(("path", *_OF_DIALOGUES, "holds", "skip"))
+    table.check_keys(table.keys)
     if "path" not in table:
         table.fail(None, "[[files]] without a path", expected='path = "train/*.jsonl"')
     path = table.text("path")
@@ -393,11 +385,11 @@ def _files_of(table: DeclarationTable) -> Files:
         table.fail("path", problem, expected="a path inside the corpus's folder, such as 'train/*.jsonl'")
     if "holds" in table and "skip" in table:
         table.fail("skip", "files with 'skip' hold nothing", next_step="remove 'holds' or 'skip'")
-    holds: Any = table.choice("holds", _HOLDS) if "holds" in table else "dialogues"
+    holds: Any = table.get("holds") or "dialogues"
     for key in _OF_DIALOGUES:
         if key in table and ("skip" in table or holds != "dialogues"):
             table.fail(key, f"only files of dialogues have a {key}", next_step=f"remove {key!r}")
-    words = {key: table.word(key) for key in (*_OF_DIALOGUES, "skip")}
+    words = {key: table.get(key) for key in (*_OF_DIALOGUES, "skip")}
     return Files(path, table.line("path"), holds=holds, **words)
 
 

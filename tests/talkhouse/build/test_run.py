@@ -356,7 +356,7 @@ def test_bad_input_leaves_the_published_file_as_it_was(
     assert sorted(path.name for path in tmp_path.glob(".*")) == []
 
 
-@pytest.mark.parametrize("name", ["main.duckdb", "meta.db", f"{CORPUS.id}.duckdb"])
+@pytest.mark.parametrize("name", ["main.duckdb", "meta.db", f"{CORPUS.id}.duckdb", f"{CORPUS.id}.2026-01.duckdb"])
 def test_a_warehouse_is_not_named_after_a_schema(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadName, match="ambiguous"):
         build(tmp_path / name, Silent())

@@ -119,7 +119,7 @@ def test_a_wrong_query_says_what_there_is(sample: Path) -> None:
         (["sql", "select 1", "--db", "none.duckdb"], 2, ["no warehouse here"]),
         (["build", "--data", "nowhere"], 1, ["nowhere", "no such data folder", "next:"]),
         (["build", "--corpus", "dbcd3"], 2, ["no corpus 'dbcd3'", "dbdc3"]),
-        (["build", "--db", "dbdc3.duckdb"], 2, ["named after a schema", "my_dbdc3.duckdb"]),
+        (["build", "--db", "dbdc3.duckdb"], 2, ["named after a schema", "--db dbdc3_talks.duckdb"]),
         (["ingest", "dbdc3", "nothing.zip"], 1, ["nothing.zip", "no such file"]),
         (["ingest", "dbdc3"], 2, ["PATH"]),
         (["frobnicate"], 2, ["frobnicate"]),

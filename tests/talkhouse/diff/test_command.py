@@ -8,13 +8,13 @@ from pathlib import Path
 import duckdb
 import pytest
 from playwright.sync_api import Browser
-from talkhouse.build.progress import Silent
 
 from talkhouse import migrations
 from talkhouse.build.run import build
 from talkhouse.diff.difference import difference
 from talkhouse.diff.found import Wanted
 from talkhouse.diff.states import State, opened_states
+from talkhouse.ingest.progress import Silent
 from tests.commands import run
 from tests.migrations.test_migrations import downgrade
 from tests.samples import RELEASES

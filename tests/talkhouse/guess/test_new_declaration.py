@@ -11,6 +11,7 @@ import pytest
 from talkhouse.guess.guessed_folder import look, looks_like
 from talkhouse.guess.new_declaration import new_declaration
 from talkhouse.ingest.declared.declaration import of_folder
+from talkhouse.ingest.declared.declaration.json_schema import schema_text
 from talkhouse.schema.errors import SourceError, UsageError
 from tests.talkhouse.guess.folders import (
     CHAT,
@@ -238,6 +239,17 @@ def test_archives_are_folders(tmp_path: Path) -> None:
     assert splits(declared(folder)) == {"all/train/a.jsonl": "train", "all/test/a.jsonl.gz": "test"}
 
 
+def test_editors_are_led_to_the_schema_that_is_written_beside(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT), ".corpus.schema.json": b"{}"})
+    new_declaration(folder)
+    assert (folder / ".corpus.schema.json").read_bytes() == b"{}"
+    (folder / ".corpus.schema.json").unlink()
+    (folder / "corpus.toml").unlink()
+    assert not new_declaration(folder).left
+    assert (folder / "corpus.toml").read_text(encoding="utf-8").startswith("#:schema ./.corpus.schema.json\n")
+    assert (folder / ".corpus.schema.json").read_text(encoding="utf-8") == schema_text()
+
+
 HOSTILE = {
     "a pickle": ("a.jsonl", b"cos\nsystem\n(S'touch pwned'\ntR."),
     "no UTF-8": ("a.csv", b"conv,text\n\xff\xfe,\x00\n"),
@@ -263,7 +275,7 @@ def test_a_hostile_file_gives_a_skeleton_and_nothing_else(what: str, tmp_path: P
     folder = write(tmp_path / "talks", {path: content})
     assert look(folder).guess is None
     assert declared(folder) == {"title": "Talks"}
-    assert sorted(file.name for file in folder.iterdir()) == [path, "corpus.toml"]
+    assert sorted(file.name for file in folder.iterdir()) == [".corpus.schema.json", path, "corpus.toml"]
 
 
 def test_a_bad_line_hides_no_format(tmp_path: Path) -> None:

@@ -44,19 +44,26 @@ def test_the_examples_of_all_formats_load(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_is_what_happens(tmp_path: Path) -> None:
-    printed = ""
-    for block in _BLOCK.finditer((DOCS / "your-own-data.md").read_text(encoding="utf-8")):
+@pytest.mark.parametrize("name", ["your-own-data", "own-recipes"])
+def test_a_page_is_what_happens(name: str, tmp_path: Path, regen: bool) -> None:
+    printed, page = "", DOCS / f"{name}.md"
+    written = page.read_text(encoding="utf-8")
+    for block in _BLOCK.finditer(written):
         path, language, text = block["path"], block["language"], block["text"]
         if path:
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(text, encoding="utf-8")
-        elif language == "sh":
-            for command in text.splitlines():
-                done = run(*shlex.split(command)[1:], cwd=tmp_path)
+        elif language in ("sh", "sql"):
+            commands = [shlex.split(line)[1:] for line in text.splitlines()] if language == "sh" else [["sql", text]]
+            for command in commands:
+                done = run(*command, cwd=tmp_path)
                 assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
                 printed = done.stdout
+        elif language == "text" and regen:
+            written = written.replace(block[0], f"```text\n{printed}```", 1)
+            page.write_text(written, encoding="utf-8")
         elif language == "text":
             assert printed == text
-    assert (tmp_path / "kitchen.html").is_file()
-    assert (tmp_path / "reply_train.jsonl").read_text(encoding="utf-8").count("\n") == 4
+    if name == "your-own-data":
+        assert (tmp_path / "kitchen.html").is_file()
+        assert (tmp_path / "reply_train.jsonl").read_text(encoding="utf-8").count("\n") == 4

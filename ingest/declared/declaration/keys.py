@@ -1,0 +1,267 @@
+"""The tables and keys of ``corpus.toml``: the type of each, what it says, and what holds without it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args, get_type_hints
+
+from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration.model import NOT_STATED, Annotations, DeclaredTask, Files, Format
+
+Type: TypeAlias = Literal[
+    "text",
+    "word",
+    "name",
+    "list",
+    "choice",
+    "address",
+    "languages",
+    "pattern",
+    "path",
+    "sign",
+    "time",
+    "labels",
+    "values",
+]
+"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words. The others are texts
+with a form of their own, a table of labels with their meanings, and a table of values to compare with."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a table."""
+
+    type: Type
+    meaning: str
+    """A line of Markdown."""
+    default: str = ""
+    """What holds without it, in words; empty: nothing is said."""
+    words: tuple[str, ...] = ()
+    """Those of a choice."""
+    is_required: bool = False
+    only: Literal["", "documents", "rows"] = ""
+    """Of labels: whether they lie inside JSON, or in columns."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, or what stands above the first one."""
+
+    meaning: str
+    keys: Mapping[str, Key]
+    is_list: bool = False
+    """Whether there may be several: ``[[files]]``."""
+    any_key: Key | None = None
+    """What each key has, where the keys are words of the data."""
+
+
+def _words(kind: type, name: str) -> tuple[str, ...]:
+    return get_args(get_type_hints(kind)[name])
+
+
+_SPLITS = (*STANDARD_SPLITS, "")
+_RECORD = ("$", "*")
+
+TABLES: Mapping[str, Table] = {
+    "": Table(
+        "The head: what stands above the first table.",
+        {
+            "title": Key("word", "What the corpus is called, on one line.", is_required=True),
+            "description": Key("text", "What it is, in a sentence or two."),
+            "homepage": Key("address", "Its page."),
+            "licence": Key("word", "As the publisher says it, best as an SPDX identifier.", f'"{NOT_STATED}"'),
+            "licence_url": Key("address", "Where the licence is to be read."),
+            "terms": Key("text", "What else is asked of those who use it."),
+            "version": Key("text", "The publisher's version."),
+            "citation": Key("word", "What is to be cited.", f'"{NOT_STATED}"'),
+            "languages": Key("languages", "Codes of ISO 639; a single one is the language of every dialogue."),
+            "format": Key(
+                "choice", "What a record is: [formats](formats/README.md).", words=get_args(Format), is_required=True
+            ),
+        },
+    ),
+    "files": Table(
+        "Which files are data. A file that is in none is reported, one in two of them stops the build. Without any, "
+        "all files are dialogues.",
+        {
+            "path": Key(
+                "pattern",
+                "A path in the corpus's folder, archives as folders; `*`: any letters of a name, `**/`: any folders.",
+                is_required=True,
+            ),
+            "split": Key("word", "The split of all their dialogues.", '`"all"`'),
+            "release": Key("word", "The publisher's release that they belong to."),
+            "subset": Key("word", "The part of the corpus that they belong to."),
+            "holds": Key(
+                "choice",
+                "What they have; files of `annotations` are taken by `from`.",
+                '`"dialogues"`',
+                _words(Files, "holds"),
+            ),
+            "skip": Key("word", "They are no data, and why."),
+        },
+        is_list=True,
+    ),
+    "dialogue": Table(
+        "Where a record, or a row, says what it says of its dialogue.",
+        {
+            "id": Key("path", "Its id; the same id in several records is the same dialogue.", "path and place"),
+            "title": Key("path", "Its title."),
+            "split": Key("path", "Its split, in place of that of the files."),
+            "domain": Key("path", "What it is about, such as the service that is talked to."),
+            "language": Key("path", "Its language.", "that of `languages`, if it is one"),
+            "started_at": Key("path", "When it began: [`[times]`](#times)."),
+            "system": Key("path", "A text that becomes the first turn, of the role `system`."),
+            "turns": Key("path", "The list of its turns; of a tree its first message."),
+            "text": Key("path", "Of a transcript: the whole text."),
+            "record": Key(
+                "choice",
+                'What a record is: `"$"` the file, `"*"` each member of the file\'s object.',
+                "an item of a list, a line or a row",
+                _RECORD,
+            ),
+        },
+    ),
+    "turn": Table(
+        "The same of a turn.",
+        {
+            "id": Key("path", "Its id, which replies and labels name."),
+            "text": Key("path", "What was said."),
+            "role": Key("path", "The role of who said it: [`[roles]`](#roles).", 'the role `"speaker"`'),
+            "speaker": Key("path", "Who said it, by an id or a name: [`[speaker]`](#speaker)."),
+            "said_at": Key("path", "When it was said: [`[times]`](#times)."),
+            "reply_to": Key("path", "The id of the turn that it answers."),
+            "kind": Key("path", "What it is, if not everything is a message.", 'the kind `"message"`'),
+            "start_ms": Key("path", "Where it begins in a recording, a whole number of milliseconds."),
+            "end_ms": Key("path", "Where it ends there."),
+            "order": Key("path", "Its place in the dialogue, a number.", "the order of the rows"),
+            "replies": Key("path", "Of a tree: the list of the messages that answer it."),
+        },
+    ),
+    "speaker": Table(
+        "Whom the `speaker` of a turn means, and what else is known of them.",
+        {
+            "scope": Key(
+                "choice",
+                "Whether a name means the same person in the whole corpus, or only within one dialogue.",
+                words=("corpus", "dialogue"),
+            ),
+            "name": Key("path", "What they are called, beside their id."),
+            "is_bot": Key("path", "True where it is a program."),
+        },
+    ),
+    "pair": Table(
+        "The members of an instruction and its answer. Where neither `prompt` nor `response` is named, all have "
+        "the names of Alpaca.",
+        {
+            "system": Key("path", "The system's text, said first."),
+            "history": Key("path", "A list of pairs of texts that were said before."),
+            "prompt": Key("path", "The instruction."),
+            "query": Key("path", "What it is to be done with."),
+            "response": Key("path", "The answer."),
+            "each": Key("path", "A list of which every item is a pair; the other paths are inside the items."),
+        },
+    ),
+    "preference": Table(
+        "What was preferred to what: texts, messages or lists of messages.",
+        {
+            "prompt": Key("path", "What was asked; where it is not there, what both begin with."),
+            "chosen": Key("path", "The answer that was chosen."),
+            "rejected": Key("path", "The one that was not."),
+        },
+    ),
+    "markers": Table(
+        "What begins a turn in a transcript, letter by letter, and the role of who speaks; the longest counts first.",
+        {},
+        any_key=Key("word", "The role that speaks behind this marker."),
+    ),
+    "roles": Table(
+        "What the data's words for roles mean; other words stay as they are.",
+        {},
+        any_key=Key("word", "The role that is meant by this word."),
+    ),
+    "splits": Table(
+        "Which of the standard splits a publisher's split is; `train`, `valid`, `val`, `dev` and `test` need no line.",
+        {},
+        any_key=Key("choice", 'The standard split that this one is; `""`: none of them.', words=_SPLITS),
+    ),
+    "times": Table(
+        "The form of times that are not ISO 8601: `unix` and `unix_ms` are numbers since 1970, in seconds and "
+        "milliseconds; anything else is a pattern of [strftime](https://docs.python.org/3/library/datetime.html#format-codes).",
+        {
+            "said_at": Key("time", "Of the turns.", "ISO 8601; `unix` in convokit"),
+            "started_at": Key("time", "Of the dialogues.", "ISO 8601"),
+        },
+    ),
+    "dialect": Table(
+        "How the cells of CSV and TSV are told apart.",
+        {
+            "delimiter": Key("sign", "What stands between two cells.", "a comma; in `.tsv` a tab"),
+            "quoteChar": Key("sign", 'What stands around a cell; `""`: quotes are letters like others.', "`'\"'`"),
+            "escapeChar": Key("sign", "What stands before a quote inside of quotes.", "another quote"),
+        },
+    ),
+    "annotations": Table(
+        "A scheme of labels or numbers, and where in the data these are. In JSON they stand in the turn or record, in "
+        "a list (`each`), or in a list for each annotator (`by`). In rows they are columns, or rows of a file of their "
+        "own (`from`).",
+        {
+            "scheme": Key("name", "Its name; in the warehouse the corpus's id stands before it.", is_required=True),
+            "description": Key("text", "What was asked of the annotators."),
+            "on": Key("choice", "What the labels are about.", words=_words(Annotations, "on")),
+            "labels": Key("labels", 'The labels with their meanings; `"open"`: whatever occurs.', '`"open"`'),
+            "missingValues": Key("list", "Values that are no label."),
+            "label": Key("path", "A label; behind `[*]` several."),
+            "value": Key("path", "A number in place of a label, or beside it."),
+            "annotator": Key("path", "Who gave it.", "the place in the list of `by`"),
+            "start": Key("path", "Where the labelled words begin in the turn's text, counted from 0."),
+            "end": Key("path", "Where they end: the place behind the last letter."),
+            "offsets": Key(
+                "choice",
+                "What `start` and `end` count; browsers count `utf-16`.",
+                '`"code points"`',
+                _words(Annotations, "offsets"),
+            ),
+            "turn": Key(
+                "path",
+                'Of which turn: its id where `[turn] id` is declared, else its index; `"#"`: its place in the list.',
+            ),
+            "by": Key(
+                "path", "A list of which every item is an annotator's; `$.` begins at the record.", only="documents"
+            ),
+            "each": Key(
+                "path",
+                "A list with a label in every item: inside the turn or the item of `by`; `$.` begins at the record.",
+                only="documents",
+            ),
+            "only": Key("values", "Members that an item must have with these values.", only="documents"),
+            "skip": Key(
+                "path", "In the items of `by`: true where the annotator's work does not count.", only="documents"
+            ),
+            "columns": Key("list", "A column for each annotator, who are 0, 1 and so on.", only="rows"),
+            "from": Key("pattern", "Files of labels, a row a label; the paths are columns of theirs.", only="rows"),
+            "dialogue": Key("path", "In such files: the id of the dialogue.", only="rows"),
+        },
+        is_list=True,
+    ),
+    "tasks": Table(
+        "A task: a view of its examples, and one for each split.",
+        {
+            "name": Key("name", "Its name, and that of its view.", is_required=True),
+            "kind": Key(
+                "choice",
+                "What an example is: the next turn, a labelled turn or dialogue, a turn with labelled words, two "
+                "answers. A lake has no view of `spans`.",
+                words=_words(DeclaredTask, "kind"),
+                is_required=True,
+            ),
+            "scheme": Key("word", "The scheme whose labels are asked for; not for `next_turn` and `preference`."),
+            "role": Key("word", "Whose turns are asked for in `next_turn`.", "everybody's"),
+            "description": Key("text", "What is to be done, in a sentence."),
+        },
+        is_list=True,
+    ),
+}
+"""The tables by their names; the head has none."""
+
+HEAD = tuple(TABLES[""].keys)
+"""What stands above the first table."""
