@@ -22,6 +22,8 @@ from tests.declared.test_declaration import MISTAKES
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 SCHEMA = jsonschema.Draft7Validator(json_schema())
+OLDER = jsonschema.Draft4Validator(json_schema())
+"""What Taplo promises to understand."""
 KEYS = [(name, key) for name, table in TABLES.items() for key in table.keys]
 
 
@@ -53,6 +55,7 @@ def test_the_examples_of_the_reference_are_read_or_refused_as_it_says() -> None:
     for text in examples():
         read_declaration("talks", text, "talks/corpus.toml")
         SCHEMA.validate(tomllib.loads(text))
+        OLDER.validate(tomllib.loads(text))
     for text in REFUSED:
         assert f"```toml\n{text}```\n\n```text\n{refusal(text)}```\n" in corpus_toml_page()
 
@@ -111,4 +114,12 @@ def test_the_schema_names_mistakes_in_types_words_and_formats() -> None:
         'title = "x"\nformat = "tree"\n[turn]\norder = "n"\n',
     ):
         assert not SCHEMA.is_valid(tomllib.loads(text))
+    for text in (
+        "licens = 'a'",
+        "licence = 1",
+        "[dialogue]\nids = 'a'",
+        "[[files]]\nholds = 'dialogs'",
+        "homepage = 'here'",
+    ):
+        assert not OLDER.is_valid(tomllib.loads(f'title = "x"\nformat = "chat"\n{text}')), text
     assert json.loads(schema_text()) == json_schema()

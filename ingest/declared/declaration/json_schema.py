@@ -1,6 +1,7 @@
 """``corpus.toml`` as a JSON Schema, by which editors complete and check it: the tables, keys and types of ``keys``.
 
-It says less than reading does, which also compares keys with one another; what it refuses, reading refuses.
+It says less than reading does, which also compares keys with one another; what it refuses, reading refuses. Taplo
+promises Draft 4: there all holds but what belongs to a format, which is written in words of Draft 7.
 """
 
 import json
@@ -21,13 +22,13 @@ _TYPES: Mapping[str, dict[str, Any]] = {
     "word": _WORD,
     "name": {**_WORD, "maxLength": LONGEST_NAME, "pattern": f"^{ID.pattern}$"},
     "list": {"type": "array", "items": _TEXT},
-    "address": {"anyOf": [{"const": ""}, {**_TEXT, "pattern": f"^{ADDRESS.pattern}$"}]},
+    "address": {"anyOf": [{"enum": [""]}, {**_TEXT, "pattern": f"^{ADDRESS.pattern}$"}]},
     "languages": {"type": "array", "items": {**_TEXT, "pattern": f"^{LANGUAGE.pattern}$"}},
     "pattern": _WORD,
     "path": _TEXT,
     "sign": {"type": "string", "maxLength": 1},
     "time": _WORD,
-    "labels": {"anyOf": [{"const": "open"}, {"type": "object", "additionalProperties": _TEXT}]},
+    "labels": {"anyOf": [{"enum": ["open"]}, {"type": "object", "additionalProperties": _TEXT}]},
     "values": {"type": "object", "additionalProperties": {"type": ["string", "boolean", "integer"]}},
 }
 
