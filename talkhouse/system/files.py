@@ -6,10 +6,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from talkhouse.system import ctrl_c
+
+if TYPE_CHECKING:  # commands that read need no lock
+    from filelock import FileLock
 
 _SMALL = 64_000_000
 """Bytes; the limit of a record that is read."""
@@ -66,6 +68,8 @@ def locked(file: Path, on_taken: Callable[[], float] = lambda: 0) -> Iterator[No
     Where another process holds it, ``on_taken`` is called once and returns how many seconds to wait. Raises Taken after
     that, OSError where the file can't be made.
     """
+    from filelock import FileLock
+
     lock = FileLock(file)
     try:
         _acquire(lock, on_taken)
@@ -77,7 +81,9 @@ def locked(file: Path, on_taken: Callable[[], float] = lambda: 0) -> Iterator[No
             lock.release()
 
 
-def _acquire(lock: FileLock, on_taken: Callable[[], float]) -> None:
+def _acquire(lock: "FileLock", on_taken: Callable[[], float]) -> None:
+    from filelock import Timeout
+
     try:
         with ctrl_c.deferred():  # the file of a lock may be there before it is held
             lock.acquire(timeout=0)
