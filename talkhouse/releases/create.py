@@ -23,7 +23,7 @@ from talkhouse.releases.store import (
     part_folder,
     read_all,
 )
-from talkhouse.schema.errors import CheckFailed, OutputFailed, ReleaseDamaged, UsageError
+from talkhouse.schema.errors import CheckFailed, OutputFailed, ReleaseDamaged, UsageError, check_unicode
 from talkhouse.schema.sql import dicts, quoted
 from talkhouse.system.atomic_output import Messages, output_errors
 from talkhouse.system.files import sync
@@ -75,6 +75,8 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
     OutputFailed where the name exists or there is no room, CheckFailed where a check of the warehouse fails,
     ReleaseDamaged where the store has a wrong file under the address of one that is needed.
     """
+    check_unicode(request.note or "", "the note")
+    store = store.absolute()  # by which DuckDB is told where it may write
     _check_name(store, request.name)
     if request.dry_run:
         with opened(db, alone=True) as warehouse:
@@ -84,7 +86,7 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
     with _explained(store), held(store, wait=request.wait, on_wait=request.on_wait):
         _check_name(store, request.name)  # again: another process may have made it
         part = part_folder(store)
-        settings = {"allowed_directories": [str(part.absolute())], "temp_directory": str(part.absolute() / "sorting")}
+        settings = {"allowed_directories": [str(part)], "temp_directory": str(part / "sorting")}
         with new_folder(part), opened(db, alone=True, settings=settings) as warehouse:
             created = in_little_memory(
                 warehouse.con, _MEMORY, lambda: _Creation(store, warehouse, request).create(part)

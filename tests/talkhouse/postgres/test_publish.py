@@ -1,5 +1,6 @@
 """What a publication replaces, keeps and refuses, on a real server."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from talkhouse.postgres.publish import PublicationOutcome
 from talkhouse.postgres.record import FORMAT
 from talkhouse.postgres.server import connected, locked
 from talkhouse.postgres.verify import verify
+from talkhouse.releases.create import ReleaseRequest, create
+from talkhouse.releases.verify import differs
 from talkhouse.schema.errors import ServerFailed, TalkhouseError, UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import SUPERUSER, WITH_PASSWORD, Database, Server
@@ -102,6 +105,21 @@ def test_a_copy_says_what_it_is(sample: Path, postgres: Database, published: Pub
         assert server.execute("select origin->'build'->>'load_id' from talk_meta.publication").fetchall() == [("1",)]
         version = server.execute("select version_num from talk_meta.alembic_version").fetchall()
         assert version == con.execute("select version_num from meta.alembic_version").fetchall()
+
+
+@pytest.mark.slow
+def test_a_copy_says_of_which_release_it_is(
+    sample: Path, postgres: Database, published: Publish, tmp_path: Path
+) -> None:
+    db, store = Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")), tmp_path / "store"
+    published(db, views=())
+    create(store, db, ReleaseRequest("2026-11"))
+    assert [problem.what for problem in differs(store, "2026-11", postgres.url())] == [
+        "not of this release's content_id"
+    ]
+    published(db, views=(), force=True)
+    assert differs(store, "2026-11", postgres.url()) == []
+    assert names(postgres, "select origin->>'release' from meta.publication") == ["2026-11"]
 
 
 @pytest.mark.slow

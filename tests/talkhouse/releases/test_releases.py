@@ -36,6 +36,9 @@ from talkhouse.schema.errors import (
 )
 from talkhouse.warehouse.content_ids import contents_of
 from tests.commands import COMMAND, run
+from tests.samples import GROUPS, RELEASES
+
+TASK = f"{RELEASES}.breakdown_detection"
 
 KEYS = [
     *("format", "name", "note", "created_at", "content_id", "previous", "talkhouse_version", "schema_revision"),
@@ -100,19 +103,19 @@ def test_what_is_released_comes_back_and_nothing_is_written_twice(db: Path, stor
 
 @pytest.mark.slow
 def test_the_next_build_of_a_checkout_takes_what_has_not_changed(tmp_path: Path) -> None:
-    for name in ("dbdc3", "delidata"):
+    for name in (RELEASES, GROUPS):
         shutil.copytree(sample_of(corpora()[name]), tmp_path / "data" / name)
     db, store = tmp_path / "w.duckdb", tmp_path / "store"
     build(db, Silent(), data=tmp_path / "data")
     made(store, db, "first")
     checkout(read(store, "first"), db, force=True)
     assert not build(db, Silent(), data=tmp_path / "data").plan.load
-    chosen = next((tmp_path / "data" / "delidata").rglob("[0-9]*-*"))
+    chosen = next((tmp_path / "data" / GROUPS).rglob("[0-9]*-*"))
     chosen.unlink()
     result = build(db, Silent(), data=tmp_path / "data")
-    assert [item.corpus.id for item in result.plan.load] == ["delidata"]
+    assert [item.corpus.id for item in result.plan.load] == [GROUPS]
     second = made(store, db, "second")
-    changed = {one["corpus"] for one in second.data["tables"]} - {"dbdc3"}
+    changed = {one["corpus"] for one in second.data["tables"]} - {RELEASES}
     assert second.new < sum(one["corpus"] in changed for one in second.data["tables"])
     assert second.new_bytes is not None
     of_corpus = sum(one["bytes"] for one in second.data["tables"] if one["corpus"] in changed)
@@ -169,15 +172,23 @@ def test_what_is_damaged_is_named_and_never_opened(store: Path, tmp_path: Path, 
 def test_every_reading_command_opens_a_release_and_none_writes_to_it(store: Path, db: Path, tmp_path: Path) -> None:
     environment = {"TALKHOUSE_RELEASES": str(store)}
     commands: list[list[object]] = [
-        *(["status"], ["check"], ["findings"], ["views"], ["search", "museum"], ["show", "dbdc3:CIC9001"], ["verify"]),
-        *(["sql", "select count(*) from main.turns"], ["cite", "dbdc3"], ["scores"]),
-        ["export", "dbdc3.breakdown_detection", "--output", tmp_path / "e.parquet"],
+        *(
+            ["status"],
+            ["check"],
+            ["findings"],
+            ["views"],
+            ["search", "museum"],
+            ["show", f"{RELEASES}:CIC9001"],
+            ["verify"],
+        ),
+        *(["sql", "select count(*) from main.turns"], ["cite", RELEASES], ["scores"]),
+        ["export", TASK, "--output", tmp_path / "e.parquet"],
         ["lake", tmp_path / "lake"],
     ]
     for words in commands:
         done = run(*words, "--db", "release:2026-11", env=environment)
         assert done.returncode == 0, (words, done.stderr)
-    for words in (["build"], ["ingest", "dbdc3", tmp_path], ["replay"], ["release", "create", "other"]):
+    for words in (["build"], ["ingest", RELEASES, tmp_path], ["replay"], ["release", "create", "other"]):
         done = run(*words, "--db", "release:2026-11", env=environment)
         assert (done.returncode, "a release never changes" in done.stderr) == (2, True), (words, done.stderr)
     first = resolve("2026-11", store)
@@ -188,16 +199,16 @@ def test_every_reading_command_opens_a_release_and_none_writes_to_it(store: Path
 @pytest.mark.slow
 def test_a_release_of_some_corpora_and_one_that_is_only_planned(db: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    planned = made(store, db, "some", corpora=("dbdc3",), dry_run=True)
+    planned = made(store, db, "some", corpora=(RELEASES,), dry_run=True)
     assert not store.exists()
-    some = made(store, db, "some", corpora=("dbdc3",))
+    some = made(store, db, "some", corpora=(RELEASES,))
     assert some.data["content_id"] == planned.data["content_id"] == some.data["corpora"][0]["content_id"]
-    assert {one["corpus"] for one in some.data["tables"]} == {"dbdc3", "shared"}
+    assert {one["corpus"] for one in some.data["tables"]} == {RELEASES, "shared"}
     assert [one["file"] for one in planned.data["tables"]] == [one["file"] for one in some.data["tables"]]
     checkout(read(store, "some"), tmp_path / "some.duckdb")
     assert run("check", "--db", tmp_path / "some.duckdb").returncode == 0
     with duckdb.connect(tmp_path / "some.duckdb", read_only=True) as con:
-        assert con.execute("select corpus_id from main.corpora").fetchall() == [("dbdc3",)]
+        assert con.execute("select corpus_id from main.corpora").fetchall() == [(RELEASES,)]
 
 
 @pytest.mark.slow
@@ -211,7 +222,7 @@ def test_a_warehouse_that_fails_its_checks_is_not_released(db: Path, tmp_path: P
 
 @pytest.mark.slow
 def test_a_file_of_another_size_is_written_again_only_if_asked_for(db: Path, store: Path) -> None:
-    path = next((store / "objects").glob("main.turns-dbdc3-*"))
+    path = next((store / "objects").glob(f"main.turns-{RELEASES}-*"))
     whole = path.read_bytes()
     path.chmod(0o644)
     path.write_bytes(whole[:-1])
@@ -224,14 +235,14 @@ def test_a_file_of_another_size_is_written_again_only_if_asked_for(db: Path, sto
 
 @pytest.mark.slow
 def test_pruning_goes_by_name_and_stops_at_damage(db: Path, store: Path) -> None:
-    made(store, db, "some", corpora=("delidata",))
+    made(store, db, "some", corpora=(GROUPS,))
     with pytest.raises(UsageError, match="--keep"):
         prune(store, [])
     with pytest.raises(UsageError, match="no release 'none'"):
         prune(store, ["none"])
     planned = prune(store, ["some"], dry_run=True)
     assert (store / "releases/2026-11").exists()
-    damaged = next((store / "objects").glob("main.turns-delidata-*"))
+    damaged = next((store / "objects").glob(f"main.turns-{GROUPS}-*"))
     content = damaged.read_bytes()
     damaged.chmod(0o644)
     damaged.write_bytes(content[:-1])
@@ -308,11 +319,11 @@ def test_links_and_frames_of_a_stranger_are_refused(store: Path, tmp_path: Path)
     secret = tmp_path / "secret.csv"
     secret.write_text("a\nsecret\n")
     with duckdb.connect(frame) as con:
-        con.execute(f"create or replace view dbdc3.breakdown_detection as from read_csv('{secret}')")
+        con.execute(f"create or replace view {TASK} as from read_csv('{secret}')")
     data["frame"].update(bytes=frame.stat().st_size, sha256=sha256(frame.read_bytes()).hexdigest())
     _write(folder, data)
     checkout(find("2026-11", store), tmp_path / "read.duckdb")
-    done = run("sql", "from dbdc3.breakdown_detection", "--db", tmp_path / "read.duckdb")
+    done = run("sql", f"from {TASK}", "--db", tmp_path / "read.duckdb")
     assert (done.returncode, "secret" in done.stdout) == (1, False)
     with duckdb.connect(frame) as con:
         con.execute(
@@ -427,7 +438,7 @@ def test_the_page_verifies_a_release_without_talkhouse(store: Path, tmp_path: Pa
     program = page.partition("<!-- audit -->\n```python\n")[2].partition("```")[0]
     audit = [sys.executable, "-c", program, store, "2026-11"]
     assert subprocess.run(audit, check=False, capture_output=True).returncode == 0
-    turns = next((store / "objects").glob("main.turns-dbdc3-*"))
+    turns = next((store / "objects").glob(f"main.turns-{RELEASES}-*"))
     with duckdb.connect() as con:
         con.execute(f"copy (from '{turns}' offset 1) to '{tmp_path}/other.parquet'")
     turns.unlink()
@@ -448,10 +459,10 @@ def test_what_is_made_of_a_release_says_so(store: Path, tmp_path: Path) -> None:
 
     described = json.loads(done("status", "--json"))
     assert {name: described[name] for name in expected} == expected
-    done("export", "dbdc3.breakdown_detection", "--split", "eval", "--output", tmp_path / "e.parquet")
+    done("export", TASK, "--split", "eval", "--output", tmp_path / "e.parquet")
     exported = json.loads((tmp_path / "e.parquet.manifest.json").read_text())
     assert (exported["talkhouse_release"], exported["content_id"]) == tuple(expected.values())
-    tasks = {(task.release, task.split): task for task in release.release.tasks if task.task.startswith("dbdc3.")}
+    tasks = {(task.release, task.split): task for task in release.release.tasks if task.task.startswith(f"{RELEASES}.")}
     for one in exported["view_fingerprints"]:
         task = tasks[one["release"], one["split"]]
         assert (one["rows_hash"], one["content_hash"]) == (task.rows_hash, task.content_hash)
@@ -460,16 +471,16 @@ def test_what_is_made_of_a_release_says_so(store: Path, tmp_path: Path) -> None:
     assert {name: manifest_of_lake[name] for name in expected} == expected
     assert differs(store, "2026-11", str(tmp_path / "lake")) == []
     for tool in ("huggingface", "croissant"):
-        done("export", "dbdc3.breakdown_detection", "--for", tool, "--output", tmp_path / tool)
+        done("export", TASK, "--for", tool, "--output", tmp_path / tool)
         assert expected["content_id"] in (tmp_path / tool / "manifest.json").read_text()
     croissant = json.loads(next((tmp_path / "croissant").glob("croissant*.json")).read_text())
     assert (croissant["version"], croissant["identifier"]) == ("2026-11", f"sha256:{expected['content_id']}")
-    done("export", "dbdc3", "--for", "convokit", "--output", tmp_path / "convokit")
+    done("export", RELEASES, "--for", "convokit", "--output", tmp_path / "convokit")
     assert expected["content_id"] in next((tmp_path / "convokit").rglob("corpus.json")).read_text()
     cited = run("cite", "2026-11", "--format", "text", env=environment, cwd=tmp_path).stdout
     sentence = f"Talkhouse release 2026-11, content id {expected['content_id']}, release.json sha256 {release.sha256}"
     assert sentence in cited
-    entries = run("cite", "dbdc3", "--release", "2026-11", env=environment, cwd=tmp_path).stdout
+    entries = run("cite", RELEASES, "--release", "2026-11", env=environment, cwd=tmp_path).stdout
     assert entries.count("version = {") == 2
     assert "@" in entries
     items = json.loads(run("cite", "2026-11", "--format", "csl", env=environment, cwd=tmp_path).stdout)

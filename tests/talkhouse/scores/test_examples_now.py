@@ -11,13 +11,13 @@ import pytest
 from talkhouse.releases.create import ReleaseRequest, create
 from talkhouse.scores.saved.saved_file import path_for
 from tests.commands import run
+from tests.samples import GROUPS
 
-TASK = "delidata.outcome"
+TASK = f"{GROUPS}.outcome"
 SCORE = ["score", TASK, "--baseline", "majority", "--save"]
 
 TO_RENUMBER = "update main.examples set example_index = example_index + 100 where task = 'outcome'"
 TO_CHANGE = (
-    "update main.records set extra = json_merge_patch(extra, '{\"planted\": 1}') where corpus_id = 'delidata'; "
     "update main.annotations set label = case label when 'True' then 'False' else 'True' end, value = value + 1 "
     "where record_id = (select min(record_id) from main.examples where task = 'outcome')"
 )

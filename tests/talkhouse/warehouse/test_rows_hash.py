@@ -24,6 +24,7 @@ from talkhouse.warehouse.rows_hash import (
     table_hashes,
     task_hashes,
 )
+from tests.samples import PICTURES, RELEASES
 
 NONE = "0" * 64
 DIFFERENT = {
@@ -145,11 +146,13 @@ def test_all_examples_of_a_task_are_hashed_in_the_splits_that_are_published(con:
 
 @pytest.mark.slow
 def test_a_corpus_is_hashed_by_table(con: duckdb.DuckDBPyConnection) -> None:
-    hashes = hashes_of(con, "dbdc3")
-    turns = con.execute("select count(*) from main.turns where starts_with(dialogue_id, 'dbdc3:')").fetchall()
+    hashes = hashes_of(con, RELEASES)
+    turns = con.execute(
+        "select count(*) from main.turns where starts_with(dialogue_id, ?)", [f"{RELEASES}:"]
+    ).fetchall()
     assert [(hashes["main.turns"].rows,)] == turns
-    assert hashes == hashes_of(con, "dbdc3")
-    assert hashes["main.turns"] != hashes_of(con, "mpchat")["main.turns"]
+    assert hashes == hashes_of(con, RELEASES)
+    assert hashes["main.turns"] != hashes_of(con, PICTURES)["main.turns"]
     assert "meta.loads" not in hashes
 
 
