@@ -128,6 +128,14 @@ def test_an_id_that_is_given_to_something_else_is_written_otherwise(tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_two_dialogues_that_change_places_are_moved(tmp_path: Path) -> None:
+    """The rows of records are equal, and each is about the other dialogue."""
+    other = Talk(THIRD.turns, ("train",), THIRD.labels)
+    found = compared(tmp_path, rows_of([TALK, THIRD]), rows_of([other, Talk(TALK.turns, ("valid",), TALK.labels)]))
+    assert counts(found, "main.records") == {"moved": 2}
+
+
+@pytest.mark.slow
 def test_equal_is_identical(tmp_path: Path) -> None:
     """No value is taken for another, wherever it stands."""
     before = [Talk((("ada", "\u00e9"), ("bob", "No."), ("ada", "")), labels=((None, 0.0), ("", None)), extra='{"a":1}')]
