@@ -2,8 +2,8 @@
 
 The modules here are the interface for corpora: what a declaration is (``corpus``, ``common_rules``), what readers get
 and yield (``sources``, ``outcomes``, ``rows``), what they have in common (``decode``, ``json_members``,
-``input_files``, ``keys``), and what writers get (``stored_record``). ``registry`` finds the corpora. Below them, for
-Talkhouse alone:
+``input_files``, ``keys``), what writers get (``stored_record``), and what makers report to (``progress``). ``registry``
+finds the corpora. Below them, for Talkhouse alone:
 
 - ``known``: which corpora are known, and how their code is imported.
 - ``files``: files on disk and in archives, and how much of them is read.

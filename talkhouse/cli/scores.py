@@ -16,7 +16,7 @@ from talkhouse.settings import database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
-    from talkhouse.scores.comparison import Comparison
+    from talkhouse.scores.comparison import RunComparison
     from talkhouse.scores.metrics import ScoreMetric
     from talkhouse.scores.score import Scored
 
@@ -255,7 +255,7 @@ def show_runs(runs: list[dict[str, Any]], marks: Mapping[str, str]) -> None:
             output.print(f"[yellow]{escape(visible(run['run']))}[/]: {escape(mark)}", soft_wrap=True)
 
 
-def comparison_as_data(found: "Comparison") -> dict[str, Any]:
+def comparison_as_data(found: "RunComparison") -> dict[str, Any]:
     """Return the object that ``--json`` prints."""
     first, second = found.runs
     same = (
@@ -278,7 +278,7 @@ def comparison_as_data(found: "Comparison") -> dict[str, Any]:
     }
 
 
-def show_comparison(found: "Comparison") -> None:
+def show_comparison(found: "RunComparison") -> None:
     """Print how the second of two runs differs from the first."""
     first, second = found.runs
     limits = {one.threshold for one in found.metrics}

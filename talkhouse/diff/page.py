@@ -31,7 +31,7 @@ _COUNTED = ("removed", "added", "changed", "moved", "renumbered")
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _PageRows:
     """The rows of a relation that differ in one way."""
 
     name: str
@@ -44,7 +44,7 @@ class _Part:
     """A relation with rows."""
 
     name: str
-    kinds: Sequence[_Rows]
+    kinds: Sequence[_PageRows]
     left_out: int
     """Rows that are not on the page."""
 
@@ -96,7 +96,7 @@ def _parts(found: Difference, most: int) -> list[_Part]:
     for name, rows in groupby(found.changes, key=lambda row: (row.relation, row.corpus)):
         of_relation = list(rows)
         kinds = [
-            _Rows(change, change, list(some))
+            _PageRows(change, change, list(some))
             for change, some in groupby(of_relation[:most], key=lambda row: row.change)
         ]
         counted = [one.counts for one in (*found.tables, *found.tasks) if (one.name, one.corpus) == name]

@@ -11,7 +11,7 @@ import duckdb
 from talkhouse.query import composition, manifest, sandbox
 from talkhouse.query.composition import corpora_of
 from talkhouse.query.formats import ExportFormat
-from talkhouse.query.manifest import Contents, described
+from talkhouse.query.manifest import ExportContents, described
 from talkhouse.query.pseudonyms import pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows, QueryRows
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
@@ -39,7 +39,7 @@ class Exported:
     path: Path
     manifest: Path
     bytes: int
-    contents: Contents
+    contents: ExportContents
     notes: list[str]
     """Of which publisher's releases, splits, subsets and languages the rows are, where these are several."""
     warnings: list[str]
@@ -98,7 +98,7 @@ def export(
             write_to = partial(write, file_format=file_format, escape_formulas=escape_formulas)
             rows = in_little_memory(con, MEMORY, lambda: _write(con, selection, of_file, write_to, part, on_rows))
             about = hidden.about(corpus["corpus_id"] for corpus in sources) if hidden else None
-            contents = Contents(sources, parts, counts, rows, about, formulas_escaped=escape_formulas)
+            contents = ExportContents(sources, parts, counts, rows, about, formulas_escaped=escape_formulas)
             content = manifest.describe(warehouse, selection, contents, file_format, part)
             text.write_text(content, encoding="utf-8")
             size = part.stat().st_size

@@ -16,7 +16,7 @@ from talkhouse.schema.sql import literal, quoted
 
 
 @dataclass(frozen=True)
-class Relation:
+class FilteredRelation:
     """A view or table on a connection, with all its columns."""
 
     con: duckdb.DuckDBPyConnection
@@ -63,7 +63,7 @@ def equals(column: str, value: str) -> str:
     return f"{quoted(column)} = {literal(value)}"
 
 
-def split_column(relation: Relation, split: str) -> str:
+def split_column(relation: FilteredRelation, split: str) -> str:
     """Return the column that has this split: the publisher's name for it, or else the standard one."""
     if "split" not in relation.known:
         raise _no_column(relation, "split", relation.holders("split"))
@@ -77,7 +77,7 @@ def split_column(relation: Relation, split: str) -> str:
     raise none_of(relation.full_name, "split", split, values_of["split"], also=also)
 
 
-def chosen(relation: Relation, kind: str, wanted: Sequence[str], within: Sequence[str] = ()) -> str:
+def chosen(relation: FilteredRelation, kind: str, wanted: Sequence[str], within: Sequence[str] = ()) -> str:
     """Return the condition that a row is of one of these publisher's releases or subsets, as ``kind`` says.
 
     By the column of that name, or else by the row's record. Raises UsageError where one of them has no row for which
@@ -108,7 +108,7 @@ def none_of(
     )
 
 
-def _no_column(relation: Relation, column: str, holders: Sequence[str]) -> UsageError:
+def _no_column(relation: FilteredRelation, column: str, holders: Sequence[str]) -> UsageError:
     return NothingLeft(
         f"{relation.full_name} has no column '{column}'",
         expected=f"a view with {column}s, such as: {listed(holders)}" if holders else None,
@@ -139,7 +139,7 @@ where database_name = system.main.current_database() and not internal
 _COLUMN = re.compile(r'Referenced column "([^"]+)" not found|does not have a column named "([^"]+)"')
 
 
-def condition_of(relation: Relation, expression: str) -> str:
+def condition_of(relation: FilteredRelation, expression: str) -> str:
     """Return an expression of the columns of a view or table as a SQL condition; UsageError where it can't be one."""
     check_unicode(expression, "the expression of --where")
     if len(expression) > LONGEST:
@@ -170,7 +170,7 @@ def condition_of(relation: Relation, expression: str) -> str:
     return condition
 
 
-def check_rows(relation: Relation, expression: str, conditions: Sequence[str]) -> None:
+def check_rows(relation: FilteredRelation, expression: str, conditions: Sequence[str]) -> None:
     """Raise UsageError where no row is left by all conditions, of which the last is the expression's.
 
     QueryFailed where the expression has no value for some row.
@@ -199,7 +199,7 @@ def none_left(name: str, expression: str) -> NothingLeft:
     )
 
 
-def _scope(relation: Relation) -> Scope:
+def _scope(relation: FilteredRelation) -> Scope:
     """Return what the expression may name: macros, tables and views of the warehouse that is open."""
 
     @cache
@@ -245,7 +245,7 @@ def _none(expression: str, problem: str | None) -> UsageError:
     )
 
 
-def _check_type(relation: Relation, expression: str, condition: str) -> None:
+def _check_type(relation: FilteredRelation, expression: str, condition: str) -> None:
     """Raise UsageError where the expression is not of these columns, or is neither true nor false."""
     try:
         relation.con.execute(f"describe select 1 from {relation.source} where ({condition})")
@@ -262,7 +262,7 @@ def _check_type(relation: Relation, expression: str, condition: str) -> None:
         )
 
 
-def _not_of(relation: Relation, expression: str, error: duckdb.Error) -> UsageError:
+def _not_of(relation: FilteredRelation, expression: str, error: duckdb.Error) -> UsageError:
     problem = read_error(error)
     named = _COLUMN.search(str(error))
     name = named[1] or named[2] if named else None

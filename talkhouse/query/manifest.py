@@ -34,7 +34,7 @@ OF_A_PACKAGE = "manifest.json"
 
 
 @dataclass(frozen=True)
-class Contents:
+class ExportContents:
     """What is known of the rows of an export."""
 
     corpora: list[dict[str, Any]]
@@ -79,7 +79,7 @@ def _fingerprints(warehouse: Warehouse, selection: Selection) -> list[dict[str, 
     ]
 
 
-def describe(warehouse: Warehouse, selection: Selection, contents: Contents, file_format: str, path: Path) -> str:
+def describe(warehouse: Warehouse, selection: Selection, contents: ExportContents, file_format: str, path: Path) -> str:
     """Return the description of a file as JSON; the same file of the same build has the same manifest."""
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()

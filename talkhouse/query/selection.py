@@ -6,7 +6,15 @@ from typing import Any
 
 import duckdb
 
-from talkhouse.query.filters import Relation, check_rows, chosen, condition_of, equals, split_column, where_clause
+from talkhouse.query.filters import (
+    FilteredRelation,
+    check_rows,
+    chosen,
+    condition_of,
+    equals,
+    split_column,
+    where_clause,
+)
 from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
@@ -146,7 +154,7 @@ def select(
 def _filtered(con: duckdb.DuckDBPyConnection, selection: Selection) -> Selection:
     """Return a selection of the rows that the filters leave: each filter may name what the ones before it have left."""
     filters = selection.filters
-    of = Relation(con, selection.schema, selection.name, selection.known)
+    of = FilteredRelation(con, selection.schema, selection.name, selection.known)
     if filters.split is not None:
         selection = replace(selection, split=filters.split, split_column=split_column(of, filters.split))
     for kind, wanted in (("release", [filters.release]), ("subset", filters.subsets)):

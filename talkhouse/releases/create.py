@@ -11,8 +11,8 @@ import duckdb
 
 from talkhouse.queries.checks import checks, run
 from talkhouse.releases import manifest
-from talkhouse.releases.manifest import Release, ReleasedCorpus, ReleasedSource, ReleasedTable, ReleasedTask
-from talkhouse.releases.objects import Written, frame_address, is_without_room, write_frame, write_rows
+from talkhouse.releases.manifest import ReleasedCorpus, ReleasedSource, ReleasedTable, ReleasedTask, ReleaseManifest
+from talkhouse.releases.objects import WrittenObject, frame_address, is_without_room, write_frame, write_rows
 from talkhouse.releases.store import (
     OBJECTS,
     RELEASES,
@@ -154,12 +154,12 @@ class _Creation:
         contents = contents_of(self.con, self.database, self.corpora)
         kept = self._kept()
         files = [
-            kept.get(name) or Written(name, 0, "")
+            kept.get(name) or WrittenObject(name, 0, "")
             for name in (manifest.object_name(one.table, one.corpus, one.hash) for one in contents.tables)
         ]
         frame = self._frame_name()
         data = manifest.as_data(
-            self._release(contents, files, kept.get(frame) or Written(frame, 0, ""), errors, warnings)
+            self._release(contents, files, kept.get(frame) or WrittenObject(frame, 0, ""), errors, warnings)
         )
         for one in [*data["tables"], data["frame"]]:
             if one["file"] not in kept:
@@ -208,14 +208,14 @@ class _Creation:
         address = frame_address(self.con, self.database)
         return f"frame-{self.warehouse.build['schema_revision']}-{address}.duckdb"
 
-    def _kept(self) -> dict[str, Written]:
+    def _kept(self) -> dict[str, WrittenObject]:
         """Return the files that a release has and that are there; one that none has is written anew."""
-        there, kept = objects_in(self.store), dict[str, Written]()
+        there, kept = objects_in(self.store), dict[str, WrittenObject]()
         for stored in self.before:
             for one in stored.release.files:
                 size = there.get(one.file)
                 if size == one.bytes:
-                    kept.setdefault(one.file, Written(one.file, one.bytes, one.sha256))
+                    kept.setdefault(one.file, WrittenObject(one.file, one.bytes, one.sha256))
                 elif not self.request.repair:
                     raise ReleaseDamaged(
                         "the store has a damaged file, which another release needs",
@@ -227,15 +227,15 @@ class _Creation:
         return kept
 
     def _release(
-        self, contents: Contents, files: Sequence[Written], frame: Written, errors: int, warnings: int
-    ) -> Release:
+        self, contents: Contents, files: Sequence[WrittenObject], frame: WrittenObject, errors: int, warnings: int
+    ) -> ReleaseManifest:
         build, wanted = self.warehouse.build, {*self.corpora}
         corpora = dicts(self.con.execute(_CORPORA.format(quoted(self.database))))
         sources = dicts(self.con.execute(_SOURCES.format(quoted(self.database))))
         quarantined = self.con.execute(_QUARANTINED.format(quoted(self.database))).fetchall()
         previous = self.before[-1].release if self.before else None
         empty = "0" * 64
-        return Release(
+        return ReleaseManifest(
             format=manifest.FORMAT,
             name=self.request.name,
             note=self.request.note,
@@ -262,7 +262,7 @@ class _Creation:
             frame=manifest.Frame(frame.file, frame.bytes, frame.sha256 or empty),
         )
 
-    def _publish(self, release: Release, part: Path, written: Sequence[Written]) -> None:
+    def _publish(self, release: ReleaseManifest, part: Path, written: Sequence[WrittenObject]) -> None:
         """Move the objects into the store, and then the manifest; nothing stays where the latter fails."""
         folder, moved = part / release.name, list[Path]()
         folder.mkdir()

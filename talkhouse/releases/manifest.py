@@ -100,7 +100,7 @@ class Frame(msgspec.Struct, frozen=True):
     sha256: _Hex
 
 
-class Release(msgspec.Struct, frozen=True):
+class ReleaseManifest(msgspec.Struct, frozen=True):
     """What a release is; keys are written in this order, and unknown ones are ignored."""
 
     format: int
@@ -151,17 +151,17 @@ def object_name(table: str, corpus: str, rows_hash: str) -> str:
     return f"{table}-{corpus}-{rows_hash[:32]}.parquet"
 
 
-def encode(release: Release) -> bytes:
+def encode(release: ReleaseManifest) -> bytes:
     """Write a manifest."""
     return msgspec.json.format(msgspec.json.encode(release), indent=2) + b"\n"
 
 
-def decode(content: bytes) -> Release:
+def decode(content: bytes) -> ReleaseManifest:
     """Read a manifest; ValueError for what Talkhouse does not write."""
-    return msgspec.json.decode(content, type=Release)
+    return msgspec.json.decode(content, type=ReleaseManifest)
 
 
-def as_data(release: Release) -> dict[str, Any]:
+def as_data(release: ReleaseManifest) -> dict[str, Any]:
     """Return a manifest as JSON has it."""
     data: dict[str, Any] = msgspec.to_builtins(release)
     return data

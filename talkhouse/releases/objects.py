@@ -15,7 +15,7 @@ from talkhouse.system.files import sync
 from talkhouse.warehouse.rows_hash import TableHash, corpora_of, corpus_of
 
 
-class Written(NamedTuple):
+class WrittenObject(NamedTuple):
     """A file, and what a manifest says of its bytes."""
 
     file: str
@@ -23,7 +23,7 @@ class Written(NamedTuple):
     sha256: str
 
 
-def write_rows(con: duckdb.DuckDBPyConnection, database: str, of: TableHash, folder: Path) -> Written:
+def write_rows(con: duckdb.DuckDBPyConnection, database: str, of: TableHash, folder: Path) -> WrittenObject:
     """Write the rows of a corpus in a table, sorted by grain, to a file in a folder that the connection may reach."""
     table = metadata.tables[of.table.removeprefix("main.")]
     grain = ", ".join(f"{quoted(column)} nulls last" for column in table.info["grain"])
@@ -36,12 +36,12 @@ def write_rows(con: duckdb.DuckDBPyConnection, database: str, of: TableHash, fol
     return described(path)
 
 
-def described(path: Path) -> Written:
+def described(path: Path) -> WrittenObject:
     """Force a file to the disk, take from everybody the right to write to it, and describe it."""
     sync(path)
     path.chmod(0o444)
     with path.open("rb") as stream:
-        return Written(path.name, os.fstat(stream.fileno()).st_size, file_digest(stream, "sha256").hexdigest())
+        return WrittenObject(path.name, os.fstat(stream.fileno()).st_size, file_digest(stream, "sha256").hexdigest())
 
 
 _DDL = """
@@ -66,7 +66,7 @@ def frame_address(con: duckdb.DuckDBPyConnection, database: str) -> str:
     return sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
-def write_frame(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> Written:
+def write_frame(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> WrittenObject:
     """Write a warehouse without rows: all tables, views and macros with their comments."""
     path.unlink(missing_ok=True)  # where a first attempt had too little memory
     options = f"row_group_size {ROW_GROUP}, storage_version '{STORAGE_VERSION}'"

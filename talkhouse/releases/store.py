@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from talkhouse.lake_format.inside import Inside
 from talkhouse.releases import manifest
-from talkhouse.releases.manifest import Release
+from talkhouse.releases.manifest import ReleaseManifest
 from talkhouse.schema.errors import ReleaseDamaged, UsageError, WarehouseLocked, closest, error_text
 from talkhouse.settings import database
 from talkhouse.system.cache import is_kept
@@ -34,7 +34,7 @@ class Stored(NamedTuple):
     """A release in a store."""
 
     store: Path
-    release: Release
+    release: ReleaseManifest
     sha256: str
     """Of the manifest, which says all the rest."""
 

@@ -47,7 +47,7 @@ class MetricDifference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """Two runs, and how they differ in each metric."""
 
     runs: tuple[dict[str, Any], dict[str, Any]]
@@ -56,7 +56,7 @@ class Comparison:
     test: dict[str, Any]
 
 
-def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, str]) -> Comparison:
+def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, str]) -> RunComparison:
     """Compare two saved runs on a connection to their warehouse, by the dialogue.
 
     Raises UsageError for an unknown run, for the same run twice, and for runs that are not of the same examples.
@@ -80,7 +80,7 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
     differences = [difference for of_threshold, _ in parts for difference in of_threshold]
     dialogues = parts[0][1]
     test = {"method": "paired approximate randomisation", "resamples": RESAMPLES, "seed": SEED, "unit": "dialogue"}
-    return Comparison((first, second), differences, described(dialogues), {**test, "units": dialogues})
+    return RunComparison((first, second), differences, described(dialogues), {**test, "units": dialogues})
 
 
 def _load(

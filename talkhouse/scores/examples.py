@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-from talkhouse.query.filters import Relation, check_rows, condition_of, none_left, none_of, where_clause
+from talkhouse.query.filters import FilteredRelation, check_rows, condition_of, none_left, none_of, where_clause
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
 from talkhouse.scores.task import ScoredTask
@@ -200,7 +200,7 @@ def _condition(split: Split, columns: Iterable[str]) -> str:
 def _is_matching(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chosen, expression: str) -> str:
     """Return the SQL that is true of ``main.examples`` where the expression is true of the row of the task's view."""
     names = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
-    view = Relation(workspace.con, task.query.schema, task.query.name, names)
+    view = FilteredRelation(workspace.con, task.query.schema, task.query.name, names)
     known = [column for column in ("release", "split") if column in names]
     of_splits = " or ".join(_condition(split, known) for split in chosen.splits)
     conditions = [f"({of_splits})", f"({condition_of(view, expression)})"]

@@ -84,7 +84,7 @@ class SparkDifference(NamedTuple):
         return f"{self.relation}{where}: {self.what}: expected {expected}, found {found}"
 
 
-class Compared(NamedTuple):
+class ComparedRows(NamedTuple):
     """How many rows were equal before the first difference, if there is one."""
 
     rows: int
@@ -93,7 +93,7 @@ class Compared(NamedTuple):
 
 def compare(
     con: duckdb.DuckDBPyConnection, spark: "SparkSession", relation: ComparedRelation, rows_at_once: int = ROWS
-) -> Compared:
+) -> ComparedRows:
     """Compare a relation of a session of Spark (4.0 or later) with the one by that name in DuckDB.
 
     A relation of more rows is read in ranges of its key, each by a query of its own. What Spark raises is passed on.
@@ -101,13 +101,13 @@ def compare(
     frame = spark.table(spark_name(relation.schema, relation.name)).drop(_PARTITION)
     types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
     if difference := _difference_of_columns(relation, types):
-        return Compared(0, difference)
+        return ComparedRows(0, difference)
     return compare_rows(con, relation, lambda low, high: _between(frame, relation, low, high).toArrow(), rows_at_once)
 
 
 def compare_rows(
     con: duckdb.DuckDBPyConnection, relation: ComparedRelation, read: Read, rows_at_once: int = ROWS
-) -> Compared:
+) -> ComparedRows:
     """Compare the rows of a relation in DuckDB with those that are read elsewhere, in whatever order they come."""
     rows = 0
     for expected, low, high in _ranges(con, relation, rows_at_once):
@@ -115,9 +115,9 @@ def compare_rows(
         if found.column_names == expected.column_names:
             found = _sorted(con, relation, found)
         if difference := first_difference(relation, expected, found):
-            return Compared(rows, difference)
+            return ComparedRows(rows, difference)
         rows += expected.num_rows
-    return Compared(rows, None)
+    return ComparedRows(rows, None)
 
 
 def _difference_of_columns(relation: ComparedRelation, found: Sequence[tuple[str, str]]) -> SparkDifference | None:

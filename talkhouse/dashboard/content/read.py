@@ -15,7 +15,7 @@ from talkhouse.dashboard.links import arrival_html
 from talkhouse.dashboard.reading.conversation_display import draw_declared
 from talkhouse.dashboard.reading.listing import draw_list
 from talkhouse.dashboard.reading.selection import rows
-from talkhouse.dashboard.reading.state import State, current, draw, go, link
+from talkhouse.dashboard.reading.state import ReadState, current, draw, go, link
 from talkhouse.dashboard.reading.talk import DialogueReading, Matches, talk_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import ONE_READS, ServedWarehouse, Version
@@ -50,7 +50,7 @@ _SHOWN = 100_000
 """Bytes that the page shows at most; the download has all."""
 
 
-def draw_source(here: st.Page, opened: ServedWarehouse, state: State) -> None:
+def draw_source(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
     """Draw the record, named as for ``talkhouse show --raw``; raises UsageError where there is none."""
     back = "Conversation" if state.dialogue or state.record else "List"
     link(here, back, state.shown(source=""), icon=":material/arrow_back:")
@@ -106,7 +106,7 @@ class PublishedRelease:
         return f"{self.name} ({self.title})" if self.title else self.name
 
 
-def draw_conversation(here: st.Page, opened: ServedWarehouse, state: State) -> None:
+def draw_conversation(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
     """Draw the dialogue or record that a state names; raises UsageError where there is none."""
     way = st.container(horizontal=True, vertical_alignment="center")
     with way:
@@ -140,7 +140,7 @@ def _matches(opened: ServedWarehouse, pattern: Pattern, dialogue_id: str) -> Mat
         return {hit.turn_index: hit.matches for hit in hits(con, rows, pattern, 0)}
 
 
-def _draw_talk(opened: ServedWarehouse, state: State, found: dict[str, Any]) -> None:
+def _draw_talk(opened: ServedWarehouse, state: ReadState, found: dict[str, Any]) -> None:
     """Draw the turns with the labels of the default publication, or of all; mark the turn that the state names."""
     dialogue, corpus_id = found["dialogue"], found["corpus"]["corpus_id"]
     matches = _matches(opened, state.pattern, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
@@ -163,7 +163,7 @@ def _draw_talk(opened: ServedWarehouse, state: State, found: dict[str, Any]) -> 
         st.html(arrival_html(f"{found['id']} {state.turn}"), unsafe_allow_javascript=True)
 
 
-def _draw_comparison(state: State, records: list[dict[str, Any]], releases: list[PublishedRelease]) -> bool:
+def _draw_comparison(state: ReadState, records: list[dict[str, Any]], releases: list[PublishedRelease]) -> bool:
     """Draw the choice to see all publications, where several have labels; return whether it is made."""
     labelled = {record["release"] for record in records if record["annotations"]}
     others = [release for release in releases if release.name in labelled and not release.is_default]
@@ -190,7 +190,7 @@ def in_order(records: Iterable[dict[str, Any]], releases: Sequence[PublishedRele
     return sorted(records, key=lambda record: places.get(record["release"], len(places)))
 
 
-def _draw_neighbours(opened: ServedWarehouse, state: State, dialogue_id: str) -> None:
+def _draw_neighbours(opened: ServedWarehouse, state: ReadState, dialogue_id: str) -> None:
     """Draw the ways to the conversations before and after this one in the list, and its place there."""
     selection = state.selection
     found = rows(opened, state.sort, selection.beside(), {**selection.values, "dialogue": dialogue_id})
@@ -209,7 +209,7 @@ def _draw_neighbours(opened: ServedWarehouse, state: State, dialogue_id: str) ->
         st.markdown(f":gray[{row['position']:,} of {row['dialogues']:,}]", width="content")
 
 
-def _draw_head(here: st.Page, state: State, found: dict[str, Any]) -> None:
+def _draw_head(here: st.Page, state: ReadState, found: dict[str, Any]) -> None:
     corpus, dialogue = found["corpus"], found["dialogue"] or {}
     note = not_published(corpus)
     tag_of_title = f" ({note})" if note else ""
@@ -241,7 +241,7 @@ def _value(value: str) -> str:
     return tag("span", "value", html(value), attributes)
 
 
-def _draw_records(here: st.Page, state: State, records: list[dict[str, Any]]) -> None:
+def _draw_records(here: st.Page, state: ReadState, records: list[dict[str, Any]]) -> None:
     label = "Where it comes from" if len(records) == 1 else f"Where it comes from: {len(records):,} records"
     with st.expander(label, expanded=len(records) <= _OPEN, icon=":material/description:"):
         for record in records:

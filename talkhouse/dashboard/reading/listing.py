@@ -10,7 +10,7 @@ import streamlit as st
 
 from talkhouse.dashboard import download
 from talkhouse.dashboard.reading.selection import FACETS, MOST, ORDERS, ConversationSelection, Facet, rows
-from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, State, draw, go, link
+from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, ReadState, draw, go, link
 from talkhouse.dashboard.reading.talk import bar_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text, turns_found
 from talkhouse.dashboard.warehouse import ServedWarehouse
@@ -24,7 +24,7 @@ _FIRST = 8
 _LENGTHS = {"0": "none", "1": "1 to 4", "5": "5 to 9", "10": "10 to 19", "20": "20 to 49", "50": "50 to 99"}
 
 
-def draw_search(state: State) -> None:
+def draw_search(state: ReadState) -> None:
     """Draw what is searched for, and how."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         draw(
@@ -50,7 +50,7 @@ def draw_search(state: State) -> None:
             )
 
 
-def draw_summary(here: st.Page, state: State, number: int) -> None:
+def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
     """Draw how many conversations there are, their order, and the ways to other choices."""
     chosen = sum(map(len, state.choices.values()))
     with st.container(horizontal=True, vertical_alignment="center", key="summary"):
@@ -67,7 +67,7 @@ def draw_summary(here: st.Page, state: State, number: int) -> None:
             width=190,
         )
         if chosen or state.text:
-            link(here, "Clear all", State(), icon=":material/close:")
+            link(here, "Clear all", ReadState(), icon=":material/close:")
         with st.container(key="facets-link", width="content"):
             link(
                 here,
@@ -77,7 +77,7 @@ def draw_summary(here: st.Page, state: State, number: int) -> None:
             )
 
 
-def draw_facets(here: st.Page, state: State, counts: Mapping[str, Mapping[str, int]]) -> None:
+def draw_facets(here: st.Page, state: ReadState, counts: Mapping[str, Mapping[str, int]]) -> None:
     """Draw the facets; ``counts``: facet -> choice -> how many conversations there would be."""
     if not any(counts.get(facet.name) for facet in FACETS if not facet.is_asked) and not state.choices:
         return
@@ -86,7 +86,7 @@ def draw_facets(here: st.Page, state: State, counts: Mapping[str, Mapping[str, i
             _draw_facet(here, state, facet, counts.get(facet.name, {}))
 
 
-def _draw_facet(here: st.Page, state: State, facet: Facet, counts: Mapping[str, int]) -> None:
+def _draw_facet(here: st.Page, state: ReadState, facet: Facet, counts: Mapping[str, int]) -> None:
     """Draw the values of a facet: the chosen ones first, also where nothing is left of them."""
     chosen = state.choices.get(facet.name, ())
     values = [*chosen, *(value for value in counts if value not in chosen)]
@@ -111,7 +111,7 @@ def _draw_facet(here: st.Page, state: State, facet: Facet, counts: Mapping[str, 
         link(here, f":gray[{label}]", state.shown(more=more), icon=":material/more_horiz:", width="stretch")
 
 
-def _draw_value(state: State, facet: Facet, value: str, count: int) -> None:
+def _draw_value(state: ReadState, facet: Facet, value: str, count: int) -> None:
     name = _LENGTHS.get(value, f"{value} or more") if facet.name == "turns" else value or '""'
     key = f"read.{facet.name}={value}"
     st.session_state[key] = value in state.choices.get(facet.name, ())  # what the URL says, also after going back
@@ -158,7 +158,7 @@ left join said using (dialogue_id)
 """
 
 
-def draw_list(here: st.Page, opened: ServedWarehouse, state: State) -> None:
+def draw_list(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
     """Draw the list that a state asks for."""
     st.title("Read", anchor=False)
     draw_search(state)
@@ -180,7 +180,7 @@ def draw_list(here: st.Page, opened: ServedWarehouse, state: State) -> None:
         _draw_page(here, opened, state, number)
 
 
-def _draw_ids(here: st.Page, opened: ServedWarehouse, state: State) -> None:
+def _draw_ids(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
     """Draw the ways to the conversations and records whose id is, or contains, what is searched for."""
     with opened.connection() as con:
         targets = find_ids(con, state.text, _IDS)
@@ -194,7 +194,7 @@ def _draw_ids(here: st.Page, opened: ServedWarehouse, state: State) -> None:
             link(here, plain(target.id), there)
 
 
-def _draw_page(here: st.Page, opened: ServedWarehouse, state: State, number: int) -> None:
+def _draw_page(here: st.Page, opened: ServedWarehouse, state: ReadState, number: int) -> None:
     if not number:
         _draw_nothing(state)
         return
@@ -225,7 +225,7 @@ def _files(selection: ConversationSelection) -> Iterator[download.DownloadFile]:
     yield download.DownloadFile("argilla", "main.dialogues", title="Argilla", where=where, tool="argilla")
 
 
-def _draw_nothing(state: State) -> None:
+def _draw_nothing(state: ReadState) -> None:
     if state.choices or state.text:
         message = "No conversation matches. Remove a filter, or search for another text."
     else:
@@ -233,7 +233,7 @@ def _draw_nothing(state: State) -> None:
     st.info(message, icon=":material/search_off:")
 
 
-def _turns(opened: ServedWarehouse, state: State, found: list[dict[str, Any]]) -> dict[str, list[Hit]]:
+def _turns(opened: ServedWarehouse, state: ReadState, found: list[dict[str, Any]]) -> dict[str, list[Hit]]:
     """Read the turns of each dialogue that a page of a search shows."""
     assert state.pattern  # noqa: S101 - there is a search
     wanted = [(row["dialogue_id"], turn_index) for row in found for turn_index in row["first"]]
@@ -242,7 +242,7 @@ def _turns(opened: ServedWarehouse, state: State, found: list[dict[str, Any]]) -
     return {dialogue: list(those) for dialogue, those in groupby(read, key=lambda hit: hit.dialogue_id)}
 
 
-def _draw_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit], preview: str) -> None:
+def _draw_row(here: st.Page, state: ReadState, row: dict[str, Any], turns: list[Hit], preview: str) -> None:
     turn = turns[0].turn_index if turns else row["turn_index"]
     link(here, plain(row["dialogue_id"]), state.opened(dialogue=row["dialogue_id"], turn=turn))
     releases, splits = row["releases"] or [], row["splits"] or []
@@ -265,7 +265,7 @@ def _draw_row(here: st.Page, state: State, row: dict[str, Any], turns: list[Hit]
     st.html(facts([row["corpus_id"], row["language"], *places, length, why, row["title"]]) + preview + below)
 
 
-def _address(state: State, dialogue_id: str, turn_index: int) -> str:
+def _address(state: ReadState, dialogue_id: str, turn_index: int) -> str:
     return state.opened(dialogue=dialogue_id, turn=turn_index).address
 
 

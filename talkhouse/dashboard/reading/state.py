@@ -14,7 +14,7 @@ MOST_NEIGHBOURS = 5
 
 
 @dataclass(frozen=True)
-class State:
+class ReadState:
     """One state of the page; fields that are not facets are named as in the URL."""
 
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -49,18 +49,18 @@ class State:
         """What is searched for."""
         return Pattern(self.text, self.regex, self.match_case) if self.text else None
 
-    def toggled(self, facet: Facet, value: str) -> "State":
+    def toggled(self, facet: Facet, value: str) -> "ReadState":
         """Return the state with one more choice, or one less, on its first page."""
         chosen = self.choices.get(facet.name, ())
         values = tuple(one for one in chosen if one != value) if value in chosen else (*chosen, value)
         others = {name: those for name, those in self.choices.items() if name != facet.name}
         return replace(self, choices=others | ({facet.name: values} if values else {}), page=1)
 
-    def opened(self, *, dialogue: str = "", record: str = "", turn: int | None = None) -> "State":
+    def opened(self, *, dialogue: str = "", record: str = "", turn: int | None = None) -> "ReadState":
         """Return the state with one conversation open, perhaps at a turn; with none, the list that it is in."""
         return replace(self, dialogue=dialogue, record=record, source="", turn=-1 if turn is None else turn)
 
-    def shown(self, **fields: Any) -> "State":
+    def shown(self, **fields: Any) -> "ReadState":
         """Return the state with other values of some fields."""
         return replace(self, **fields)
 
@@ -81,7 +81,7 @@ class State:
 
 
 _DEFAULTS = {
-    name: getattr(State(), name)
+    name: getattr(ReadState(), name)
     for name in (
         "text",
         "regex",
@@ -100,13 +100,13 @@ _DEFAULTS = {
 }
 
 
-def current() -> State:
+def current() -> ReadState:
     """Read the state from the URL, and write the URL as it should be: a link within a page leaves it as it was."""
     choices = {facet.name: tuple(dict.fromkeys(st.query_params.get_all(facet.name))) for facet in FACETS}
     single: dict[str, Any] = {
         name: _read(st.query_params.get(name, ""), default) for name, default in _DEFAULTS.items()
     }
-    state = State({name: values for name, values in choices.items() if values}, **single)
+    state = ReadState({name: values for name, values in choices.items() if values}, **single)
     state = replace(
         state,
         neighbours=min(state.neighbours, MOST_NEIGHBOURS),
@@ -125,12 +125,12 @@ def _read(text: str, default: object) -> object:
     return text
 
 
-def link(here: st.Page, label: str, state: State, **options: Any) -> None:
+def link(here: st.Page, label: str, state: ReadState, **options: Any) -> None:
     """Draw a link to a state; the label is Markdown."""
     st.page_link(here, label=label, query_params=state.query(), **options)
 
 
-def go(state: State) -> None:
+def go(state: ReadState) -> None:
     """Show a state: for what is clicked, and is no link."""
     st.query_params.from_dict(state.query())
 

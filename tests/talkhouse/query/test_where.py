@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.query.filters import Relation, condition_of
+from talkhouse.query.filters import FilteredRelation, condition_of
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.relations import columns_of
 from tests.lanes import first_quick
@@ -23,8 +23,8 @@ from tests.talkhouse.query.ways_out import FAILS, HARMLESS, REFUSED, every
 SCHEMA, NAME = RELEASES, "breakdown_detection"
 
 
-def relation(con: duckdb.DuckDBPyConnection) -> Relation:
-    return Relation(con, SCHEMA, NAME, columns(con))
+def relation(con: duckdb.DuckDBPyConnection) -> FilteredRelation:
+    return FilteredRelation(con, SCHEMA, NAME, columns(con))
 
 
 @cache

@@ -17,7 +17,7 @@ from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark.attach import attach_snapshot
 from talkhouse.spark.check import check, compare_all, relations_of, warehouse_of
-from talkhouse.spark.compare import Compared, compare_rows
+from talkhouse.spark.compare import ComparedRows, compare_rows
 from talkhouse.spark.sessions import session
 from tests import spark_cluster
 from tests.lakes import differences, lake_of, with_odd_texts
@@ -94,5 +94,5 @@ def test_a_worker_that_dies_in_the_middle_changes_no_row(cluster: Cluster, lake:
                 time.sleep(0.02)
             cluster.workers[0].kill()
             assert not answer.done()
-            assert answer.result() == Compared(rows, None)
+            assert answer.result() == ComparedRows(rows, None)
     assert "Removing worker" in cluster.log

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.schema.sql import quoted
-from talkhouse.spark.compare import Compared, ComparedRelation, SparkColumn, SparkDifference, compare_rows
+from talkhouse.spark.compare import ComparedRelation, ComparedRows, SparkColumn, SparkDifference, compare_rows
 from tests.conftest import invented_examples
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -69,7 +69,7 @@ def in_order(key: tuple[Any, ...]) -> list[tuple[bool, Any]]:
     return [(value is not None, value) for value in key]
 
 
-def compared(expected: Rows, found: Rows, rows_at_once: int = 100) -> Compared:
+def compared(expected: Rows, found: Rows, rows_at_once: int = 100) -> ComparedRows:
     """Compare rows with others, read elsewhere in the order in which they are given."""
     with duckdb.connect() as con, duckdb.connect() as elsewhere:
         table(con, RELATION.name, RELATION, expected)
@@ -97,7 +97,7 @@ def test_every_other_value_in_every_row_is_noticed(type_: str) -> None:
     with duckdb.connect() as con:
         table(con, relation.name, relation, list(enumerate(values)))
         rows = read_all(con, relation.name, relation)
-        assert compare_rows(con, relation, lambda *_: rows) == Compared(len(values), None)
+        assert compare_rows(con, relation, lambda *_: rows) == ComparedRows(len(values), None)
         for row, other in permutations(range(len(values)), 2):
             places = [other if place == row else place for place in range(len(values))]
             changed = rows.set_column(1, "value", rows.column("value").take(places))
@@ -130,7 +130,7 @@ def test_rows_in_another_order_are_equal_and_one_less_or_more_is_not(
     rows: Rows, data: st.DataObject, rows_at_once: int
 ) -> None:
     shuffled = data.draw(st.permutations(rows))
-    assert compared(rows, shuffled, rows_at_once) == Compared(len(rows), None)
+    assert compared(rows, shuffled, rows_at_once) == ComparedRows(len(rows), None)
     key = dict(zip(GRAIN, shuffled[0], strict=False))
     missing = compared(rows, shuffled[1:], rows_at_once).difference
     assert missing is not None
@@ -142,13 +142,13 @@ def test_rows_in_another_order_are_equal_and_one_less_or_more_is_not(
 
 def test_rows_that_share_a_key_may_come_in_any_order() -> None:
     rows = [("a", 1, *row) for row in zip(*(values[:3] for values in VALUES.values()), strict=True)]
-    assert compared(rows, rows[::-1], 1) == Compared(3, None)
+    assert compared(rows, rows[::-1], 1) == ComparedRows(3, None)
     assert compared(rows, [rows[0], rows[0], rows[2]], 1).difference is not None
 
 
 def test_no_rows_are_equal_to_no_rows_only() -> None:
     row = ("a", 1, *(values[1] for values in VALUES.values()))
-    assert compared([], []) == Compared(0, None)
+    assert compared([], []) == ComparedRows(0, None)
     for expected, found in ([row], []), ([], [row]):
         assert compared(expected, found).difference is not None
 
