@@ -16,8 +16,7 @@ from talkhouse.build.workspace import acquire_workspace, publish
 from talkhouse.citation.work import Citation, of_release, software
 from talkhouse.query.manifest import Cited, of_name
 from talkhouse.releases import manifest
-from talkhouse.releases.object_rows import rows_of
-from talkhouse.releases.objects import is_without_room
+from talkhouse.releases.objects import is_without_room, rows_of
 from talkhouse.releases.store import RELEASES, Stored, check_bytes, read, store_of
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import OutputFailed, ReleaseDamaged, TalkhouseError, UsageError

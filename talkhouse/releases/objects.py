@@ -1,13 +1,24 @@
-"""Writes the files of a release: Parquet of the rows of a corpus in a table, and the frame, all of it without rows."""
+"""The files of a release: Parquet of the rows of a corpus in a table, and the frame; written, and read within limits."""
 
+import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import duckdb
+from pyarrow import lib as pa
+from pyarrow.parquet import ParquetFile
 
-from talkhouse.releases.manifest import object_name
+from talkhouse.ingest.declared.record_files.parquet_pages import ParquetPages
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.releases.manifest import ReleasedTable, object_name
+from talkhouse.releases.store import Stored
+from talkhouse.schema.errors import ReleaseDamaged, SourceError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata
 from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
@@ -83,3 +94,46 @@ def is_without_room(error: duckdb.Error) -> bool:
     """Whether DuckDB could not write, or had too little memory."""
     kinds = (duckdb.IOException, duckdb.OutOfMemoryException)
     return isinstance(error, kinds) or "Could not write" in str(error)
+
+
+_LIMITS = replace(DEFAULT, ratio=1_000_000)
+"""As of every file of others; rows that are alike take far less than usual."""
+_ROWS = 20_000
+"""Rows that are read at a time."""
+
+
+class _File(NamedTuple):
+    """What the limits of a file need of it."""
+
+    id: str
+    size: int
+    limits: Limits
+
+
+@contextmanager
+def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
+    """Open an object and yield its rows as a stream of Arrow; ReleaseDamaged where that can't be.
+
+    What its pages unpack to is checked before they are, and nothing of it is code.
+    """
+    try:
+        with stored.objects.reading(table.file) as stream:
+            yield _reader(stream, table)
+    except (pa.ArrowException, BadRecord, SourceError, OSError, UnicodeDecodeError, OverflowError) as error:
+        raise ReleaseDamaged(
+            f"an object of the release '{stored.release.name}' can't be read",
+            where=stored.store / stored.objects.path / table.file,
+            expected="Parquet that Talkhouse wrote",
+            found=str(error),
+            next_step=f"see all of it with: talkhouse release verify {stored.release.name}",
+        ) from error
+
+
+def _reader(stream: io.BufferedReader, table: ReleasedTable) -> Any:
+    pages = ParquetPages(stream, cast(Any, _File(table.file, os.fstat(stream.fileno()).st_size, _LIMITS)))
+    for group in range(len(pages.footer.rows)):
+        pages.of_group(group)
+    stream.seek(0)
+    file = ParquetFile(stream, pre_buffer=False, arrow_extensions_enabled=False)  # type: ignore[no-untyped-call]
+    batches = file.iter_batches(_ROWS, use_threads=False)  # type: ignore[no-untyped-call]
+    return pa.RecordBatchReader.from_batches(file.schema_arrow, batches)

@@ -6,7 +6,7 @@ import duckdb
 
 from talkhouse.lake_format import lake_manifest
 from talkhouse.releases.manifest import MANIFEST, ReleasedTable
-from talkhouse.releases.object_rows import rows_of
+from talkhouse.releases.objects import rows_of
 from talkhouse.releases.store import Problem, Stored, problems_of_bytes, read
 from talkhouse.schema.errors import ReleaseDamaged
 from talkhouse.schema.guard import guard
