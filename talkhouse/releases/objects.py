@@ -1,4 +1,4 @@
-"""The files of a release: Parquet of the rows of a corpus in a table, and the frame; written, and read within limits."""
+"""The files of a release: Parquet of the rows of a corpus in a table, and the frame; written, and read in bounds."""
 
 import io
 import os
