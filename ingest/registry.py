@@ -82,7 +82,7 @@ class Registry(Mapping[str, Corpus]):
             title = self[corpus_id].title
         except RegistryError as error:
             problem = str(error)
-        origin = " and ".join(str(origin) for origin in origins)
+        origin = " and ".join(one.place if isinstance(one, DeclaredFolder) else str(one) for one in origins)
         return {"corpus_id": corpus_id, "origin": origin, "title": title, "problem": problem}
 
     def is_installed(self, corpus_id: str) -> bool:

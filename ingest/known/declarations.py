@@ -23,7 +23,8 @@ class DeclaredFolder:
     """Whether it lies in a data folder, and is not one that a user named for corpora: its SQL is then not run."""
 
     def __str__(self) -> str:
-        return self.place
+        # No path of a machine, so that a warehouse of the same files has the same rows wherever it is built.
+        return f"{self.path.name}/{DECLARATION}"
 
     @property
     def corpus_id(self) -> str:

@@ -496,3 +496,17 @@ def test_the_id_is_known_once_it_was_computed(db: Path, kept: Path) -> None:
     with duckdb.connect(db) as con:
         con.execute("update main.turns set text = text || '!' where turn_index = 0")
     assert json.loads(run("status", "--json", "--db", db).stdout)["content_id"] is None
+
+
+@pytest.mark.slow
+def test_the_id_of_a_declared_corpus_is_the_same_wherever_its_folder_lies(tmp_path: Path) -> None:
+    ids = set()
+    for place in ("one", "other"):
+        folder = tmp_path / place / "data" / "kitchen"
+        folder.mkdir(parents=True)
+        (folder / "corpus.toml").write_text('title = "Kitchen"\nformat = "chat"\n')
+        (folder / "a.jsonl").write_text('{"messages": [{"role": "user", "content": "Tea?"}]}\n')
+        db = tmp_path / place / "talkhouse.duckdb"
+        run("build", "--data", folder.parent, "--db", db)
+        ids.add(json.loads(run("status", "--hash", "--json", "--db", db).stdout)["content_id"])
+    assert len(ids) == 1
