@@ -3,6 +3,7 @@
 import shutil
 from html import escape, unescape
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pytest
@@ -15,20 +16,33 @@ from talkhouse.ingest.registry import corpora
 from talkhouse.releases.create import ReleaseRequest, create
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.visible import plain, visible
-from tests.samples import GROUPS
+from tests.samples import GROUPS, RELEASES
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import html
 
 EVIL = "<script>alert(1)</script> **b** [x](javascript:alert(1)) \u202e"
+ONE_VOTE = """
+select record_id, dialogue_id, turn_index from main.annotations
+where starts_with(scheme, ?) and label = 'O' and annotator_index = 0 and item_index = 0
+order by all limit 1
+"""
+RELABELLED = "update main.annotations set label = 'X' where record_id = ? and turn_index = ? and annotator_index = 0"
 VIEW = "<img src=x onerror=alert(1)> **b**"
 
 
-@pytest.fixture(scope="module")
-def changed_twice(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A warehouse of the samples with three releases, and the id of one of two dialogues in which a turn has changed.
+class Released(NamedTuple):
+    """A warehouse with three releases, whose texts are a stranger's."""
 
-    Its id, a view and a note are a stranger's.
-    """
+    path: Path
+    evil: str
+    """The id of one of two dialogues in which turn 2 has changed."""
+    labelled: str
+    """The address of a turn with another label."""
+
+
+@pytest.fixture(scope="module")
+def released(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Released:
+    """The samples with three releases: turns and a label change, and then a view."""
     path = Path(shutil.copyfile(sample, tmp_path_factory.mktemp("releases") / "talkhouse.duckdb"))
     store = path.parent / "releases"
     with duckdb.connect(path) as con:
@@ -44,11 +58,13 @@ def changed_twice(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> tup
         last = "select max(dialogue_id) from main.dialogues where corpus_id = ?"
         changed = f"update main.turns set text = text || '!' where turn_index = 2 and dialogue_id in (?, ({last}))"
         con.execute(changed, [evil, GROUPS])
+        ((record_id, labelled, turn_index),) = con.execute(ONE_VOTE, [RELEASES]).fetchall()
+        con.execute(RELABELLED, [record_id, turn_index])
     create(store, path, ReleaseRequest("second", note=EVIL))
     with duckdb.connect(path) as con:
         con.execute(f'create view {GROUPS}."{VIEW}" as select 1 as one')
     create(store, path, ReleaseRequest("third"))
-    return path, evil
+    return Released(path, evil, links.read(labelled, turn_index))
 
 
 def tables(page: AppTest) -> list[dict[str, list[str]]]:
@@ -66,9 +82,9 @@ def asked(visit: Visit, path: Path, before: str, after: str) -> AppTest:
 
 
 @pytest.mark.slow
-def test_what_differs_between_two_releases_is_said_when_asked(visit: Visit, changed_twice: tuple[Path, str]) -> None:
+def test_what_differs_between_two_releases_is_said_when_asked(visit: Visit, released: Released) -> None:
     """By default the newest two; dialogues that changed lead to Read, and no text of a stranger acts."""
-    path, evil = changed_twice
+    path, evil, labelled = released
     page = visit(path, "about")
     assert [page.selectbox(key=key).value for key in ("before", "after")] == ["second", "third"]
     assert plain(EVIL) in tables(page)[0]["Note"]
@@ -79,19 +95,19 @@ def test_what_differs_between_two_releases_is_said_when_asked(visit: Visit, chan
     assert not page.error
     found = dict(zip(*tables(page)[1].values(), strict=True))
     assert found.pop(plain(GROUPS)) == plain(f"reader {corpora()[GROUPS].version}, 2 turns changed")
+    assert found.pop(plain(RELEASES)).endswith(plain(", 1 label changed"))
     assert {*found.values()} == {"unchanged"}
     assert any(plain(VIEW) in line for line in markdown(page))
-    assert f'<a href="{escape(links.read(evil, 2))}">' in html(page)
+    for address in (links.read(evil, 2), labelled):
+        assert f'<a href="{escape(address)}">' in html(page)
     assert escape(visible(evil)) in html(page)
     assert "<script" not in html(page)
     assert not any("neither release" in one.value for one in page.caption)
 
 
 @pytest.mark.slow
-def test_what_was_compared_is_known_again_and_what_is_damaged_is_not_compared(
-    visit: Visit, changed_twice: tuple[Path, str]
-) -> None:
-    path, _ = changed_twice
+def test_what_was_compared_is_known_again_and_what_is_damaged_is_not_compared(visit: Visit, released: Released) -> None:
+    path, *_ = released
     first = tables(asked(visit, path, "second", "first"))[1]
     objects = path.parent / "releases" / "objects"
     hidden = objects.rename(objects.with_name("hidden"))
@@ -106,14 +122,14 @@ def test_what_was_compared_is_known_again_and_what_is_damaged_is_not_compared(
 
 @pytest.mark.slow
 def test_rows_are_looked_at_up_to_a_number_and_the_page_says_so(
-    visit: Visit, changed_twice: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+    visit: Visit, released: Released, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, evil = changed_twice
+    path, evil, _ = released
     monkeypatch.setattr(about, "_ROWS", 1)
     st.cache_data.clear()
     page = asked(visit, path, "first", "third")
     assert not page.exception
-    assert html(page).count("turns changed") == 1
+    assert html(page).count("</tr>") == 2
     assert [one.value for one in page.caption if "There is more" in one.value]
     monkeypatch.setenv("TALKHOUSE_RELEASES", str(path.parent / "releases"))
     other = Path(shutil.copyfile(path, path.with_name("other.duckdb")))
