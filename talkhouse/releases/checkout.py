@@ -151,7 +151,9 @@ def resolve(name: str, store: Path | None = None) -> Path:
             where=user_cache_path("talkhouse"),
             next_step="name a file for it with: talkhouse release checkout NAME --output FILE",
         )
-    if not path.exists():
+    if path.exists():
+        _CACHE.mark_used(path)  # or the next one, with which it is compared, could take its place
+    else:
         checkout(stored, path, force=True)  # another process may have it by now
         _CACHE.forget_oldest(path)
     return path
