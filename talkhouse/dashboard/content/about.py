@@ -139,9 +139,9 @@ def _compare(
         warehouse.limited, path=_store, seconds=_SECONDS, next_step="compare them on the command line: talkhouse diff"
     )
     with warehouse.ONE_BESIDE:
-        states = [State(resolve(str(_store / RELEASES / name)), name) for name in _names]
-        memory = {"memory_limit": warehouse.MEMORY_BESIDE}
-        with opened_states(states[0], states[1], settings=memory, stopping=stopping) as sides:
+        memory = warehouse.MEMORY_BESIDE
+        states = [State(resolve(str(_store / RELEASES / name), memory=memory), name) for name in _names]
+        with opened_states(*states, settings={"memory_limit": memory}, stopping=stopping) as sides:
             found = difference(sides, Wanted(limit=_ROWS))
     return _Compared(
         found.is_equal,
