@@ -89,7 +89,7 @@ def _draw_comparison(opened: ServedWarehouse, store: Path, names: Sequence[str],
     with columns[1]:
         after = st.selectbox("After", names, index=0, key="after", bind="query-params")
     asks = st.button("Compare", key="compare", icon=":material/difference:")
-    st.caption("The same on the command line, with every row:")
+    st.caption("The same on the command line, with the rows that differ:")
     command = ["talkhouse", "diff", f"release:{before}", f"release:{after}", "--store", str(store)]
     st.code(visible(shlex.join(command), lines=True), language="sh", wrap_lines=True)
     if asks:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import duckdb
 import pytest
 import streamlit as st
+from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
 from talkhouse.dashboard import links
@@ -16,6 +17,8 @@ from talkhouse.ingest.registry import corpora
 from talkhouse.releases.create import ReleaseRequest, create
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.visible import plain, visible
+from tests.browser import served
+from tests.browser import visit as visit_in
 from tests.samples import GROUPS, RELEASES
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import html
@@ -139,3 +142,15 @@ def test_rows_are_looked_at_up_to_a_number_and_the_page_says_so(
     page = asked(visit, other, "first", "third")
     assert links.read(evil, 2) not in unescape(html(page))
     assert any("neither release" in one.value for one in page.caption)
+
+
+@pytest.mark.slow
+def test_a_conversation_that_changed_is_a_click_away(browser: Browser, released: Released, tmp_path: Path) -> None:
+    """From a server, whose pages run in threads."""
+    with served(released.path, tmp_path) as server, visit_in(browser, server.url) as window:
+        window.open("about?before=first&after=third")
+        window.press(window.page.get_by_role("button", name="Compare"))
+        window.page.get_by_role("region", name="Conversations that differ").wait_for()
+        window.page.locator(f'a[href="{released.labelled}"]').click()
+        window.page.locator(".turn.here").wait_for()
+        assert (window.errors(), window.leave()) == ([], [])
