@@ -54,7 +54,7 @@ def is_free(name: str) -> bool:
     return name not in _PAGES
 
 
-_PAGES = {"home", "read", "tasks", "quality", "ask", "sql", "scores", "overview"}
+_PAGES = {"home", "read", "tasks", "quality", "ask", "sql", "about", "scores", "overview"}
 """Pages that are of no corpus."""
 
 

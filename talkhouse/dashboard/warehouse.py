@@ -32,7 +32,7 @@ MEMORY_BESIDE = "5%"
 """Of the machine, for a file beside the warehouse: the shares of all that the pages run are added up in
 ``talkhouse.dashboard.download``."""
 
-_ONE_BESIDE = threading.Lock()
+ONE_BESIDE = threading.Lock()
 """Each opening has its own memory: so there is one at a time."""
 
 ONE_READS = threading.Lock()
@@ -122,12 +122,17 @@ class ServedWarehouse:
 def beside(path: Path, connect: Callable[..., duckdb.DuckDBPyConnection]) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a file beside the warehouse for a moment, sandboxed: who writes it needs it for themselves."""
     settings = sandbox.settings(memory=MEMORY_BESIDE)
-    with _ONE_BESIDE, connect(path, settings=settings) as con, limited(con, path):
+    with ONE_BESIDE, connect(path, settings=settings) as con, limited(con, path):
         yield con
 
 
 @contextmanager
-def limited(con: duckdb.DuckDBPyConnection, path: Path, seconds: float = SECONDS) -> Iterator[None]:
+def limited(
+    con: duckdb.DuckDBPyConnection,
+    path: Path,
+    seconds: float = SECONDS,
+    next_step: str = "choose fewer rows: one corpus, one split",
+) -> Iterator[None]:
     """Stop the queries inside after some seconds, with QueryFailed; say so where the file is damaged."""
     stopped, done = threading.Event(), threading.Event()
 
@@ -148,7 +153,7 @@ def limited(con: duckdb.DuckDBPyConnection, path: Path, seconds: float = SECONDS
         raise QueryFailed(
             "the query took too long and was stopped",
             expected=f"an end within {seconds:g} s",
-            next_step="choose fewer rows: one corpus, one split",
+            next_step=next_step,
         ) from error
     finally:
         done.set()

@@ -106,7 +106,10 @@ class Comparison:
                 )
         same = " and ".join(f"before.{key} is not distinct from after.{key}" for key in (*keys, "number"))
         both = ", ".join(f"coalesce(after.{key}, before.{key}) as {key}" for key in (*keys, "number"))
-        raw = ", ".join(f"before.raw_{key}" for key in keys)
+        raw = ", ".join(
+            f"before.{'raw_' if name in IDS else ''}{key} as raw_{key}"
+            for name, key in zip(relation.key, keys, strict=True)
+        )
         con.execute(f"""
 create or replace temp table "?pairs" as
 select
@@ -289,7 +292,8 @@ def _narrow(relation: Relation, rows: str) -> str:
     columns = ['"?row"', "0::bigint as number"]
     for index, (name, value) in enumerate(relation.key.items()):
         columns.append(f"{value} as k{index}")
-        columns.append(f"{quoted('?raw ' + name) if name in IDS else value} as raw_k{index}")
+        if name in IDS:
+            columns.append(f"{quoted('?raw ' + name)} as raw_k{index}")
     columns += [f"{quoted(name)} as o{index}" for index, name in enumerate(relation.order)]
     by = [f"{quoted(name)}::varchar" if name in relation.by else "null::varchar" for name in ("release", "split")]
     columns += [f"{value} as by_{index}" for index, value in enumerate(by)]

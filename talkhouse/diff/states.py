@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from talkhouse import migrations
 from talkhouse.queries.views import create_views
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import NotAWarehouse
-from talkhouse.schema.guard import Settings
+from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import quoted
 from talkhouse.system import interrupt
 from talkhouse.system.folders import temporary_folder
@@ -72,6 +72,13 @@ class Sides:
 
 
 @contextmanager
+def _stopped_by_ctrl_c(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    with interrupt.stoppable(con, None) as stop:
+        yield
+        stop.check()
+
+
+@contextmanager
 def opened_states(
     before: State,
     after: State,
@@ -79,11 +86,14 @@ def opened_states(
     between: tuple[str, str] | None = None,
     same_views: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
+    settings: Settings = NO_SETTINGS,
+    stopping: Callable[[duckdb.DuckDBPyConnection], AbstractContextManager[object]] = _stopped_by_ctrl_c,
 ) -> Iterator[Sides]:
     """Open two states read-only and guarded.
 
     ``between``: two of the publisher's releases that one state has; ``same_views``: both get the views that this
-    Talkhouse makes. What is not at the newest schema revision is copied and migrated. Raises what ``opened`` raises.
+    Talkhouse makes. What is not at the newest schema revision is copied and migrated. ``stopping`` stops the queries.
+    Raises what ``opened`` raises.
     """
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
@@ -93,10 +103,10 @@ def opened_states(
             outdated.append(_prepare(state.path, paths[-1], same_views=same_views, on_step=on_step))
         is_one = between is not None or before.path.samefile(after.path)
         beside = {} if is_one else {"side_1": paths[1]}
-        settings: Settings = {"enable_progress_bar": False, "temp_directory": str(folder / "sorting")}
-        con = warehouse.connect(paths[0], before.path, alone=True, beside=beside, settings=settings)
+        ours: Settings = {"enable_progress_bar": False, "temp_directory": str(folder / "sorting")}
+        con = warehouse.connect(paths[0], before.path, alone=True, beside=beside, settings={**ours, **settings})
         stack.callback(con.close)
-        stop = stack.enter_context(interrupt.stoppable(con, None))
+        stack.enter_context(stopping(con))
         sides = [
             _side(con, "side_0", before, outdated[0]),
             _side(con, "side_0" if is_one else "side_1", after, outdated[1]),
@@ -107,7 +117,6 @@ def opened_states(
             old, new = between
             sides = [replace(side, of_release=of, release_as=new) for side, of in zip(sides, (old, new), strict=True)]
         yield Sides(con, *sides)
-        stop.check()
 
 
 class _Outdated(NamedTuple):

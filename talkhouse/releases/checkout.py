@@ -20,6 +20,7 @@ from talkhouse.releases.objects import is_without_room, rows_of
 from talkhouse.releases.store import RELEASES, Stored, check_bytes, read, store_of
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import OutputFailed, ReleaseDamaged, TalkhouseError, UsageError
+from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import insert
 from talkhouse.system.cache import Cache
 from talkhouse.warehouse.content_ids import source_of
@@ -40,10 +41,10 @@ limit 1
 _CACHE = Cache("release", ".duckdb", most=4)
 
 
-def checkout(stored: Stored, output: Path, *, force: bool = False) -> None:
+def checkout(stored: Stored, output: Path, *, force: bool = False, memory: str | None = None) -> None:
     """Write a release as a warehouse, as a build is published; ReleaseDamaged where a byte of it is another.
 
-    Without ``force``, UsageError where there is a file already.
+    Without ``force``, UsageError where there is a file already. ``memory``: as DuckDB reads it, such as 5% or 1GB.
     """
     check_bytes(stored)
     if not force and output.exists():
@@ -51,11 +52,11 @@ def checkout(stored: Stored, output: Path, *, force: bool = False) -> None:
             "the file exists already", where=output, next_step="name another --output, or replace it with --force"
         )
     with acquire_workspace(output, wait=True, on_wait=lambda _: None) as workspace, _explained(stored, output):
-        _fill(stored, workspace.stage)
+        _fill(stored, workspace.stage, memory)
         publish(workspace)
 
 
-def _fill(stored: Stored, path: Path) -> None:
+def _fill(stored: Stored, path: Path, memory: str | None) -> None:
     """Make a warehouse of a release at a new path."""
     release = stored.release
     with stored.objects.reading(release.frame.file) as frame, path.open("wb") as copy:
@@ -64,7 +65,7 @@ def _fill(stored: Stored, path: Path) -> None:
     with warehouse.create(path, guarded=True) as con:
         if what := contents.strange(con):
             raise ReleaseDamaged("the frame of the release was not made by Talkhouse", where=path, found=what)
-        con.execute("set enable_progress_bar = false")
+        configure(con, {"enable_progress_bar": False, **({"memory_limit": memory} if memory else {})})
         con.execute("begin")
         for name in _TABLES_WITH_ROWS:
             con.execute(f"delete from {name}")
@@ -133,7 +134,7 @@ def find(name: str, store: Path | None = None) -> Stored:
     return read(store or store_of(), name)
 
 
-def resolve(name: str, store: Path | None = None) -> Path:
+def resolve(name: str, store: Path | None = None, *, memory: str | None = None) -> Path:
     """Return a warehouse file of a release, by its name or folder, checked out once into the user's cache folder.
 
     Its bytes are verified each time, so that a damaged release is never opened.
@@ -150,8 +151,10 @@ def resolve(name: str, store: Path | None = None) -> Path:
             where=user_cache_path("talkhouse"),
             next_step="name a file for it with: talkhouse release checkout NAME --output FILE",
         )
-    if not path.exists():
-        checkout(stored, path, force=True)  # another process may have it by now
+    if path.exists():
+        _CACHE.mark_used(path)  # or the next one, with which it is compared, could take its place
+    else:
+        checkout(stored, path, force=True, memory=memory)  # another process may have it by now
         _CACHE.forget_oldest(path)
     return path
 

@@ -9,6 +9,7 @@ which may have more.
 import os
 import shutil
 import stat
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -63,11 +64,16 @@ class Cache:
             return self._path(key)
         return None
 
+    def mark_used(self, kept: Path) -> None:
+        """Count a file among the newest; when it was changed stays, as by that others know what is in it."""
+        with suppress(OSError):
+            os.utime(kept, ns=(time.time_ns(), kept.stat().st_mtime_ns))
+
     def forget_oldest(self, kept: Path) -> None:
-        """Remove the oldest files, but not this one even if the clock was set back, which makes it the oldest."""
+        """Remove the files that were made or used first; not this one, even if the clock was set back."""
         with suppress(OSError):
             others = set(kept.parent.glob(f"{self.kind}-*")) - {kept}
-            by_age = sorted(others, key=lambda path: path.stat().st_mtime)
+            by_age = sorted(others, key=_used_at)
             for oldest in by_age[: 1 - self.most]:
                 oldest.unlink(missing_ok=True)
 
@@ -96,6 +102,11 @@ class Cache:
             finally:
                 part.unlink(missing_ok=True)
             self.forget_oldest(kept)
+
+
+def _used_at(path: Path) -> float:
+    facts = path.stat()
+    return max(facts.st_atime, facts.st_mtime)
 
 
 def is_kept(path: Path) -> bool:

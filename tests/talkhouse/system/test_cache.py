@@ -43,6 +43,17 @@ def test_only_the_newest_are_kept(files: Cache, tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["toy-2.txt", "toy-3.txt"]
 
 
+def test_what_was_used_is_among_the_newest(files: Cache, tmp_path: Path) -> None:
+    folder = tmp_path / "cache" / "talkhouse"
+    for number in range(2):
+        files.keep(b"text", str(number))
+        os.utime(folder / f"toy-{number}.txt", (number, number))
+    files.mark_used(folder / "toy-0.txt")
+    files.keep(b"text", "2")
+    assert sorted(path.name for path in folder.iterdir()) == ["toy-0.txt", "toy-2.txt"]
+    assert (folder / "toy-0.txt").stat().st_mtime == 0
+
+
 def test_what_others_can_have_put_there_is_not_taken(files: Cache, tmp_path: Path) -> None:
     folder = tmp_path / "cache" / "talkhouse"
     files.keep(b"text", "a")
