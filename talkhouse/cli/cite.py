@@ -67,7 +67,7 @@ def _of_release(name: str, release: str | None, db: Path | None) -> "Cited | Non
     from talkhouse.releases.checkout import cited_in
     from talkhouse.releases.store import names, store_of
 
-    if release is None and (Path(name).exists() or name not in names(store_of(db=db))):
+    if release is None and (name not in names(store_of(db=db)) or Path(name).exists()):
         return None
     return cited_in(release or name, None if release is None else name, store_of(db=db))
 

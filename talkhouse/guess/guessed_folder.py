@@ -12,6 +12,7 @@ from talkhouse.guess.sample import MOST, Sample, is_read, sample
 from talkhouse.guess.turn_rules import CONVOKIT_FILES, looks_like_labels
 from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
 from talkhouse.ingest.files.disk_files import disk_files
+from talkhouse.ingest.files.skipped import SCHEMA
 from talkhouse.ingest.sources import SourceFile, opened
 
 _MOST_FILES = 12
@@ -44,7 +45,11 @@ def look(folder: Path) -> Look:
     """
     files = disk_files(folder, "corpus")
     with opened(files) as (seen, skipped):
-        left = {_inside(file.file): file.reason.removeprefix("skipped by name: ") for file in skipped}
+        left = {
+            _inside(file.file): file.reason.removeprefix("skipped by name: ")
+            for file in skipped
+            if _inside(file.file) != SCHEMA  # ours: it comes again with the declaration
+        }
         return _look(seen, left)
 
 

@@ -50,7 +50,7 @@ def page() -> None:
     st.markdown(plain(f"Release: {release or 'none that is known'}"))
     if content_id:
         st.markdown("Content id:")
-        st.code(content_id, language=None)
+        st.code(content_id, language=None, wrap_lines=True)
     else:
         st.caption("Its content id is known once a release is made of it, or by: talkhouse status --hash")
     st.header("Releases", anchor=False)

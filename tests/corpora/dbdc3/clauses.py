@@ -35,7 +35,7 @@ CLAUSES = [
     Clause("DB-02", labels("N", "?"), VOTES, "no label is O, T or X but ['?', 'N']"),
     Clause("DB-02", labels("N", "?", "O"), VOTES, "labels outside O, T and X are not counted: ['?', 'N']", "warn"),
     Clause("DB-03", put(f"{LOG}#/dialogue-id", "YI9009"), f"{LOG}#/dialogue-id", "the file is named YI9001"),
-    Clause("DB-03", copied(LOG, AGAIN), f"{AGAIN}#", "the id YI9001 occurs twice within the release dbdc3"),
+    Clause("DB-03", copied(LOG, AGAIN), f"{AGAIN}#", "the id YI9001 occurs twice within the publisher's release dbdc3"),
     Clause("DB-03", put(f"{TURN}/turn-index", 3), TURN, "turn-index is not the position: 1 of 7 turns (2)"),
     Clause("DB-03", put(f"{TURN}/turn-index", "2"), TURN, "turn-index is not the position: 1 of 7 turns (2)"),
     Clause("DB-03", drop(f"{TURN}/turn-index"), TURN, "turn-index is not the position: 1 of 7 turns (2)"),

@@ -221,9 +221,9 @@ def test_a_killed_command_leaves_the_old_file(file: str, invented: Path) -> None
 def test_all_pairs_are_written_where_they_are_asked_for(
     invented: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = OverlapRequest(["harbour/train"], pairs=tmp_path / "jsonl")
+    request = OverlapRequest(["harbour/train"], pairs=tmp_path / "pairs.jsonl")
     overlap(invented, request)
-    lines = [json.loads(line) for line in (tmp_path / "jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
     found = Counter((row["unit"], row["place"], row["owner"], row["turn_index"]) for row in lines)
     assert not any(row["place"] == "harbour/train" or row["other_place"] != "harbour/train" for row in lines)
     assert all(row["owner"] != row["other_owner"] for row in lines)
@@ -233,15 +233,15 @@ def test_all_pairs_are_written_where_they_are_asked_for(
             "and unit in ('turn', 'dialogue') and other_place = 'harbour/train' and place <> other_place"
         ).fetchall()
     assert found == {tuple(key): number for *key, number in matches}
-    (tmp_path / "jsonl").unlink()
+    (tmp_path / "pairs.jsonl").unlink()
     monkeypatch.setattr(near, "MOST", len(lines) - 1)
     before = invented.with_name("overlap.duckdb").read_bytes()
     with pytest.raises(QueryFailed, match=f"found: +{len(lines):,}"):
         overlap(invented, request)
-    assert not (tmp_path / "jsonl").exists()
+    assert not (tmp_path / "pairs.jsonl").exists()
     assert invented.with_name("overlap.duckdb").read_bytes() == before
     with pytest.raises(UsageError, match="--against"):
-        overlap(invented, OverlapRequest(pairs=tmp_path / "jsonl"))
+        overlap(invented, OverlapRequest(pairs=tmp_path / "pairs.jsonl"))
 
 
 @pytest.mark.slow

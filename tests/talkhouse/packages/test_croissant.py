@@ -103,7 +103,9 @@ def test_a_split_that_covers_all_has_its_name_but_in_hugging_face_packages(sampl
 def test_it_says_which_rows_were_wanted(sample: Path, tmp_path: Path) -> None:
     filters = Filters(split="dev", release=RELEASES)
     document = _exported(sample, f"{RELEASES}.breakdown_detection", tmp_path / "package", filters=filters)
-    assert document["description"].endswith(f"Not all rows are here, but only those of: split dev; release {RELEASES}.")
+    assert document["description"].endswith(
+        f"Not all rows are here, but only those of: split dev; publisher's release {RELEASES}."
+    )
     assert len(_nodes(document, "recordSet")["breakdown_detection_splits"]["data"]) == 1
 
 

@@ -56,7 +56,7 @@ def test_a_file_that_does_not_fit_is_not_used_and_the_report_says_so(with_overla
     file.write_bytes(b"nothing of ours")
     assert "is not used: this is not a file that talkhouse overlap made" in report(with_overlap).source
     file.unlink()
-    assert "It was not computed: talkhouse overlap does that" in report(with_overlap).source
+    assert "It was not computed. Run talkhouse overlap" in report(with_overlap).source
     assert not file.exists()
 
 
