@@ -102,7 +102,7 @@ def test_what_is_right_has_no_problem() -> None:
         ({"exceptions": (Exempt("labels_are_declared", "", "So."),)}, "an exception is a check, a scope and a reason"),
         (
             {"releases": (Release("v1", "", "The first."),)},
-            "a release has a name, a title and a description, which are",
+            "a publisher's release has a name, a title and a description, which are",
         ),
         ({"releases": (Release("v1", "first", "It."),) * 2}, "releases has 'v1' twice"),
         ({"datasheet": {"uses": "none"}}, "datasheet is a Datasheet or None, not {'uses': 'none'}"),
