@@ -178,7 +178,7 @@ def verify(names: tuple[str, ...], db: str | None, store: Path | None, as_json: 
         print(visible_json(found[0] if len(names) == 1 else found))
     else:
         for one in found:
-            verdict = "[green]ok[/]" if one["ok"] else "[red]damaged[/]"
+            verdict = "[green]ok[/]" if one["ok"] else "[red]differs[/]"
             output.print(f"{verdict}  {escape(one['name'])}", soft_wrap=True)
             for problem in one["problems"]:
                 output.print(f"      {escape(problem)}", soft_wrap=True)
