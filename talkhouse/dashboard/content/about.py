@@ -100,7 +100,7 @@ def _draw_comparison(opened: ServedWarehouse, store: Path, names: Sequence[str],
             _draw(opened, compared, is_before=open_id == ids[0] != ids[1], is_other=open_id not in ids)
 
 
-class _Place(NamedTuple):
+class _ConversationPlace(NamedTuple):
     """A conversation, or the record that published it, and a turn of it."""
 
     dialogue_id: str | None
@@ -113,11 +113,11 @@ class _Changed(NamedTuple):
 
     corpus: str
     what: str
-    before: _Place
-    after: _Place
+    before: _ConversationPlace
+    after: _ConversationPlace
 
 
-class _Compared(NamedTuple):
+class _ComparedReleases(NamedTuple):
     """What the page shows of a difference."""
 
     is_equal: bool
@@ -133,7 +133,7 @@ def _compare(
     _store: Path,
     _names: tuple[str, str],
     ids: tuple[str, ...],  # noqa: ARG001 - by the contents and manifests is a result known again, wherever they lie
-) -> _Compared:
+) -> _ComparedReleases:
     """Compare two releases, each checked out once into the user's cache folder; one comparison at a time."""
     stopping = partial(
         warehouse.limited, path=_store, seconds=_SECONDS, next_step="compare them on the command line: talkhouse diff"
@@ -143,7 +143,7 @@ def _compare(
         states = [State(resolve(str(_store / RELEASES / name), memory=memory), name) for name in _names]
         with opened_states(*states, settings={"memory_limit": memory}, stopping=stopping) as sides:
             found = difference(sides, Wanted(limit=_ROWS))
-    return _Compared(
+    return _ComparedReleases(
         found.is_equal,
         schema_lines(found),
         [(one.corpus, corpus_line(one, found)) for one in found.corpora],
@@ -160,11 +160,11 @@ def _changed(found: Difference) -> Iterator[_Changed]:
             yield _Changed(one.corpus, what, _place(one.key_before or one.key), _place(one.key))
 
 
-def _place(key: dict[str, Any]) -> _Place:
-    return _Place(key.get("dialogue_id"), key.get("record_id"), key.get("turn_index"))
+def _place(key: dict[str, Any]) -> _ConversationPlace:
+    return _ConversationPlace(key.get("dialogue_id"), key.get("record_id"), key.get("turn_index"))
 
 
-def _draw(opened: ServedWarehouse, compared: _Compared, *, is_before: bool, is_other: bool) -> None:
+def _draw(opened: ServedWarehouse, compared: _ComparedReleases, *, is_before: bool, is_other: bool) -> None:
     """Draw a line for each corpus, and the conversations that differ, with links to those that are open here.
 
     ``is_before``: the open warehouse has the contents before; ``is_other``: those of neither release.
