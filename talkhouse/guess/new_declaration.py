@@ -49,9 +49,9 @@ def new_declaration(folder: Path) -> Look:
             whole.write_text(text, encoding="utf-8", newline="\n")
             schema = private / SCHEMA
             schema.write_text(schema_text(), encoding="utf-8", newline="\n")
-            with suppress(FileExistsError):
-                _publish(schema, folder / SCHEMA)
             _publish(whole, target)
+            with suppress(FileExistsError):  # the second, so that a killed process leaves no schema alone
+                _publish(schema, folder / SCHEMA)
     except FileExistsError as error:
         raise UsageError("it is there already; nothing is overwritten", where=target) from error
     except OSError as error:

@@ -18,6 +18,7 @@ import pytest
 
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
+from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import sample_of
 from talkhouse.lake_format.lake_manifest import is_whole, read
@@ -247,7 +248,11 @@ def a_new_declaration(folder: Path) -> Case:
         assert target.read_text() == whole
         return "new"
 
-    return Case("new", ["new", "kitchen"], partial(target.unlink, missing_ok=True), state, is_replacing=False)
+    def reset() -> None:
+        target.unlink(missing_ok=True)
+        target.with_name(SCHEMA).unlink(missing_ok=True)
+
+    return Case("new", ["new", "kitchen"], reset, state, is_replacing=False)
 
 
 def a_saved_run(folder: Path) -> Case:
@@ -332,4 +337,5 @@ def check_end(
 
 def left_behind(folder: Path) -> list[str]:
     hidden = (path for pattern in (".*", "lake/.*", "kitchen/.*") for path in folder.glob(pattern))
-    return [str(path) for path in (*hidden, *(folder / "tmp").iterdir())]
+    found = (*hidden, *(folder / "tmp").iterdir())
+    return [str(path) for path in found if not (path.name == SCHEMA and path.with_name(DECLARATION).exists())]
