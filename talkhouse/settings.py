@@ -6,6 +6,9 @@ from pathlib import Path
 
 DEFAULT_DATABASE = "talkhouse.duckdb"
 
+RELEASE_PREFIX = "release:"
+"""Begins what names a release where a warehouse could be named: ``--db release:2026-11``."""
+
 DATA = Path("corpora")
 """The data folder of commands that are not told of another."""
 

@@ -133,7 +133,7 @@ class _Work:
         return sorted(task for task in found if any(task in side.views for side in self._sides))
 
     def _schema(self, tasks: Collection[str]) -> None:
-        """Say which tables, columns and views are not the same."""
+        """Find which tables, columns and views are not the same."""
         before, after = self._sides
         found = self._found
         found.tables_added = sorted(after.shape.keys() - before.shape.keys())

@@ -26,7 +26,7 @@ def head(found: Difference) -> str:
 
 
 def schema_lines(found: Difference) -> list[str]:
-    """Say what is not the same of the schemas, a line each."""
+    """Return what differs between the schemas, a line each."""
     lines = []
     for side, name in zip(found.sides, ("first", "second"), strict=True):
         if side.is_migrated:
@@ -45,7 +45,7 @@ def schema_lines(found: Difference) -> list[str]:
 
 
 def corpus_line(corpus: CorpusChange, found: Difference) -> str:
-    """Say of a corpus in one line what became of its reader, its files and its rows."""
+    """Return a line on what became of the reader, the files and the rows of a corpus."""
     if corpus.status in ("added", "removed", "unchanged"):
         return corpus.status
     old, new = corpus.reader
@@ -84,7 +84,7 @@ def _plural(thing: str, count: int) -> str:
 
 
 def verdict(one: Compared) -> str:
-    """Say what the changes of a task's split mean for what was computed of it."""
+    """Return what the changes of a task's split mean for what was computed from it."""
     changes = one.counts.changes
     if one.verdict == "same":
         return "saved scores hold"

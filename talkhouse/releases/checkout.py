@@ -26,9 +26,6 @@ from talkhouse.system.cache import Cache
 from talkhouse.warehouse.content_ids import source_of
 from talkhouse.warehouse.opened import opened
 
-PREFIX = "release:"
-"""Begins what names a release where a warehouse could be named: ``--db release:2026-11``."""
-
 _TABLES_WITH_ROWS = ("meta.alembic_version", "meta.loads")
 """They are written from the manifest."""
 _NOT_EMPTY = """

@@ -114,7 +114,7 @@ def _check_name(store: Path, name: str) -> None:
 
 @contextmanager
 def _explained(store: Path) -> Iterator[None]:
-    """Say where there is no room, whether the system says so or DuckDB."""
+    """Raise OutputFailed where there is no room, whether the system says so or DuckDB."""
     try:
         with output_errors(store, _FULL):
             yield

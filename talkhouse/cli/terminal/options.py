@@ -16,7 +16,7 @@ from talkhouse.cli.terminal import completion
 from talkhouse.cli.terminal.console import reader_has_left
 from talkhouse.ingest.files.limits import LINKS_OPTION, described
 from talkhouse.schema.errors import UsageError
-from talkhouse.settings import database, name_corpus_folders
+from talkhouse.settings import RELEASE_PREFIX, database, name_corpus_folders
 from talkhouse.system import ctrl_c
 
 
@@ -122,17 +122,14 @@ class OneOf(click.Choice[Any]):
         return str(choice)
 
 
-_RELEASE = "release:"
-
-
 def _read(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None:
     """Return the warehouse that is to be read, of a release the file that it is checked out to."""
     named = str(db or os.environ.get("TALKHOUSE_DB") or "")
-    if not named.startswith(_RELEASE):
+    if not named.startswith(RELEASE_PREFIX):
         return db
     from talkhouse.releases.checkout import resolve
 
-    return resolve(named.removeprefix(_RELEASE))
+    return resolve(named.removeprefix(RELEASE_PREFIX))
 
 
 def read_all(context: click.Context, parameter: click.Parameter, warehouses: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -142,7 +139,7 @@ def read_all(context: click.Context, parameter: click.Parameter, warehouses: tup
 
 
 def _written(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None:
-    if str(db or os.environ.get("TALKHOUSE_DB") or "").startswith(_RELEASE):
+    if str(db or os.environ.get("TALKHOUSE_DB") or "").startswith(RELEASE_PREFIX):
         raise UsageError(
             "a release never changes",
             expected="a warehouse file: --db FILE",
