@@ -1,12 +1,14 @@
 """Makes a corpus of a declaration: what it says of itself, its schemes, and a reader and writer of its format."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from talkhouse.ingest.common_rules import FORMAT_RULES
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Splits, which
 from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import RecordWriter, Writer, file_by_file
@@ -43,7 +45,8 @@ def declared_corpus(declaration: Declaration) -> Corpus:
             if spec.labels is None
         ),
         common_rules=("TH-01", "TH-02", "TH-03", "TH-04", "TH-05", *(rule.id for rule in FORMAT_RULES)),
-        read=partial(_read, declaration),
+        read=DeclaredReader(declaration),
+        parts=None if _needs_other_files(declaration) else DeclaredReader(declaration),
         write=writer_of(declaration),
         write_record=record_writer_of(declaration),
         folder=declaration.folder,
@@ -60,22 +63,56 @@ def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
     )
 
 
-def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome]:
-    """Read the files that the declaration names; RegistryError for a pattern that fits none."""
-    wanted: list[tuple[SourceFile, Files]] = []
-    unused = set(declaration.files)
-    for file in files:
-        path = str(file.path).partition("/")[2]
-        entry = None if path.startswith(_QUERIES) else which(declaration, path)
-        if entry is not None:
-            unused.discard(entry)
-        passed_over = _passed_over(declaration, file, path, entry)
+def _needs_other_files(declaration: Declaration) -> bool:
+    """Whether a file is read by what others say: of labels, or of conversations and speakers."""
+    return declaration.format == "convokit" or any(files.holds == "annotations" for files in declaration.files)
+
+
+@dataclass(frozen=True)
+class DeclaredReader:
+    """Reads the files of a declared corpus: all of them, or a part."""
+
+    declaration: Declaration
+
+    def __call__(self, files: list[SourceFile]) -> Iterator[Outcome]:
+        """Read the files that the declaration names; RegistryError for a pattern that fits none."""
+        passed_over, wanted = self.sort_out(files)
         yield from passed_over
-        if entry is not None and not passed_over:
-            wanted.append((file, entry))
-    for entry in sorted(unused, key=lambda entry: entry.line):
-        raise _no_file(declaration, entry, files)
-    yield from reader_of(declaration)(wanted)
+        yield from self.read(wanted, Memory())
+
+    def corpus(self) -> Corpus:
+        """Return the corpus, in another process too."""
+        return declared_corpus(self.declaration)
+
+    def sort_out(self, files: list[SourceFile]) -> tuple[list[Outcome], list[SourceFile]]:
+        """Return what is said of files that are not read, and which are; RegistryError for a pattern that fits none."""
+        said: list[Outcome] = []
+        wanted: list[SourceFile] = []
+        unused = set(self.declaration.files)
+        for file in files:
+            path = _inside(file)
+            entry = self._entry(path)
+            if entry is not None:
+                unused.discard(entry)
+            passed_over = _passed_over(self.declaration, file, path, entry)
+            said += passed_over
+            if entry is not None and not passed_over:
+                wanted.append(file)
+        for entry in sorted(unused, key=lambda entry: entry.line):
+            raise _no_file(self.declaration, entry, files)
+        return said, wanted
+
+    def read(self, files: list[SourceFile], memory: Memory) -> Iterator[Outcome]:
+        """Read some of the files that are wanted, in their order."""
+        entries = ((file, self._entry(_inside(file))) for file in files)
+        yield from reader_of(self.declaration)([(file, entry) for file, entry in entries if entry is not None], memory)
+
+    def _entry(self, path: str) -> Files | None:
+        return None if path.startswith(_QUERIES) else which(self.declaration, path)
+
+
+def _inside(file: SourceFile) -> str:
+    return str(file.path).partition("/")[2]
 
 
 def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: Files | None) -> list[Outcome]:
@@ -93,7 +130,7 @@ def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: F
 
 
 def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) -> RegistryError:
-    near = closest(entry.path, [str(file.path).partition("/")[2] for file in files])
+    near = closest(entry.path, map(_inside, files))
     return RegistryError(
         f"no file fits the pattern {entry.path!r}",
         where=f"{declaration.place}:{entry.line}",
@@ -106,7 +143,7 @@ def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) ->
 _ROWS = ("turns", "convokit")
 
 
-def reader_of(declaration: Declaration) -> Callable[[Iterable[tuple[SourceFile, Files]]], Iterator[Outcome]]:
+def reader_of(declaration: Declaration) -> Callable[[Iterable[tuple[SourceFile, Files]], Memory], Iterator[Outcome]]:
     """Return what reads the files of a declared corpus, each with the ``[[files]]`` that it belongs to."""
     match declaration.format:
         case "turns":
@@ -119,7 +156,7 @@ def reader_of(declaration: Declaration) -> Callable[[Iterable[tuple[SourceFile, 
             return partial(read_convokit, declaration)
     from talkhouse.ingest.declared.documents.document_files import read_documents
 
-    return lambda files: read_documents(declaration, _document_format(declaration), files)
+    return partial(read_documents, declaration, _document_format(declaration))
 
 
 def writer_of(declaration: Declaration) -> Writer:

@@ -22,7 +22,7 @@ from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, SplitObject
 from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
 from talkhouse.ingest.decode import dump
-from talkhouse.ingest.keys import Texts, digest_of
+from talkhouse.ingest.keys import Memory, Texts, digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
 from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Part, Record, Row, Turn
 
@@ -123,11 +123,11 @@ def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> pl.DataFrame:
 class DialogueRows:
     """Makes the rows of one corpus, block by block; keeps its keys and speakers."""
 
-    def __init__(self, declaration: Declaration, identity: Identity, splits: Splits) -> None:
+    def __init__(self, declaration: Declaration, identity: Identity, splits: Splits, memory: Memory) -> None:
         self._corpus_id, self._identity, self._splits = declaration.corpus_id, identity, splits
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
-        self._speakers = Speakers(declaration)
-        self._texts = Texts(declaration.corpus_id)
+        self._speakers = Speakers(declaration, memory)
+        self._texts = Texts(declaration.corpus_id, memory)
         self.shapes = Shapes()
         """Those of the file that is read."""
 

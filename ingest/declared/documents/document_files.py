@@ -29,6 +29,7 @@ from talkhouse.ingest.declared.record_files import open_records, write_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, kind_of, members_of, merged, wanted
 from talkhouse.ingest.decode import BadRecord, check, literals
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
@@ -44,23 +45,23 @@ _BLOCK = 4_000_000
 
 
 def read_documents(
-    declaration: Declaration, document_format: DocumentFormat, files: Iterable[DeclaredFile]
+    declaration: Declaration, document_format: DocumentFormat, files: Iterable[DeclaredFile], memory: Memory
 ) -> Iterator[Outcome]:
     """Read files in their order."""
-    reader = _DocumentReader(declaration, document_format)
+    reader = _DocumentReader(declaration, document_format, memory)
     for file, entry in files:
         yield from reader.file(file, entry)
 
 
 class _DocumentReader:
-    def __init__(self, declaration: Declaration, document_format: DocumentFormat) -> None:
+    def __init__(self, declaration: Declaration, document_format: DocumentFormat, memory: Memory) -> None:
         self._declaration = declaration
         self._format = document_format
         self._want = merged(document_format.wanted, wanted(paths_of(declaration)))
         self._fields = RecordFieldsReader(declaration)
         self._labels = labels_of(declaration)
-        self._identity = Identity(declaration.corpus_id)
-        self._rows = DialogueRows(declaration, self._identity, Splits(declaration))
+        self._identity = Identity(declaration.corpus_id, memory)
+        self._rows = DialogueRows(declaration, self._identity, Splits(declaration), memory)
         columns = None if os.environ.get(CAREFULLY) else document_format.columns
         placeholders = placeholders_of_keys(declaration)
         self._typed = (

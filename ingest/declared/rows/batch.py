@@ -50,6 +50,7 @@ from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
 from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
 from talkhouse.ingest.sources import SourceFile
@@ -128,9 +129,9 @@ class RowsBuild:
 
     declaration: Declaration
     columns: RowColumns
-    identity: Identity
     remember: Callable[[pl.DataFrame, pl.DataFrame], None] | None
     """None where no labels are about dialogues that were read before."""
+    memory: Memory
     has_several_files: bool
     """Only then a dialogue may be there twice, and hashes of its words are kept."""
     labels_inside: Sequence[Labels] = ()
@@ -141,7 +142,8 @@ class RowsBuild:
     def __post_init__(self) -> None:
         """Prepare roles, people and splits."""
         self.roles = Roles(self.declaration)
-        self.speakers = Speakers(self.declaration)
+        self.identity = Identity(self.declaration.corpus_id, self.memory)
+        self.speakers = Speakers(self.declaration, self.memory)
         self.splits = Splits(self.declaration)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None

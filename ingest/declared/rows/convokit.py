@@ -13,7 +13,6 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
-from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.record_files.json_files import Form
@@ -47,6 +46,7 @@ from talkhouse.ingest.declared.shapes import (
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.declared.times import read_time
 from talkhouse.ingest.decode import BadRecord, dump, literals, pointer
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
@@ -195,7 +195,9 @@ class ConversationFacts:
         return facts.with_columns(both)
 
 
-def read_convokit(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+def read_convokit(
+    declaration: Declaration, files: Iterable[tuple[SourceFile, Files]], memory: Memory
+) -> Iterator[Outcome]:
     """Read utterances first, for the other files name their conversations and speakers.
 
     What ``[dialogue]`` asks of conversations is looked up before. Raises SourceError where there are no utterances.
@@ -215,8 +217,8 @@ def read_convokit(declaration: Declaration, files: Iterable[tuple[SourceFile, Fi
     build = RowsBuild(
         declaration,
         utterance_columns(declaration),
-        Identity(declaration.corpus_id),
         remember,
+        memory,
         has_several_files=len(talks) > 1,
         labels_inside=[Labels(spec, declaration) for spec in declaration.annotations if spec.on == "turn"],
         conversations=facts.over,

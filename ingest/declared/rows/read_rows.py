@@ -6,7 +6,6 @@ from dataclasses import replace
 import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files
-from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.rows.batch import FileRows, RowsBuild
 from talkhouse.ingest.declared.rows.columns import ID, columns_of
 from talkhouse.ingest.declared.rows.frames import open_frames
@@ -21,6 +20,7 @@ from talkhouse.ingest.declared.rows.row_labels import (
 from talkhouse.ingest.declared.rows.spool import NUMBER, REFUSED, SCATTERED, Spool
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     LoadedBatch,
@@ -144,7 +144,9 @@ class _LabelFile:
         return Rejected(location, bad.rule, bad.detail, b"\n".join(texts))
 
 
-def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+def read_turns(
+    declaration: Declaration, files: Iterable[tuple[SourceFile, Files]], memory: Memory
+) -> Iterator[Outcome]:
     """Read files of turns in their order, then files of labels."""
     entries = list(files)
     talks = [entry for entry in entries if entry[1].holds == "dialogues"]
@@ -153,9 +155,9 @@ def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files
         build = RowsBuild(
             declaration,
             columns_of(declaration),
-            Identity(declaration.corpus_id),
             known.add_rows if labels else None,
-            has_several_files=len(talks) > 1,
+            memory,
+            has_several_files=memory.is_of_part or len(talks) > 1,
         )
         for file, entry in talks:
             yield from read_file(build, file, entry)
