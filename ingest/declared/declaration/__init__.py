@@ -22,6 +22,7 @@ from talkhouse.ingest.declared.declaration.tables import (
     markers_of,
     roles_of,
     splits_of,
+    text_lines_of,
     times_of,
 )
 from talkhouse.ingest.declared.declaration.toml_text import MOST_LEVELS, KeyPath, TooDeep, lines_of, toml_text
@@ -102,6 +103,7 @@ def declaration_of(
         **facts,
         **fields,
         dialect=dialect_of(whole),
+        lines=text_lines_of(whole),
         markers=markers_of(whole, form),
         roles=roles_of(whole, form),
         splits=splits,
@@ -156,7 +158,7 @@ def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int
 
 FORMAT, MAP, SPLIT = "--format", "--map", "--split"
 
-_OTHER_TABLES = ("roles", "splits", "times", "markers", "dialect")
+_OTHER_TABLES = ("roles", "splits", "times", "markers", "dialect", "lines")
 """Tables that only ``table.key=value`` reaches."""
 
 

@@ -21,9 +21,12 @@ Type: TypeAlias = Literal[
     "time",
     "labels",
     "values",
+    "texts",
+    "regex",
 ]
 """Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words. The others are texts
-with a form of their own, a table of labels with their meanings, and a table of values to compare with."""
+with a form of their own, a table of labels with their meanings, a table of values to compare with, a text or a list of
+texts, and a regular expression."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,12 @@ TABLES: Mapping[str, Table] = {
             "started_at": Key("path", "When it began: [`[times]`](#times)."),
             "system": Key("path", "A text that becomes the first turn, of the role `system`."),
             "turns": Key("path", "The list of its turns; of a tree its first message."),
-            "text": Key("path", "Of a transcript: the whole text."),
+            "text": Key("path", 'Of a transcript: the whole text; `"$"`: the text file, or a line of it.'),
+            "separator": Key(
+                "texts",
+                "Of a transcript, in place of `[markers]`: what stands between two turns, letter by letter; of several "
+                "the longest counts first.",
+            ),
             "record": Key(
                 "choice",
                 'What a record is: `"$"` the file, `"*"` each member of the file\'s object.',
@@ -198,6 +206,23 @@ TABLES: Mapping[str, Table] = {
             "delimiter": Key("sign", "What stands between two cells.", "a comma; in `.tsv` a tab"),
             "quoteChar": Key("sign", 'What stands around a cell; `""`: quotes are letters like others.', "`'\"'`"),
             "escapeChar": Key("sign", "What stands before a quote inside of quotes.", "another quote"),
+        },
+    ),
+    "lines": Table(
+        "How the lines of a text file (`.txt`, `.text`, `.log`) are rows. A line that the pattern does not fit belongs "
+        "to the turn before. Patterns are those of [Rust](https://docs.rs/regex/latest/regex/#syntax), which has no "
+        "look-ahead.",
+        {
+            "pattern": Key(
+                "regex",
+                "A regular expression that fits a whole line; its named groups, `(?<who>...)`, are the columns.",
+                is_required=True,
+            ),
+            "begins": Key(
+                "regex",
+                "One that fits the beginning of the lines with which a dialogue begins; `^$` is an empty line.",
+                "a file is a dialogue",
+            ),
         },
     ),
     "annotations": Table(

@@ -27,6 +27,9 @@ Of rows it is one name, that of the column; of ConvoKit's utterances it may go d
 NO_PATH: JsonPath = ()
 """The thing itself: ``$``."""
 
+WHOLE: JsonPath = ("",)
+"""Where a record that is no object is the whole of it: a text file, or a line of one."""
+
 
 @dataclass(frozen=True)
 class Files:
@@ -60,6 +63,8 @@ class DialogueFields:
     """The list of turns, without ``[*]`` at its end; of a tree the first message; of pairs nothing."""
     text: JsonPath | None = None
     """Of a transcript: the whole text."""
+    separators: tuple[str, ...] = ()
+    """Of a transcript: what stands between two turns, in place of marks; the first is the usual one."""
     record: Literal["item", "file", "member"] = "item"
     """What a record is: an item of a list or a line; the file (``$``); a member of the file's object (``*``)."""
     may_lack_id: bool = False
@@ -127,6 +132,18 @@ class Dialect:
     """Empty: quotes are letters like others."""
     escape_char: str = ""
     """What stands before a quote inside of quotes; empty: another quote."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """``[lines]``: how a line of a text file is a row."""
+
+    pattern: str
+    """A regular expression that fits a whole line; its named groups are the columns."""
+    groups: tuple[str, ...]
+    """Their names."""
+    begins: str | None = None
+    """One that fits the beginning of the lines with which a dialogue begins; None: a file is a dialogue."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +220,7 @@ class Declaration:
     pair: PairFields = PairFields()
     preference: PreferenceFields = PreferenceFields()
     dialect: Dialect = Dialect()
+    lines: Lines | None = None
     markers: Mapping[str, str] = field(default_factory=dict)
     """Literal text -> role."""
     roles: Mapping[str, str] = field(default_factory=dict)

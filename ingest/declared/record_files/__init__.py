@@ -1,4 +1,4 @@
-"""Files as records, whatever their form: JSON, JSON Lines, Parquet, CSV, each plain or as .gz; and back."""
+"""Files as records, whatever their form: JSON, JSON Lines, Parquet, CSV, text, each plain or as .gz; and back."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import WHOLE, Declaration
 from talkhouse.ingest.declared.record_files.content import (
     Envelope,
     FileContent,
@@ -25,14 +25,16 @@ from talkhouse.ingest.declared.record_files.json_files import (
     write_json_document,
     write_json_lines,
 )
+from talkhouse.ingest.declared.record_files.text_files import TextRecords, write_text_records
 from talkhouse.ingest.decode import BadRecord, decoder
 from talkhouse.ingest.sources import BOM, JSON_LINES, SourceFile
 
 JSON = (".json",)
 CSV = (".csv", ".tsv")
 PARQUET = (".parquet",)
+TEXT = (".txt", ".text", ".log")
 ENDINGS = (*JSON, *JSON_LINES, *PARQUET, *CSV)
-"""Each may have .gz behind it."""
+"""What says by itself how its records are told apart, as a text does not; each may have .gz behind it."""
 
 
 def open_records(file: SourceFile, declaration: Declaration, record: Form | None = None) -> RecordFile:
@@ -53,20 +55,30 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
         return JsonDocument(content, record or declaration.dialogue.record)
     if kind in CSV:
         return CsvRecords(content, declaration.dialect)
+    if kind in TEXT:
+        if declaration.dialogue.text != WHOLE:
+            raise BadRecord("GF-14", _NO_MEMBERS)
+        return TextRecords(content, record or declaration.dialogue.record)
     if kind in PARQUET:
         # It takes a while to import, and few commands need it.
         from talkhouse.ingest.declared.record_files.parquet import ParquetRecords
 
         return ParquetRecords(content)
-    known = ", ".join(ENDINGS)
+    known = ", ".join((*ENDINGS, *TEXT))
     raise BadRecord("GF-14", f"unknown kind of file: its name ends in none of {known}, with or without .gz")
+
+
+_NO_MEMBERS = (
+    'a text, which has no members: format = "transcript" reads it with text = "$" in [dialogue], and format = "turns" '
+    "with a pattern in [lines]; if it is JSON or CSV, rename it to .jsonl, .json or .csv"
+)
 
 
 def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: PurePosixPath) -> Iterator[bytes]:
     """Write a file of records, all of them in their order; yield it in pieces. A byte order mark is the caller's.
 
     JSON is equal in values and order of keys, JSON Lines also in what stands between the values, Parquet in schema,
-    order and values, CSV to the byte.
+    order and values, CSV and text to the byte.
     """
     layout, kind = _layout(envelope), ending(path)
     if kind in JSON_LINES:
@@ -75,6 +87,8 @@ def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: Pu
         pieces = write_json_document(layout, records)
     elif kind in CSV:
         pieces = write_csv_records(layout, records, path)
+    elif kind in TEXT:
+        pieces = write_text_records(layout, records)
     elif kind in PARQUET:
         from talkhouse.ingest.declared.record_files.parquet import write_parquet
 
@@ -92,6 +106,10 @@ def write_rows(
     ``columns`` are those of the file. A byte order mark is the caller's.
     """
     layout = _layout(envelope)
+    if ending(path) in TEXT:
+        from talkhouse.ingest.declared.record_files.pattern_lines import write_lines
+
+        return _file(layout, write_lines(layout, rows), path)
     return _file(layout, write_csv_rows(layout, columns, rows, path), path)
 
 

@@ -17,7 +17,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
-from talkhouse.ingest.declared.record_files import CSV, open_records
+from talkhouse.ingest.declared.record_files import CSV, TEXT as TEXT_FILES, open_records
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     FileContent,
@@ -28,7 +28,8 @@ from talkhouse.ingest.declared.record_files.content import (
 )
 from talkhouse.ingest.declared.record_files.csv_cells import names
 from talkhouse.ingest.declared.record_files.csv_files import CsvRows
-from talkhouse.ingest.declared.rows.columns import ID, LEVEL, TEXT, TIMES, TURN_ID, Placeholder, RowColumns
+from talkhouse.ingest.declared.record_files.pattern_lines import LineRows
+from talkhouse.ingest.declared.rows.columns import BEGUN, ID, LEVEL, TEXT, TIMES, TURN_ID, Placeholder, RowColumns
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     NULL,
@@ -67,7 +68,7 @@ class RowFrames(ABC):
 
     is_csv: bool
 
-    _file: CsvRows | RecordFile
+    _file: CsvRows | LineRows | RecordFile
 
     def __init__(self, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
         self._columns, self._shapes, self._with_raw = columns, shapes, with_raw
@@ -138,11 +139,11 @@ class CsvFrames(RowFrames):
     is_csv = True
 
     def __init__(
-        self, file: CsvRows, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
+        self, file: CsvRows | LineRows, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
     ) -> None:
         """Raises BadRecord GF-12 where a declared column is not there, or twice."""
         super().__init__(columns, declaration, shapes, with_raw=with_raw)
-        self._file: CsvRows = file
+        self._file: CsvRows | LineRows = file
         check_header(file.columns, columns.declared)
         self._names = names(file.columns)
         self._holders = {name: self._keepers.get(name) for name in self._names}
@@ -164,6 +165,8 @@ class CsvFrames(RowFrames):
         for placeholder, (column, *_) in self._columns.placeholders.items():
             cell = table[column]
             made.append((cell if placeholder in (TEXT, ID) else said(cell)).alias(placeholder))
+        if rows.dialogues is not None:
+            made.append(rows.dialogues.alias(BEGUN))
         frame = pl.DataFrame(made)
         hows: list[str] = []
         for placeholder in TIMES:
@@ -376,7 +379,7 @@ def _key(key: str) -> str:
 
 def is_csv(path: PurePosixPath) -> bool:
     """Whether a file has cells, not objects, by its path."""
-    return ending(path) in CSV
+    return ending(path) in (*CSV, *TEXT_FILES)
 
 
 def open_frames(
@@ -392,6 +395,13 @@ def open_frames(
 
     Raises BadRecord where the file is to be refused, here or when it is iterated.
     """
+    if ending(file.path) in TEXT_FILES:
+        if declaration.lines is None:
+            raise BadRecord("GF-14", "a text, whose lines are rows by a pattern in [lines], which is not declared")
+        rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT][0])
+        frames = CsvFrames(rows, columns, declaration, shapes, with_raw=with_raw)
+        frames.findings = rows.findings
+        return frames
     if is_csv(file.path):
         return CsvFrames(
             CsvRows(FileContent(file), declaration.dialect), columns, declaration, shapes, with_raw=with_raw
