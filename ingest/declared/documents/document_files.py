@@ -131,6 +131,8 @@ class _DocumentReader:
                 raise raw.problem
             return self._read(raw)
         except BadRecord as problem:
+            if not raw.pointer:  # the record is the file, which comes back as it was, packed or not
+                return reject(location, problem, location.file.read())
             verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
             place = replace(location, pointer=raw.pointer, record_index=raw.record_index, size=len(raw.raw))
             return reject(place, problem, verbatim)

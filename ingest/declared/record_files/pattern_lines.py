@@ -109,15 +109,19 @@ class LineRows:
         own = lines.filter("is_row")
         sources, gaps = own["bare"], own["end"]
         if len(own) < len(lines):
-            lines = lines.with_columns(last=_LAST)
-            self._note_unplaced(lines)
-            head = lines.filter(pl.col("row") < 0)
+            of_row = lines.filter(_IS_OF_ROW).filter(pl.col("row") != pl.col("row").shift(-1, fill_value=-1))
+            others = lines.filter(_IS_ROW_OF_SEVERAL_LINES)
+            others = others.join(of_row.select("row", last="at"), on="row", how="left", maintain_order="left")
+            self._note_unplaced(others)
+            head = others.filter(pl.col("row") < 0)
             self._gap += head.select((pl.col("bare") + pl.col("end")).str.join("")).item()
             self._check_size(self._gap)
-            joined = lines.filter(pl.col("row") >= 0).group_by("row", maintain_order=True)
+            joined = others.filter(pl.col("row") >= 0).group_by("row", maintain_order=True)
             added = joined.agg(_FURTHER.str.join("").alias("further"), _BEHIND.str.join("").alias("gap"))
-            sources, gaps = sources + added["further"], added["gap"]
-            cells = cells.with_columns(cells[self._text_column] + added["further"])
+            added = own.select("row", "end").join(added, on="row", how="left", maintain_order="left")
+            further = added["further"].fill_null("")
+            sources, gaps = sources + further, added["gap"].fill_null(added["end"])
+            cells = cells.with_columns(cells[self._text_column] + further)
         if not len(own):
             return None
         self._rows += len(own)
@@ -136,8 +140,8 @@ class LineRows:
 
     def _note_unplaced(self, lines: pl.DataFrame) -> None:
         """Count the lines with words that are in no row, and begin no dialogue."""
-        of_row = (pl.col("row") >= 0) & (pl.col("at") <= pl.col("last"))
-        unplaced = lines.filter(~of_row & ~pl.col("is_begin") & _HAS_WORDS)
+        is_placed = (pl.col("row") >= 0) & (pl.col("at") <= pl.col("last"))
+        unplaced = lines.filter(~is_placed & ~pl.col("is_begin") & _HAS_WORDS)
         if len(unplaced) and not self._unplaced:
             self._first_unplaced = self._line + unplaced["at"][0], unplaced["bare"][0]
         self._unplaced += len(unplaced)
@@ -194,8 +198,8 @@ class LineRows:
 
 _HAS_WORDS = pl.col("bare").str.strip_chars(" \t\r") != ""
 _IS_OF_ROW = pl.col("is_open") & (pl.col("is_row") | _HAS_WORDS)
-_LAST = pl.when(_IS_OF_ROW).then(pl.col("at")).max().over("row").fill_null(-1)
-"""The last line of a row: behind it are blank lines, and those with which another dialogue begins."""
+"""Behind the last line of a row are only blank lines, and those with which another dialogue begins."""
+_IS_ROW_OF_SEVERAL_LINES = ~(pl.col("is_row") & pl.col("is_row").shift(-1, fill_value=True))
 _FURTHER = pl.when(pl.col("at") <= pl.col("last")).then(
     pl.when("is_row").then(pl.lit("")).otherwise("bare")
     + pl.when(pl.col("at") < pl.col("last")).then("end").otherwise(pl.lit(""))
