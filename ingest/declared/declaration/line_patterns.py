@@ -1,4 +1,4 @@
-"""The patterns of ``[lines]``: a stranger's, so they are Rust's, whose time grows with the text, and of bounded size."""
+"""The patterns of ``[lines]``, which are a stranger's: Rust's, whose time grows with the text, and of bounded size."""
 
 LONGEST_REGEX = 1_000
 _TIMES = 8

@@ -323,7 +323,9 @@ def text_lines_of(whole: DeclarationTable) -> Lines | None:
     if "begins" in table:
         _groups_of(table, "begins")
         if "id" in whole.table("dialogue"):
-            table.fail("begins", "dialogues are told apart twice: by [dialogue] id and by the lines with which they begin")
+            table.fail(
+                "begins", "dialogues are told apart twice: by [dialogue] id and by the lines with which they begin"
+            )
     return Lines(table.text("pattern"), groups, table.text("begins") if "begins" in table else None)
 
 

@@ -114,11 +114,13 @@ class Separators:
         self._any = _any_of(separators)
 
     def cut(self, text: str, pointer: str) -> list[ParsedTurn]:
-        """Cut a text into turns, verbatim; BadRecord GF-10 at ``pointer``, which is the text's, where it has too many."""
+        """Cut a text into turns, verbatim; BadRecord GF-10 at ``pointer``, the text's, where there are too many."""
         turns, start = list[ParsedTurn](), 0
         for found in self._any.finditer(text):
             if len(turns) == MOST_TURNS:
-                raise BadRecord("GF-10", f"the text has more than {MOST_TURNS:,} separators, such as {found[0]!r}", pointer)
+                raise BadRecord(
+                    "GF-10", f"the text has more than {MOST_TURNS:,} separators, such as {found[0]!r}", pointer
+                )
             turns.append(self._turn(text[start : found.start()], found[0], pointer))
             start = found.end()
         if turns and not text[start:].strip():

@@ -32,7 +32,7 @@ from talkhouse.ingest.sources import BOM, JSON_LINES, SourceFile
 JSON = (".json",)
 CSV = (".csv", ".tsv")
 PARQUET = (".parquet",)
-TEXT = (".txt", ".text", ".log")
+TEXTS = (".txt", ".text", ".log")
 ENDINGS = (*JSON, *JSON_LINES, *PARQUET, *CSV)
 """What says by itself how its records are told apart, as a text does not; each may have .gz behind it."""
 
@@ -55,7 +55,7 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
         return JsonDocument(content, record or declaration.dialogue.record)
     if kind in CSV:
         return CsvRecords(content, declaration.dialect)
-    if kind in TEXT:
+    if kind in TEXTS:
         if declaration.dialogue.text != WHOLE:
             raise BadRecord("GF-14", _NO_MEMBERS)
         return TextRecords(content, record or declaration.dialogue.record)
@@ -64,7 +64,7 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
         from talkhouse.ingest.declared.record_files.parquet import ParquetRecords
 
         return ParquetRecords(content)
-    known = ", ".join((*ENDINGS, *TEXT))
+    known = ", ".join((*ENDINGS, *TEXTS))
     raise BadRecord("GF-14", f"unknown kind of file: its name ends in none of {known}, with or without .gz")
 
 
@@ -87,7 +87,7 @@ def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: Pu
         pieces = write_json_document(layout, records)
     elif kind in CSV:
         pieces = write_csv_records(layout, records, path)
-    elif kind in TEXT:
+    elif kind in TEXTS:
         pieces = write_text_records(layout, records)
     elif kind in PARQUET:
         from talkhouse.ingest.declared.record_files.parquet import write_parquet
@@ -106,7 +106,7 @@ def write_rows(
     ``columns`` are those of the file. A byte order mark is the caller's.
     """
     layout = _layout(envelope)
-    if ending(path) in TEXT:
+    if ending(path) in TEXTS:
         from talkhouse.ingest.declared.record_files.pattern_lines import write_lines
 
         return _file(layout, write_lines(layout, rows), path)

@@ -1,4 +1,4 @@
-"""Text files whose lines are rows by a pattern: its named groups are the cells, and other lines belong to the row before.
+"""Text files whose lines are rows by a pattern: its named groups are the cells; other lines belong to the row before.
 
 A *way* is what stands between the cells of a row: a text before each, and one behind the last. The file's ways are kept
 once, and of a row the number of its way, where it is not the most frequent one.
@@ -30,6 +30,7 @@ _MOST_WAYS = 1_000
 """Past these, a way stays with its row."""
 _AT_ONCE = 16
 """Ways of which all rows of a block are tried at once; others one by one."""
+_UNKNOWN = -1
 _SHOWN = 60
 
 
@@ -151,7 +152,9 @@ class LineRows:
         line, text = self._first_unplaced
         what = f"line {line + 1:,}: {text[:_SHOWN]!r}"
         if not self._rows:
-            raise BadRecord("GF-12", f"the pattern in [lines] fits no line of the file, which begins with {what}", f"/{line}")
+            raise BadRecord(
+                "GF-12", f"the pattern in [lines] fits no line of the file, which begins with {what}", f"/{line}"
+            )
         detail = f"{self._unplaced:,} lines belong to no turn, since none stands before them; the first is {what}"
         self.findings.append(ReaderFinding("GF-10", detail, pointer=f"/{line}", severity="warn"))
 
@@ -165,21 +168,20 @@ class LineRows:
         numbers = self._numbers(cells, sources)
         written: dict[int, dict[str, str]] = {}
         for place in (numbers != 0).arg_true():
-            way, number = (), numbers[place]
-            if number < 0:
-                way = _way(cells.row(place), sources[place])
-                number = self._number(way)
-            if number:
-                written[place] = {WAY: msgspec.json.encode(way if number < 0 else number).decode()}
+            number: int | Way = numbers[place]
+            if number == _UNKNOWN:
+                number = self._number(_way(cells.row(place), sources[place]))
+            if number != 0:
+                written[place] = {WAY: msgspec.json.encode(number).decode()}
         return written
 
     def _numbers(self, cells: pl.DataFrame, sources: pl.Series) -> pl.Series:
-        """Return the number of the way of each row, -1 where it is not known: new ways of many rows get one."""
-        numbers = pl.repeat(-1, len(sources), dtype=pl.Int64, eager=True)
+        """Return the number of the way of each row, new ones for the first new ways; of others it is not known."""
+        numbers = pl.repeat(_UNKNOWN, len(sources), dtype=pl.Int64, eager=True)
         ways = list(self._ways)[:_AT_ONCE]
         is_first, counts = not ways, list[int]()
         for number in range(_AT_ONCE):
-            left = (numbers < 0).arg_true()
+            left = (numbers == _UNKNOWN).arg_true()
             if not len(left):
                 break
             if number == len(ways):
@@ -189,11 +191,16 @@ class LineRows:
             numbers = numbers.scatter(some, number)
             counts.append(len(some))
         order = sorted(range(len(counts)), key=counts.__getitem__, reverse=True) if is_first else range(len(counts))
-        return numbers.replace({place: self._number(ways[place]) for place in order})
+        known = {place: self._number(ways[place]) for place in order}
+        return numbers.replace(
+            {place: number if isinstance(number, int) else _UNKNOWN for place, number in known.items()}
+        )
 
-    def _number(self, way: Way) -> int:
-        """Return the number of a way, a new one for a new way; -1 past the most."""
-        return self._ways.setdefault(way, len(self._ways)) if len(self._ways) < _MOST_WAYS else self._ways.get(way, -1)
+    def _number(self, way: Way) -> int | Way:
+        """Return the number of a way, a new one for a new way; the way itself past the most."""
+        if way not in self._ways and len(self._ways) < _MOST_WAYS:
+            self._ways[way] = len(self._ways)
+        return self._ways.get(way, way)
 
 
 _HAS_WORDS = pl.col("bare").str.strip_chars(" \t\r") != ""

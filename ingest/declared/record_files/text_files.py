@@ -1,4 +1,4 @@
-"""Text files whose records are the file, or each line that is not blank: a record is an object with the text as ``""``."""
+"""Text files of which a record is the file, or a line that is not blank: an object with the text as ``""``."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -17,7 +17,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
-from talkhouse.ingest.declared.record_files import CSV, TEXT as TEXT_FILES, open_records
+from talkhouse.ingest.declared.record_files import CSV, TEXTS, open_records
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     FileContent,
@@ -379,7 +379,7 @@ def _key(key: str) -> str:
 
 def is_csv(path: PurePosixPath) -> bool:
     """Whether a file has cells, not objects, by its path."""
-    return ending(path) in (*CSV, *TEXT_FILES)
+    return ending(path) in (*CSV, *TEXTS)
 
 
 def open_frames(
@@ -395,7 +395,7 @@ def open_frames(
 
     Raises BadRecord where the file is to be refused, here or when it is iterated.
     """
-    if ending(file.path) in TEXT_FILES:
+    if ending(file.path) in TEXTS:
         if declaration.lines is None:
             raise BadRecord("GF-14", "a text, whose lines are rows by a pattern in [lines], which is not declared")
         rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT][0])
