@@ -1,7 +1,7 @@
 """The patterns of ``[lines]``, which are a stranger's: Rust's, whose time grows with the text, and of bounded size."""
 
 LONGEST_REGEX = 1_000
-_TIMES = 8
+_TIMES = 5
 """A pattern that is so often in another may be no larger than Rust allows, 10 MB: that bounds its states."""
 
 

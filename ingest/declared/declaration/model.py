@@ -63,7 +63,7 @@ class DialogueFields:
     """The list of turns, without ``[*]`` at its end; of a tree the first message; of pairs nothing."""
     text: JsonPath | None = None
     """Of a transcript: the whole text."""
-    separators: tuple[str, ...] = ()
+    separator: tuple[str, ...] | None = None
     """Of a transcript: what stands between two turns, in place of marks; the first is the usual one."""
     record: Literal["item", "file", "member"] = "item"
     """What a record is: an item of a list or a line; the file (``$``); a member of the file's object (``*``)."""

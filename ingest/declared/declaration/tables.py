@@ -249,7 +249,7 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
         if "record" in table:
             paths["record"] = _RECORDS[table.get("record")]
         if "separator" in table:
-            paths["separators"] = table.words("separator")
+            paths["separator"] = table.words("separator")
         for needed in (key for of_table, key in form.needs if of_table == name and key not in paths):
             whole.fail(
                 name if name in whole else "format",

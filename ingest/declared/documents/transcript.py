@@ -154,7 +154,7 @@ class Transcript:
         dialogue = declaration.dialogue
         self._path = dialogue.text or ()
         self._at = "" if self._path == WHOLE else pointer(*self._path)
-        self._turns = Separators(dialogue.separators) if dialogue.separators else Markers(declaration.markers)
+        self._turns = Separators(dialogue.separator) if dialogue.separator else Markers(declaration.markers)
         self.wanted = wanted({_WHOLE_TEXT: self._path})
 
     def read(self, record: SplitObject) -> ParsedDialogue:

@@ -396,6 +396,8 @@ def open_frames(
     Raises BadRecord where the file is to be refused, here or when it is iterated.
     """
     if ending(file.path) in TEXTS:
+        if TEXT not in columns.placeholders:
+            raise BadRecord("GF-14", "a text: labels are read from CSV, TSV, JSON Lines and Parquet")
         if declaration.lines is None:
             raise BadRecord("GF-14", "a text, whose lines are rows by a pattern in [lines], which is not declared")
         rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT][0])
