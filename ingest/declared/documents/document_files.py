@@ -111,9 +111,10 @@ class _DocumentReader:
     def __init__(self, declaration: Declaration, format_of: FormatOf) -> None:
         self._declaration = declaration
         self._reader = _RecordReader(declaration, format_of)
-        tables: dict[str, Any] = {"dialogue": declaration.dialogue}
-        if declaration.pair.each is None:
-            tables["pair"] = declaration.pair
+        tables: dict[str, Any] = {"dialogue": declaration.dialogue, "pair": declaration.pair}
+        if declaration.pair.each is not None:  # the other paths begin at its items
+            others = {key: paths for key, paths in declaration.pair.fallbacks.items() if key == "each"}
+            tables["pair"] = replace(declaration.pair, fallbacks=others)
         self._of_paths = (
             FallbackReaders(tables, lambda chosen: _RecordReader(replace(declaration, **chosen), format_of))
             if has_fallbacks(tables)

@@ -119,7 +119,7 @@ def read_place(
     raw, at = message.split.find(path), message.turn.pointer + pointer(*path)
     if raw is None or bytes(raw)[:1] in (b"{", b"[", b"n"):
         found = "missing" if raw is None else kind_of(raw)
-        findings.append(set_aside(f"{step_text(path[-1])}, the place of the turn, is {found}", at))
+        findings.append(set_aside(f"{step_text(path[-1])} is {found}: the turn stays behind the one before it", at))
         return None
     text, _ = text_of(raw, at, "the place")
     try:
@@ -132,7 +132,8 @@ def read_place(
         time = datetime.fromisoformat(text)
     except ValueError:
         if said_at is None:
-            findings.append(set_aside(f"the place {text!r:.100} is neither a number nor a time", at))
+            detail = f"{text!r:.100} is neither a number nor a time: the turn stays behind the one before it"
+            findings.append(set_aside(detail, at))
             return None
         time = said_at
     return Decimal((time.replace(tzinfo=time.tzinfo or UTC) - _EPOCH) // timedelta(microseconds=1))

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Annotations, Declaration, JsonPath
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     KnownShapes,
@@ -208,7 +209,8 @@ class RecordFieldsReader:
             elif raw is not None:
                 taken[placeholder] = None
             elif placeholder == "native_id":
-                raise BadRecord("GF-01", f"the id, {'.'.join(map(str, path))}, is missing", _above(record, path))
+                name = path_text(path).removeprefix("['']").removeprefix(".")
+                raise BadRecord("GF-01", f"the id, {name}, is missing", _above(record, path))
         raw = record.find(self._started)
         if raw is not None and self._started is not None:
             self._read_start(raw, pointer(*self._started), fields, taken, findings)
@@ -274,8 +276,8 @@ def given_back_by_records(taken: Mapping[str, str | None]) -> dict[str, str | No
 
 
 def set_aside(detail: str, at: str) -> ReaderFinding:
-    """Return the finding for a field that is no text: it stays in ``extra``, and the dialogue is loaded without it."""
-    return ReaderFinding("GF-01", f"{detail}: it is left out", pointer=at, severity="warn")
+    """Return the finding for a field of another type that stays in ``extra``: the dialogue is loaded without it."""
+    return ReaderFinding("GF-01", detail, pointer=at, severity="warn")
 
 
 def places_behind(targets: list[int | None]) -> list[int]:
