@@ -119,7 +119,7 @@ def reader_of(declaration: Declaration) -> Callable[[Iterable[tuple[SourceFile, 
             return partial(read_convokit, declaration)
     from talkhouse.ingest.declared.documents.document_files import read_documents
 
-    return lambda files: read_documents(declaration, _document_format(declaration), files)
+    return partial(read_documents, declaration, _document_format)
 
 
 def writer_of(declaration: Declaration) -> Writer:
@@ -130,7 +130,7 @@ def writer_of(declaration: Declaration) -> Writer:
         return file_by_file(RowFilesWriter(declaration).write_file)
     from talkhouse.ingest.declared.documents.document_files import documents_writer
 
-    return documents_writer(_document_format(declaration))
+    return documents_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
 
 
 def record_writer_of(declaration: Declaration) -> RecordWriter:
@@ -141,7 +141,7 @@ def record_writer_of(declaration: Declaration) -> RecordWriter:
         return RowFilesWriter(declaration).write_record
     from talkhouse.ingest.declared.documents.document_files import document_writer
 
-    return document_writer(_document_format(declaration))
+    return document_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
 
 
 def _document_format(declaration: Declaration) -> DocumentFormat:

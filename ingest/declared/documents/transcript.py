@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import WHOLE, Declaration, TurnFields
+from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
 from talkhouse.ingest.declared.documents.messages import Message, MessageFormat, required
 from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.documents.parts import write_list
@@ -151,10 +151,9 @@ class Transcript:
     columns = None
 
     def __init__(self, declaration: Declaration) -> None:
-        dialogue = declaration.dialogue
-        self._path = dialogue.text or ()
-        self._at = "" if self._path == WHOLE else pointer(*self._path)
-        self._turns = Separators(dialogue.separator) if dialogue.separator else Markers(declaration.markers)
+        self._path = declaration.dialogue.text or ()
+        self._at = pointer(*self._path)
+        self._turns = Separators(declaration.separators) if declaration.separators else Markers(declaration.markers)
         self.wanted = wanted({_WHOLE_TEXT: self._path})
 
     def read(self, record: SplitObject) -> ParsedDialogue:

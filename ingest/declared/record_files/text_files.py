@@ -1,4 +1,4 @@
-"""Text files of which a record is the file, or a line that is not blank: an object with the text as ``""``."""
+"""Text files of which a record is the file, or a line that is not blank; a record is the text, as JSON has it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from talkhouse.ingest.declared.declaration.model import RecordForm
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     FileContent,
@@ -15,8 +16,8 @@ from talkhouse.ingest.declared.record_files.content import (
     WrittenRecord,
     with_gaps,
 )
-from talkhouse.ingest.declared.record_files.json_files import Form, lines
-from talkhouse.ingest.decode import BadRecord, decoder
+from talkhouse.ingest.declared.record_files.json_files import lines
+from talkhouse.ingest.decode import BadRecord
 
 _BLANKS = b" \t\r\n"
 
@@ -24,7 +25,7 @@ _BLANKS = b" \t\r\n"
 class TextRecords(RecordFile):
     """A text file on its way in; what stands between its records, and its last line end, are no part of them."""
 
-    def __init__(self, content: FileContent, form: Form) -> None:
+    def __init__(self, content: FileContent, form: RecordForm) -> None:
         """``form``: what a record is; BadRecord GF-14 for members, which a text has none of."""
         if form == "member":
             raise BadRecord("GF-14", 'a text, which has no members: record = "$" takes the file as a record')
@@ -80,15 +81,14 @@ class TextRecords(RecordFile):
 
 def _raw(index: int, place: str, text: bytes) -> RawRecord:
     try:
-        return RawRecord(index, place, msgspec.json.encode({"": text.decode()}), verbatim=text)
+        return RawRecord(index, place, msgspec.json.encode(text.decode()), verbatim=text)
     except UnicodeDecodeError:
         return RawRecord(index, place, b"", verbatim=text)
 
 
-_TEXT = decoder(dict[str, str])
-
-
 def write_text_records(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
     """Write the texts, to the byte; yield pieces of about a megabyte."""
-    texts = (record.raw if record.is_verbatim else _TEXT.decode(record.raw)[""].encode() for record in records)
+    texts = (
+        record.raw if record.is_verbatim else msgspec.json.decode(record.raw, type=str).encode() for record in records
+    )
     return with_gaps(layout, texts)

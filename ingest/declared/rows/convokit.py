@@ -10,13 +10,12 @@ from typing import Literal, TypeAlias
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files
+from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files, RecordForm
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.declared.rows.batch import RowsBuild
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
@@ -76,15 +75,16 @@ def file_kind(path: PurePosixPath) -> Kind | None:
 def utterance_columns(declaration: Declaration) -> RowColumns:
     """Return what the members of an utterance are, by their new names or the old ones."""
     columns = columns_of(replace(declaration, annotations=()))
+    declared = {*columns.inside, *columns.fallbacks}
     taken = {name for names in columns.placeholders.values() for name in names}
     placeholders = {
         placeholder: (
             *names,
-            *(name for name in _OLD.get(placeholder, ()) if name not in taken and placeholder not in columns.inside),
+            *(name for name in _OLD.get(placeholder, ()) if name not in taken and placeholder not in declared),
         )
         for placeholder, names in columns.placeholders.items()
     }
-    return RowColumns(placeholders, inside=columns.inside, has_default_ids=True)
+    return RowColumns(placeholders, inside=columns.inside, fallbacks=columns.fallbacks, has_default_ids=True)
 
 
 def check_utterances(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> None:
@@ -247,7 +247,7 @@ class _MemberFiles:
     def read(self, kind: Kind, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file: a record for each member, or one for the whole."""
         path, shapes = self._build.identity.file(file), Shapes()
-        form: Form = "file" if kind == "whole" else "member"
+        form: RecordForm = "file" if kind == "whole" else "member"
         try:
             members = open_records(file, self._declaration, form)
             count = 0
