@@ -204,6 +204,16 @@ def test_groups_that_do_not_stand_one_behind_the_other_come_back() -> None:
     assert said(made) == [(None, "a\nmore"), (None, "b")]
     either = lines("(?<who>[A-Z]+)>(?<said>.*)|(?<rest>-.*)", role="who")
     assert said(comes_back(either, a_txt=b"A>x\n--\nB>y\n")) == [(None, "x"), (None, ""), (None, "y")]
+    notices = declared(
+        """
+        [lines]
+        pattern = '(?<shape>[A-Z]*): (?<cells>.*)|\\* (?<__proto__>.*)'
+        [turn]
+        text = ["cells", "__proto__"]
+        """
+    )
+    made = comes_back(notices, a_txt=b"A: a\nb\n* c\nd\n: \n\nf\n")
+    assert said(made) == [(None, "a\nb"), (None, "c\nd"), (None, "\n\nf")]
 
 
 @pytest.mark.slow
@@ -250,7 +260,7 @@ def test_lines_of_one_turn_are_no_larger_than_a_record() -> None:
     raw = b"IDA: a\n" + b"more words\n" * 500_000
     with source("a.txt", raw, Limits(record=1_000_000)) as file:
         assert SCRIPT.lines is not None
-        rows = pattern_lines.LineRows(FileContent(file), SCRIPT.lines, "said")
+        rows = pattern_lines.LineRows(FileContent(file), SCRIPT.lines, ["said"])
         with pytest.raises(SourceError, match="too much to read"):
             list(rows.tables())
 

@@ -37,13 +37,13 @@ _SHOWN = 60
 class LineRows:
     """A text file on its way in, block by block, as ``CsvRows`` is; it can be read once."""
 
-    def __init__(self, content: FileContent, lines: Lines, text_column: str) -> None:
-        """``text_column``: the group to which the lines are added that the pattern does not fit."""
+    def __init__(self, content: FileContent, lines: Lines, text_columns: Sequence[str]) -> None:
+        """``text_columns``: the groups of which the first that says something is the text, to which lines are added."""
         self._content = content
         self.columns = list(lines.groups)
         self.findings: list[ReaderFinding] = []
         """Known when it was read."""
-        self._text_column = FIELD(self.columns.index(text_column))
+        self._text_fields = [FIELD(self.columns.index(column)) for column in text_columns]
         self._pattern = whole_line(lines.pattern)
         self._begins = None if lines.begins is None else line_begin(lines.begins)
         self._blocks = Blocks(content)
@@ -122,7 +122,7 @@ class LineRows:
             added = own.select("row", "end").join(added, on="row", how="left", maintain_order="left")
             further = added["further"].fill_null("")
             sources, gaps = sources + further, added["gap"].fill_null(added["end"])
-            cells = cells.with_columns(cells[self._text_column] + further)
+            cells = cells.with_columns(self._with_further(further))
         if not len(own):
             return None
         self._rows += len(own)
@@ -138,6 +138,14 @@ class LineRows:
             sources.alias("text"),
             None if self._begins is None else begun,
         )
+
+    def _with_further(self, further: pl.Series) -> list[pl.Expr]:
+        """Add to the text of each row what its other lines say."""
+        first = self._text_fields[0]
+        field = pl.coalesce(
+            *(pl.when(pl.col(name) != "").then(pl.lit(name)) for name in self._text_fields), pl.lit(first)
+        )
+        return [pl.col(name) + pl.when(field == name).then(further).otherwise(pl.lit("")) for name in self._text_fields]
 
     def _note_unplaced(self, lines: pl.DataFrame) -> None:
         """Count the lines with words that are in no row, and begin no dialogue."""
