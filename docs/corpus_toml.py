@@ -207,6 +207,8 @@ EXAMPLES = (
         delimiter = ";"
         quoteChar = "'"
         escapeChar = "\\\\"
+        header = false
+        names = ["conv", "n", "said"]
         """,
     ),
     (
@@ -316,6 +318,7 @@ _TYPES = {
     "word": "text, not empty",
     "name": "name: lower case letters, digits, `_`",
     "list": "list of texts",
+    "flag": "`true` or `false`",
     "address": "URL",
     "languages": "list of codes",
     "pattern": "pattern of paths",

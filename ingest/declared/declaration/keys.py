@@ -13,6 +13,7 @@ Type: TypeAlias = Literal[
     "name",
     "list",
     "choice",
+    "flag",
     "address",
     "languages",
     "pattern",
@@ -22,8 +23,8 @@ Type: TypeAlias = Literal[
     "labels",
     "values",
 ]
-"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words. The others are texts
-with a form of their own, a table of labels with their meanings, and a table of values to compare with."""
+"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words; true or false. The
+others are texts with a form of their own, a table of labels with their meanings, and one of values to compare with."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,8 @@ TABLES: Mapping[str, Table] = {
             "delimiter": Key("sign", "What stands between two cells.", "a comma; in `.tsv` a tab"),
             "quoteChar": Key("sign", 'What stands around a cell; `""`: quotes are letters like others.', "`'\"'`"),
             "escapeChar": Key("sign", "What stands before a quote inside of quotes.", "another quote"),
+            "header": Key("flag", "`false`: files of dialogues begin with a row, not with the names.", "`true`"),
+            "names": Key("list", "The names of their columns, in order, where `header = false`."),
         },
     ),
     "annotations": Table(

@@ -1,7 +1,7 @@
 """A declaration, as ``corpus.toml`` gives it, with the defaults of its format filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -127,6 +127,8 @@ class Dialect:
     """Empty: quotes are letters like others."""
     escape_char: str = ""
     """What stands before a quote inside of quotes; empty: another quote."""
+    names: tuple[str, ...] = ()
+    """The columns of files of dialogues that have no header; empty: they have one."""
 
 
 @dataclass(frozen=True)
@@ -227,6 +229,11 @@ class Declaration:
     def scheme(self, name: str) -> str:
         """Return the full name of a scheme, which begins with the corpus's."""
         return f"{self.corpus_id}.{name}"
+
+
+def beside(declaration: Declaration) -> Declaration:
+    """Return how files that lie beside those of dialogues are read, which have a header of their own."""
+    return replace(declaration, dialect=replace(declaration.dialect, names=()))
 
 
 _LONGEST_PATTERN = 1_000

@@ -1,6 +1,7 @@
 """The formats, and the head and tables of a declaration: which keys each format takes, and what they mean."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -295,7 +296,35 @@ def dialect_of(whole: DeclarationTable) -> Dialect:
     escape = table.text("escapeChar", "")
     if escape and not (_is_sign(escape) and quote and escape != delimiter):
         table.wrong("escapeChar", 'one sign of ASCII, such as "\\\\", for a quoteChar that is not ""')
-    return Dialect(delimiter, quote, "" if escape == quote else escape)
+    return Dialect(delimiter, quote, "" if escape == quote else escape, _names(table))
+
+
+def _names(table: DeclarationTable) -> tuple[str, ...]:
+    """Return the names of columns that no header says."""
+    has_header, names = table.flag("header", default=True), table.texts("names")
+    if has_header and "names" in table:
+        table.fail("names", "'names' beside a header, which has the names", expected="header = false, or no 'names'")
+    if not has_header and not names:
+        expected = 'names = ["conversation", "who", "said"], a name for each column'
+        table.fail("names" if "names" in table else "header", "nothing says what the columns are", expected=expected)
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        table.fail("names", f"the column {twice!r:.80} is there twice in 'names'", expected="each name once")
+    return names
+
+
+def check_names(whole: DeclarationTable, dialect: Dialect) -> None:
+    """Refuse a column that is none of those that ``names`` has, where there is no header."""
+    tables = [whole.table(name) for name in ("dialogue", "turn", "speaker")]
+    labels = [table for table in whole.tables("annotations") if "from" not in table]
+    for table in (*tables, *labels) if dialect.names else ():
+        for key, value in table.values.items():
+            if TABLES[str(table.path[0])].keys[key].type != "path" and key != "columns":
+                continue
+            for column in value if isinstance(value, list) else [value]:
+                if column not in dialect.names:
+                    expected = one_of(column, dialect.names)
+                    table.fail(key, f"{column!r:.80} is none of 'names' in [dialect]", expected=expected)
 
 
 def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, beside
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.rows.batch import FileRows, RowsBuild
 from talkhouse.ingest.declared.rows.columns import ID, columns_of
@@ -63,7 +63,7 @@ def read_label_file(build: RowsBuild, known: DialogueStore, file: SourceFile, en
     named = label_file_columns(declaration, str(file.path).partition("/")[2], entry.path)
     with Spool() as spool:
         try:
-            frames = open_frames(file, named.columns, declaration, Shapes(), with_raw=True)
+            frames = open_frames(file, named.columns, beside(declaration), Shapes(), with_raw=True)
             for frame in frames:
                 spool.add(frame)
         except BadRecord as bad:
