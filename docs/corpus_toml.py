@@ -98,6 +98,28 @@ EXAMPLES = (
         """,
     ),
     (
+        "dialogue",
+        """
+        title = "Scenes"
+        format = "turns"
+
+        [[files]]
+        path = "train.csv"
+        split = "train"
+
+        [[files]]
+        path = "test.csv"
+        split = "test"
+
+        [dialogue]
+        id = ["season", "episode", "scene"]
+        ids = "split"
+
+        [turn]
+        text = "line"
+        """,
+    ),
+    (
         "turn",
         """
         title = "Chat room"
@@ -317,6 +339,7 @@ _TYPES = {
     "text": "text",
     "word": "text, not empty",
     "name": "name: lower case letters, digits, `_`",
+    "id": "path, or a list of them",
     "list": "list of texts",
     "flag": "`true` or `false`",
     "address": "URL",

@@ -49,6 +49,10 @@ class DialogueFields:
     """``[dialogue]``: where a record or row says what it says of the dialogue."""
 
     id: JsonPath | None = None
+    id_parts: tuple[JsonPath, ...] = ()
+    """What is the id together, where that is in several places; ``id`` is None then."""
+    ids: Literal["corpus", "file", "split"] = "corpus"
+    """Where an id means one dialogue."""
     title: JsonPath | None = None
     split: JsonPath | None = None
     domain: JsonPath | None = None
@@ -172,6 +176,8 @@ class Annotations:
     """A pattern of files of labels, a row a label: the paths are columns of theirs."""
     dialogue: JsonPath | None = None
     """In such files: the dialogue's id."""
+    dialogue_parts: tuple[JsonPath, ...] = ()
+    """The same where the id is in several columns."""
 
 
 @dataclass(frozen=True)

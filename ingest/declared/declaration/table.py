@@ -133,6 +133,10 @@ class DeclarationTable:
         self._bounded(key, value)
         return (DeclarationTable(item, (*self.path, key, index), self._origin) for index, item in enumerate(value))
 
+    def one_by_one(self, key: str) -> Iterator["DeclarationTable"]:
+        """Yield the table with each text of a list in place of the list."""
+        return (DeclarationTable({**self.values, key: text}, self.path, self._origin) for text in self.texts(key))
+
     def json_path(self, key: str) -> "Path":
         """Return the path that a key has."""
         text = self.text(key)

@@ -129,7 +129,7 @@ class CsvRows:
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """The header as it is written or the names of columns without one, the dialect, blank lines, and line ends other than line feeds."""
+        """The header as it is written, or the names without one; the dialect, blank lines, and odd line ends."""
         cells = self._cells
         layout: dict[str, Any] = {} if self._header is None else {"header": self._header}
         if self._has_names:
