@@ -10,7 +10,6 @@ from talkhouse.ingest.declared.declaration.model import (
     Annotations,
     DeclaredTask,
     DialogueFields,
-    Files,
     Format,
 )
 
@@ -108,7 +107,7 @@ TABLES: Mapping[str, Table] = {
                 "choice",
                 "What they have; files of `annotations` are taken by `from`.",
                 '`"dialogues"`',
-                _words(Files, "holds"),
+                ("dialogues", "annotations"),
             ),
             "skip": Key("word", "They are no data, and why."),
         },
@@ -170,6 +169,22 @@ TABLES: Mapping[str, Table] = {
             ),
             "name": Key("path", "What they are called, beside their id."),
             "is_bot": Key("path", "True where it is a program."),
+        },
+    ),
+    "speakers": Table(
+        "A file that names the speakers, by the ids that turns have. Whom it does not name keeps the id, or the name "
+        "that `[speaker]` finds. It is in no `[[files]]`: a pattern that fits it too passes it over.",
+        {
+            "path": Key("pattern", "Which file, or files.", is_required=True),
+            "record": Key(
+                "choice",
+                'What a record is: `"*"` each member of the file\'s object.',
+                "an item of a list, a line or a row",
+                ("*",),
+            ),
+            "id": Key("path", "The id of a speaker.", 'where `record = "*"`, the name of the member'),
+            "name": Key("id", "What they are called; of a list of paths, the first where there is a text that counts."),
+            "is_bot": Key("id", "True where it is a program."),
         },
     ),
     "pair": Table(

@@ -39,7 +39,7 @@ class Files:
     split: str | None = None
     release: str | None = None
     subset: str | None = None
-    holds: Literal["dialogues", "annotations"] = "dialogues"
+    holds: Literal["dialogues", "annotations", "speakers"] = "dialogues"
     skip: str | None = None
     """Why these files are no data; None where they are."""
 
@@ -97,6 +97,20 @@ class SpeakerFields:
     """Where a name means one speaker: in the corpus (``corpus:name``), or in a dialogue (``dialogue_id/name``)."""
     name: JsonPath | None = None
     is_bot: JsonPath | None = None
+
+
+@dataclass(frozen=True)
+class SpeakersFile:
+    """``[speakers]``: a file that says what speakers are called."""
+
+    files: Files
+    """Which it is; what ``[[files]]`` fits it too does not have it."""
+    id: JsonPath | None = None
+    """None: the name of the member that a record is."""
+    names: tuple[JsonPath, ...] = ()
+    """The first that is there and not empty counts."""
+    is_bot: tuple[JsonPath, ...] = ()
+    record: Literal["item", "member"] = "item"
 
 
 @dataclass(frozen=True)
@@ -208,6 +222,7 @@ class Declaration:
     dialogue: DialogueFields = DialogueFields()
     turn: TurnFields = TurnFields()
     speaker: SpeakerFields = SpeakerFields()
+    speakers: SpeakersFile | None = None
     pair: PairFields = PairFields()
     preference: PreferenceFields = PreferenceFields()
     dialect: Dialect = Dialect()
@@ -296,6 +311,8 @@ def which(declaration: Declaration, path: str) -> Files | None:
 
     Raises RegistryError, with the lines of both, where there are two.
     """
+    if declaration.speakers is not None and matches(declaration.speakers.files.path, path):
+        return declaration.speakers.files
     fitting = [files for files in declaration.files if matches(files.path, path)]
     if len(fitting) > 1:
         first, second = fitting[:2]

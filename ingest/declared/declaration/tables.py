@@ -19,6 +19,7 @@ from talkhouse.ingest.declared.declaration.model import (
     PairFields,
     PreferenceFields,
     SpeakerFields,
+    SpeakersFile,
     TurnFields,
     pattern_problem,
 )
@@ -56,7 +57,7 @@ class Form:
 
 _OF_DIALOGUE = ("id", "ids", "title", "split", "domain", "language", "started_at")
 _OF_TURN = ("id", "text", "role", "speaker", "said_at", "reply_to", "kind", "start_ms", "end_ms")
-_PEOPLE = frozenset({"speaker", "roles", "times", "dialect"})
+_PEOPLE = frozenset({"speaker", "speakers", "roles", "times", "dialect"})
 
 _LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
     "dialogue": (*_OF_DIALOGUE, "system", "turns", "record"),
@@ -147,7 +148,7 @@ FORMS: Mapping[Format, Form] = {
     ),
     "convokit": Form(
         fields={"dialogue": tuple(key for key in _OF_DIALOGUE if key != "ids"), "turn": (*_OF_TURN, "order")},
-        tables=_PEOPLE - {"dialect"},
+        tables=_PEOPLE - {"dialect", "speakers"},
         defaults={
             "dialogue": {"id": "conversation_id"},
             "turn": {"id": "id", "text": "text", "speaker": "speaker", "said_at": "timestamp", "reply_to": "reply-to"},
@@ -191,7 +192,7 @@ def _tables_in(value: object) -> list[dict[str, object]]:
 
 
 _KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "preference": PreferenceFields}
-_OTHERS = ("speaker", "roles", "times", "dialect", "markers")
+_OTHERS = ("speaker", "speakers", "roles", "times", "dialect", "markers")
 
 _LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
 _MAY_BE_ALL = {("turn", "text")}
@@ -298,6 +299,40 @@ def _speaker_of(table: DeclarationTable, form: Form) -> SpeakerFields:
     table.check_keys(table.keys)
     paths = {key: path_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
     return SpeakerFields(scope=table.get("scope") or form.scope, **paths)
+
+
+def speakers_of(whole: DeclarationTable) -> SpeakersFile | None:
+    """Return which file names the speakers, if one does."""
+    if "speakers" not in whole:
+        return None
+    table = whole.table("speakers")
+    advice = dict.fromkeys(set(TABLES["speaker"].keys) - set(table.keys), "write it below [speaker]")
+    table.check_keys(table.keys, advice=advice)
+    if "path" not in table:
+        table.fail(None, "[speakers] without a path", expected='path = "users.json"')
+    path = _pattern(table)
+    is_member = table.get("record") == "*"
+    if "id" not in table and not is_member:
+        table.fail("path", "[speakers] without 'id': nothing says whom a record is about", expected='id = "id"')
+    paths = {key: _inside(table, key) for key in ("id", "name", "is_bot") if key in table}
+    if len(paths.get("id", ())) > 1:
+        table.wrong("id", "one path, in quotes")
+    return SpeakersFile(
+        Files(path, table.line("path"), holds="speakers"),
+        id=paths["id"][0] if "id" in paths else None,
+        names=paths.get("name", ()),
+        is_bot=paths.get("is_bot", ()),
+        record="member" if is_member else "item",
+    )
+
+
+def _inside(table: DeclarationTable, key: str) -> tuple[JsonPath, ...]:
+    """Return the paths of a key that may have a list of them."""
+    each = table.one_by_one(key) if isinstance(table.values[key], list) else [table]
+    paths = tuple(one.json_path(key).names for one in each)
+    if not paths or any(not path or None in path for path in paths):
+        table.wrong(key, "a path to one place, such as 'profile.name', or a list of them")
+    return paths
 
 
 def dialect_of(whole: DeclarationTable) -> Dialect:
@@ -415,6 +450,9 @@ def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
         each = _files_of(table, labels_have_split=labels_have_split)
         if each.path in patterns:
             table.fail("path", f"path = {each.path!r} is already in line {patterns[each.path]}")
+        if each.path == whole.table("speakers").values.get("path"):
+            problem = f"path = {each.path!r:.80} is that of [speakers]: such files have no dialogues or labels"
+            table.fail("path", problem, next_step="remove one of the two")
         patterns[each.path] = each.line
         files.append(each)
     if "split" in whole.table("dialogue"):
@@ -428,9 +466,7 @@ def _files_of(table: DeclarationTable, *, labels_have_split: bool) -> Files:
     table.check_keys(table.keys)
     if "path" not in table:
         table.fail(None, "[[files]] without a path", expected='path = "train/*.jsonl"')
-    path = table.text("path")
-    if problem := pattern_problem(path):
-        table.fail("path", problem, expected="a path inside the corpus's folder, such as 'train/*.jsonl'")
+    path = _pattern(table)
     if "holds" in table and "skip" in table:
         table.fail("skip", "files with 'skip' hold nothing", next_step="remove 'holds' or 'skip'")
     holds: Any = table.get("holds") or "dialogues"
@@ -443,6 +479,13 @@ def _files_of(table: DeclarationTable, *, labels_have_split: bool) -> Files:
             table.fail(key, f"only files of dialogues have a {key}", next_step=f"remove {key!r}")
     words = {key: table.get(key) for key in (*_OF_DIALOGUES, "skip")}
     return Files(path, table.line("path"), holds=holds, **words)
+
+
+def _pattern(table: DeclarationTable) -> str:
+    path = table.text("path")
+    if problem := pattern_problem(path):
+        table.fail("path", problem, expected="a path inside the corpus's folder, such as 'train/*.jsonl'")
+    return path
 
 
 def _check_one_split(whole: DeclarationTable, files: list[Files]) -> None:
