@@ -179,6 +179,12 @@ FORMAT_RULES = (
         "Declare it as a label, which is a text, where each digit counts.",
     ),
     Rule(
+        "GF-22",
+        "warn",
+        "Turns without a text, such as pictures and calls: their text is empty. One finding counts those of a corpus.",
+        "Nothing, if that is meant; else check [turn] text.",
+    ),
+    Rule(
         "GF-23",
         "warn",
         "A file of speakers has an id twice: the first counts.",

@@ -8,11 +8,10 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Files
+from talkhouse.ingest.declared.declaration.model import Declaration, Files, RecordForm
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records, write_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
-from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, kind_of, members_of
 from talkhouse.ingest.decode import BadRecord, dump, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, SourceLocation, reject
@@ -34,7 +33,7 @@ class WholeRecords:
     declaration: Declaration
     identity: Identity
 
-    def read(self, file: SourceFile, entry: Files, form: Form, others: Others) -> Iterator[Outcome]:
+    def read(self, file: SourceFile, entry: Files, form: RecordForm, others: Others) -> Iterator[Outcome]:
         """Read one file; what is wrong with it as a whole refuses it."""
         path, shapes, count = self.identity.file(file), Shapes(), 0
         try:
