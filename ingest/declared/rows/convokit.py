@@ -222,6 +222,7 @@ def read_convokit(
                 yield Unrecognised(file, "not a file of a ConvoKit corpus")
             case _:
                 yield from members.read(kind, file, entry)
+    yield from build.empty.findings()
 
 
 class _MemberFiles:
