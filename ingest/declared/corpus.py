@@ -14,7 +14,7 @@ from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord, Writer, file_by_file
 from talkhouse.schema.errors import RegistryError, closest
 
-VERSION = 5
+VERSION = 6
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""
 
 _QUERIES = "queries/"

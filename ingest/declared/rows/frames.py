@@ -280,7 +280,7 @@ class JsonFrames(RowFrames):
         self._labels = labels
         self._rows = 0
         self._odd: dict[str, tuple[BadRecord, int]] = {}
-        """Placeholder, or ``LABEL`` and a scheme -> the first cell that is not of the type that it takes, and how many there are."""
+        """Placeholder, or ``LABEL`` and a scheme -> the first cell of another type than it takes, and their number."""
         self._readers = {
             key: [_Cell.at(placeholder, columns.path(placeholder, key)) for placeholder in placeholders]
             for key, placeholders in columns.readers().items()
