@@ -227,6 +227,8 @@ class FileRows:
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         if ORDER in rows.columns:
             return self._numbered(by_places(rows))
+        if self._build.declaration.turn.is_reversed:
+            return self._numbered(rows.sort(NUMBER, -pl.col(POSITION)))
         if self._build.declaration.format != "convokit":
             return self._numbered(rows)
         rows = self._numbered(by_time(rows))

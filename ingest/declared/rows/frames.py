@@ -7,6 +7,7 @@ cell is a literal, not a string.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, Self
 
@@ -156,6 +157,8 @@ class CsvFrames(RowFrames):
         super().__init__(columns, declaration, shapes, with_raw=with_raw)
         self._file: CsvRows = file
         check_header(file.columns, columns.declared)
+        for placeholder in columns.fallbacks:
+            check_some(file.columns, columns.placeholders[placeholder])
         self._names = names(file.columns)
         self._holders = {name: self._keepers.get(name) for name in self._names}
         self._usual: dict[str, str] = {}
@@ -173,8 +176,12 @@ class CsvFrames(RowFrames):
         # Not by ``pl.col``, which takes a column's name for a pattern if it looks like one.
         table = dict(zip(self._names, rows.cells.get_columns(), strict=True))
         made = [rows.lines.alias("line")]
-        for placeholder, (column, *_) in self._columns.placeholders.items():
-            cell = table[column]
+        for placeholder, (column, *others) in self._columns.placeholders.items():
+            if placeholder in self._columns.fallbacks:
+                cell = _first_said([table[name] for name in (column, *others) if name in table])
+                cell = cell.fill_null("") if placeholder == TEXT else cell
+            else:
+                cell = table[column]
             is_whole = placeholder in (TEXT, ID) or placeholder in self._id_parts
             made.append((cell if is_whole else said(cell)).alias(placeholder))
         frame = pl.DataFrame(made)
@@ -222,6 +229,12 @@ class CsvFrames(RowFrames):
         return keys.join(ways, on=hows, how="left", maintain_order="left")["number"]
 
 
+def _first_said(cells: Sequence[pl.Series]) -> pl.Series:
+    """Return of each row the first cell that is not empty, else null."""
+    named = pl.DataFrame([said(cell).alias(str(number)) for number, cell in enumerate(cells)])
+    return named.select(pl.coalesce(pl.all())).to_series()
+
+
 def _as_written(rows: RowTable) -> pl.Series | None:
     if not rows.as_written:
         return None
@@ -240,6 +253,12 @@ def check_header(columns: list[str], declared: Iterable[str]) -> None:
             more = f" and {len(columns) - _SHOWN:,} more" if len(columns) > _SHOWN else ""
             known = ", ".join(columns[:_SHOWN]) + more
             raise BadRecord("GF-12", f"the column '{name}' {problem}; the columns are: {known}", "/0")
+
+
+def check_some(columns: list[str], declared: Sequence[str]) -> None:
+    """Raise BadRecord GF-12 where a file has none of some columns, or one of them twice."""
+    there = [name for name in declared if name in columns]
+    check_header(columns, there or declared[:1])
 
 
 _ROWS = 20_000
@@ -285,6 +304,14 @@ class JsonFrames(RowFrames):
             key: [_Cell.at(placeholder, columns.path(placeholder, key)) for placeholder in placeholders]
             for key, placeholders in columns.readers().items()
         }
+        self._in_order = [
+            [
+                (key, [_Cell.at(placeholder, columns.path(placeholder, key))])
+                for key in columns.placeholders[placeholder]
+            ]
+            for placeholder in columns.fallbacks
+        ]
+        """Of each placeholder that has several members: these, in the order in which they count."""
         self._required = [placeholder for placeholder in (ID, *self._id_parts) if placeholder in columns.placeholders]
         self._named = [placeholder for placeholder, names in columns.placeholders.items() if len(names) > 1]
 
@@ -333,10 +360,13 @@ class JsonFrames(RowFrames):
             raise BadRecord("GF-01", f"a row is {kind_of(Raw(record.raw))}, not an object", at)
         members = members_of(record.raw)
         for key, raw in members.items():
-            name = self._take(key, raw, row, numbers, at) if key in self._readers else None
+            name = self._take(key, raw, row, numbers, at, self._readers[key]) if key in self._readers else None
             shape[key] = name
             if name is None:
                 rest.append(f"{_key(key)}{bytes(raw).decode()}")
+        for key, own in chain.from_iterable(self._in_order):
+            if key in members:
+                self._take(key, members[key], row, numbers, at, own)
         for placeholder in self._required:
             # A turn with an id of its own may lack the dialogue's.
             has_default = placeholder == ID and self._columns.has_default_ids and row.get(TURN_ID) is not None
@@ -361,11 +391,13 @@ class JsonFrames(RowFrames):
         row["numbers"] = " ".join(numbers) or None
         return row
 
-    def _take(self, key: str, member: Raw, row: dict[str, Any], numbers: list[str], at: str) -> str | None:
+    def _take(
+        self, key: str, member: Raw, row: dict[str, Any], numbers: list[str], at: str, cells: Sequence[_Cell]
+    ) -> str | None:
         """Read a cell for all that want it; returns how its keeper writes it, None where none gives it back."""
         keeper = self._keepers.get(key)
         written: str | None = None
-        for placeholder, path, below, name_in_file in self._readers[key]:
+        for placeholder, path, below, name_in_file in cells:
             if placeholder in row and row[placeholder] is not None:
                 continue
             raw = member if len(path) == 1 else SplitObject({key: member}, {}).find(path)

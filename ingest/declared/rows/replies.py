@@ -1,13 +1,11 @@
 """Replies by the ids of turns, and the order of turns: by their column, or what is answered before its answers."""
 
-from collections import defaultdict
 from collections.abc import Iterator
-from heapq import heappop, heappush
 from typing import NamedTuple
 
 import polars as pl
 
-from talkhouse.ingest.declared.documents.parsed_record import in_loops
+from talkhouse.ingest.declared.documents.parsed_record import in_loops, places_behind
 from talkhouse.ingest.declared.rows.columns import ORDER, REPLY_TO, SAID_AT, TURN_ID, RowColumns
 from talkhouse.ingest.declared.rows.spool import NUMBER
 
@@ -70,22 +68,8 @@ def places_by_replies(rows: pl.DataFrame) -> pl.Series | None:
     turned = set(rows[NUMBER].filter(is_forward))
     places: list[int] = []
     for (number,), group in rows.select(NUMBER, target=targets).group_by(NUMBER, maintain_order=True):
-        places += _places(group["target"].to_list()) if number in turned else range(len(group))
+        places += places_behind(group["target"].to_list()) if number in turned else range(len(group))
     return pl.Series("place", places, pl.Int32)
-
-
-def _places(targets: list[int | None]) -> list[int]:
-    answers = defaultdict[int | None, list[int]](list)
-    for turn, target in enumerate(targets):
-        answers[target].append(turn)
-    free = answers[None]
-    places: dict[int, int] = {}
-    while free:
-        turn = heappop(free)
-        places[turn] = len(places)
-        for answer in answers[turn]:
-            heappush(free, answer)
-    return [places[turn] for turn in range(len(targets))]
 
 
 VALUE, WHOLE = f"{ORDER}.value", f"{ORDER}.whole"
