@@ -320,6 +320,7 @@ _TYPES = {
     "languages": "list of codes",
     "pattern": "pattern of paths",
     "path": "path",
+    "paths": "path, or a list of paths",
     "sign": "one sign",
     "time": "form of a time",
     "labels": 'table of texts, or `"open"`',

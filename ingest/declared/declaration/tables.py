@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
@@ -17,6 +17,7 @@ from talkhouse.ingest.declared.declaration.model import (
     JsonPath,
     PairFields,
     PreferenceFields,
+    RecordForm,
     SpeakerFields,
     TurnFields,
     pattern_problem,
@@ -55,11 +56,12 @@ class Form:
 
 _OF_DIALOGUE = ("id", "title", "split", "domain", "language", "started_at")
 _OF_TURN = ("id", "text", "role", "speaker", "said_at", "reply_to", "kind", "start_ms", "end_ms")
+_IN_ORDER = (*_OF_TURN, "order")
 _PEOPLE = frozenset({"speaker", "roles", "times", "dialect"})
 
 _LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
     "dialogue": (*_OF_DIALOGUE, "system", "turns", "record"),
-    "turn": _OF_TURN,
+    "turn": _IN_ORDER,
 }
 
 ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "query": "input", "response": "output"}
@@ -136,7 +138,7 @@ FORMS: Mapping[Format, Form] = {
         scope="corpus",
     ),
     "turns": Form(
-        fields={"dialogue": _OF_DIALOGUE, "turn": (*_OF_TURN, "order")},
+        fields={"dialogue": _OF_DIALOGUE, "turn": _IN_ORDER},
         tables=_PEOPLE,
         needs=(("turn", "text"),),
         is_rows=True,
@@ -145,7 +147,7 @@ FORMS: Mapping[Format, Form] = {
         has_label_files=True,
     ),
     "convokit": Form(
-        fields={"dialogue": _OF_DIALOGUE, "turn": (*_OF_TURN, "order")},
+        fields={"dialogue": _OF_DIALOGUE, "turn": _IN_ORDER},
         tables=_PEOPLE - {"dialect"},
         defaults={
             "dialogue": {"id": "conversation_id"},
@@ -193,10 +195,14 @@ _KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "p
 _OTHERS = ("speaker", "roles", "times", "dialect", "markers")
 
 _LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
-_MAY_BE_ALL = {("turn", "text")}
-"""What may be the thing itself: turns that are texts."""
+_MAY_BE_ALL = {("turn", "text"), ("dialogue", "turns"), ("dialogue", "text"), ("pair", "each")}
+"""What may be the thing itself: turns that are texts, and records that are a list, a message or a text."""
 
-_RECORDS = {"$": "file", "*": "member"}
+_OF_RECORDS = ("dialogue", "pair", "preference")
+"""Tables whose paths begin at the record; those of pairs in a list, ``each``, begin at the pair."""
+
+_RECORDS: Mapping[JsonPath, RecordForm] = {(): "file", (...,): "member", (None,): "item"}
+_REVERSED = "reversed"
 _DIRECTIVE = re.compile(r"%(.?)", re.DOTALL)
 _DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
 """Of ``datetime.strptime``."""
@@ -237,11 +243,18 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
         advice |= {key: f"write it below [{other}]" for other in form.fields for key in form.fields[other]}
         table.check_keys(keys, format_, advice)
         paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
+        fallbacks: dict[str, tuple[JsonPath, ...]] = {}
         for key in (key for key in table.values if key != "record"):
             is_none = (name, key) in form.may_be_none and table.values[key] == ""
-            paths[key] = None if is_none else path_of(table, name, key, form)
+            if key == "order" and table.values[key] == _REVERSED:
+                paths |= {"is_reversed": True}
+                continue
+            found = [] if is_none else paths_of(table, name, key, form)
+            paths[key] = found[0] if found else None
+            fallbacks |= {key: tuple(found[1:])} if len(found) > 1 else {}
+        paths |= {"fallbacks": fallbacks} if fallbacks else {}
         if "record" in table:
-            paths["record"] = _RECORDS[table.get("record")]
+            paths["record"] = _record_of(table)
         for needed in (key for of_table, key in form.needs if of_table == name and key not in paths):
             whole.fail(
                 name if name in whole else "format",
@@ -252,21 +265,75 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
             paths |= {"may_lack_id": True} if paths.get("record") != "member" else {"id": None}
         fields[name] = kind(**paths)
     fields["speaker"] = _speaker_of(whole.table("speaker"), form)
-    return fields
+    return fields if form.is_rows else _with_bare_records(fields)
 
 
-def path_of(table: DeclarationTable, name: str, key: str, form: Form) -> JsonPath:
-    """Return the path of a key of one of these tables."""
-    if form.is_rows:
-        return table.column(key)
-    names, is_list = table.json_path(key).names, (name, key) in _LISTS
+def paths_of(table: DeclarationTable, name: str, key: str, form: Form) -> list[JsonPath]:
+    """Return the path of a key of one of these tables, or the paths where it may have several."""
+    if TABLES[name].keys[key].type == "paths":
+        if form.is_rows:
+            return list(table.columns(key))
+        return [_checked(table, name, key, form, path.names) for path in table.json_paths(key)]
+    return [table.column(key) if form.is_rows else _checked(table, name, key, form, table.json_path(key).names)]
+
+
+def _checked(table: DeclarationTable, name: str, key: str, form: Form, names: JsonPath) -> JsonPath:
+    is_list = (name, key) in _LISTS
     if is_list and names[-1:] == (None,):
         names = names[:-1]
     if not names and (name, key) not in _MAY_BE_ALL:
         table.wrong(key, "the path of a member, such as 'a' or 'a.b'")
-    if None in names and (key != "turns" or "replies" in form.fields["turn"]):  # only a flat list may lie in lists
+    may_be_inside = key == "turns" and "replies" not in form.fields["turn"]  # only a flat list may lie in lists
+    if not may_be_inside and (None in names or ... in names):
         table.wrong(key, f"a path to one {'list, with [*] at its end alone' if is_list else 'place, without [*]'}")
+    if isinstance((*names, "")[0], int) and not _may_be_lists(table, name, form):
+        table.wrong(key, "a path that begins with a name")
     return names
+
+
+def _may_be_lists(table: DeclarationTable, name: str, form: Form) -> bool:
+    """Whether what a table is about may be a list, of which ``[0]`` is the first item."""
+    match name:
+        case "turn" | "speaker":
+            return form.fields["dialogue"] == _LIST_OF_TURNS["dialogue"]
+        case "pair":
+            return "each" not in table
+    return True
+
+
+def _record_of(table: DeclarationTable) -> RecordForm:
+    """Return what a record is; a path that ends in a name leads to a list."""
+    names = table.json_path("record").names
+    if names in _RECORDS:
+        return _RECORDS[names]
+    return names if names[-1] in (None, ...) else (*names, None)
+
+
+def _with_bare_records(fields: dict[str, Any]) -> dict[str, Any]:
+    """Let all paths begin with the name "" where a record itself is a list, a text or a message."""
+    pair: PairFields = fields["pair"]
+    beginning = [
+        path[:1]
+        for name in _OF_RECORDS
+        for key, path in vars(fields[name]).items()
+        if isinstance(path, tuple) and key != "record" and (pair.each is None or name != "pair" or key == "each")
+    ]
+    if all(first and isinstance(first[0], str) for first in beginning):
+        return fields
+    inside = {name: _inside(fields[name]) for name in _OF_RECORDS if name != "pair" or pair.each is None}
+    if pair.each is not None:
+        inside["pair"] = replace(pair, each=("", *pair.each))
+    inside["dialogue"] = replace(inside["dialogue"], are_bare=True)
+    return fields | inside
+
+
+def _inside(fields: Any) -> Any:
+    paths: dict[str, Any] = {
+        key: ("", *path) for key, path in vars(fields).items() if isinstance(path, tuple) and key != "record"
+    }
+    if fallbacks := getattr(fields, "fallbacks", {}):
+        paths |= {"fallbacks": {key: tuple(("", *path) for path in others) for key, others in fallbacks.items()}}
+    return replace(fields, **paths)
 
 
 def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, str]:
@@ -277,8 +344,10 @@ def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, st
 
 def _speaker_of(table: DeclarationTable, form: Form) -> SpeakerFields:
     table.check_keys(table.keys)
-    paths = {key: path_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
-    return SpeakerFields(scope=table.get("scope") or form.scope, **paths)
+    paths = {key: paths_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
+    fallbacks = {key: tuple(others) for key, (_, *others) in paths.items() if others}
+    first: dict[str, Any] = {key: path for key, (path, *_) in paths.items()}
+    return SpeakerFields(scope=table.get("scope") or form.scope, fallbacks=fallbacks, **first)
 
 
 def dialect_of(whole: DeclarationTable) -> Dialect:

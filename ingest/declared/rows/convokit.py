@@ -10,13 +10,12 @@ from typing import Literal, TypeAlias
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files
+from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files, RecordForm
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.declared.rows.batch import RowsBuild
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
@@ -247,7 +246,7 @@ class _MemberFiles:
     def read(self, kind: Kind, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file: a record for each member, or one for the whole."""
         path, shapes = self._build.identity.file(file), Shapes()
-        form: Form = "file" if kind == "whole" else "member"
+        form: RecordForm = "file" if kind == "whole" else "member"
         try:
             members = open_records(file, self._declaration, form)
             count = 0
