@@ -57,6 +57,9 @@ _OF_DIALOGUE = ("id", "title", "split", "domain", "language", "started_at")
 _OF_TURN = ("id", "text", "role", "speaker", "said_at", "reply_to", "kind", "start_ms", "end_ms")
 _PEOPLE = frozenset({"speaker", "roles", "times", "dialect"})
 
+_OF_LISTS = ("turn", "dialogue", "response", "record")
+"""What labels of a list of messages may be about; the response is the assistant's last message."""
+
 _LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
     "dialogue": (*_OF_DIALOGUE, "system", "turns", "record"),
     "turn": _OF_TURN,
@@ -68,6 +71,7 @@ ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "qu
 FORMS: Mapping[Format, Form] = {
     "chat": Form(
         fields=_LIST_OF_TURNS,
+        label_targets=_OF_LISTS,
         tables=_PEOPLE,
         defaults={
             "dialogue": {"turns": "messages"},
@@ -76,6 +80,7 @@ FORMS: Mapping[Format, Form] = {
     ),
     "sharegpt": Form(
         fields=_LIST_OF_TURNS,
+        label_targets=_OF_LISTS,
         tables=_PEOPLE,
         defaults={
             "dialogue": {"id": "id", "system": "system", "turns": "conversations"},
@@ -131,6 +136,7 @@ FORMS: Mapping[Format, Form] = {
     ),
     "dialogue": Form(
         fields=_LIST_OF_TURNS,
+        label_targets=_OF_LISTS,
         tables=_PEOPLE,
         needs=(("dialogue", "turns"), ("turn", "text")),
         scope="corpus",

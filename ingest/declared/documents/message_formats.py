@@ -16,7 +16,7 @@ from talkhouse.ingest.declared.documents.messages import (
     missing,
     results_without_calls,
 )
-from talkhouse.ingest.declared.documents.parsed_record import ListColumns, ParsedDialogue, ParsedTurn
+from talkhouse.ingest.declared.documents.parsed_record import ListColumns, ParsedDialogue, ParsedTurn, last_answer
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
@@ -72,6 +72,7 @@ class DialogueFormat:
             self._read_list(record, dialogue)
         else:
             self._read_far(record, dialogue)
+        dialogue.response = last_answer([turn.role for turn in dialogue.turns])
         return dialogue
 
     def _read_system(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
