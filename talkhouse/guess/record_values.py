@@ -82,9 +82,16 @@ def pick(records: Sequence[Record], names: Sequence[str], fits: Fits, but: Itera
     return next((by_words[name] for name in names if name in by_words and fits(column(records, by_words[name]))), None)
 
 
-def named(records: Sequence[Record], names: Sequence[str], but: Sequence[JsonPath | None] = ()) -> list[JsonPath]:
-    """Return the paths of these names, as words, in the order of the names."""
-    by_words = {path_words(path): path for path in reversed(leaves(records)) if path not in but}
+def named(
+    records: Sequence[Record],
+    names: Sequence[str],
+    but: Sequence[JsonPath | None] = (),
+    *,
+    objects_too: bool = False,
+) -> list[JsonPath]:
+    """Return the paths of these names, as words, in the order of the names; of objects only where these are wanted."""
+    paths = [*leaves(records), *(leaves(records, are_objects=True) if objects_too else ())]
+    by_words = {path_words(path): path for path in reversed(paths) if path not in but}
     return [by_words[name] for name in names if name in by_words]
 
 
