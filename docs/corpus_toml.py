@@ -98,6 +98,28 @@ EXAMPLES = (
         """,
     ),
     (
+        "dialogue",
+        """
+        title = "Scenes"
+        format = "turns"
+
+        [[files]]
+        path = "train.csv"
+        split = "train"
+
+        [[files]]
+        path = "test.csv"
+        split = "test"
+
+        [dialogue]
+        id = ["season", "episode", "scene"]
+        ids = "split"
+
+        [turn]
+        text = "line"
+        """,
+    ),
+    (
         "turn",
         """
         title = "Chat room"
@@ -207,6 +229,8 @@ EXAMPLES = (
         delimiter = ";"
         quoteChar = "'"
         escapeChar = "\\\\"
+        header = false
+        names = ["conv", "n", "said"]
         """,
     ),
     (
@@ -315,7 +339,9 @@ _TYPES = {
     "text": "text",
     "word": "text, not empty",
     "name": "name: lower case letters, digits, `_`",
+    "id": "path, or a list of them",
     "list": "list of texts",
+    "flag": "`true` or `false`",
     "address": "URL",
     "languages": "list of codes",
     "pattern": "pattern of paths",

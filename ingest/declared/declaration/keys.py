@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args, get_type_hints
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
-from talkhouse.ingest.declared.declaration.model import NOT_STATED, Annotations, DeclaredTask, Files, Format
+from talkhouse.ingest.declared.declaration.model import (
+    NOT_STATED,
+    Annotations,
+    DeclaredTask,
+    DialogueFields,
+    Files,
+    Format,
+)
 
 Type: TypeAlias = Literal[
     "text",
@@ -13,17 +20,19 @@ Type: TypeAlias = Literal[
     "name",
     "list",
     "choice",
+    "flag",
     "address",
     "languages",
     "pattern",
     "path",
+    "id",
     "sign",
     "time",
     "labels",
     "values",
 ]
-"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words. The others are texts
-with a form of their own, a table of labels with their meanings, and a table of values to compare with."""
+"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words; true or false. The
+others are texts with a form of their own, a table of labels with their meanings, and one of values to compare with."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,11 @@ TABLES: Mapping[str, Table] = {
                 "A path in the corpus's folder, archives as folders; `*`: any letters of a name, `**/`: any folders.",
                 is_required=True,
             ),
-            "split": Key("word", "The split of all their dialogues.", '`"all"`'),
+            "split": Key(
+                "word",
+                'The split of all their dialogues; of labels only where `[dialogue] ids = "split"`.',
+                '`"all"`',
+            ),
             "release": Key("word", "The publisher's release that they belong to."),
             "subset": Key("word", "The part of the corpus that they belong to."),
             "holds": Key(
@@ -104,7 +117,17 @@ TABLES: Mapping[str, Table] = {
     "dialogue": Table(
         "Where a record, or a row, says what it says of its dialogue.",
         {
-            "id": Key("path", "Its id; the same id in several records is the same dialogue.", "path and place"),
+            "id": Key(
+                "id",
+                "Its id, or a list of what is the id together; the same id in several records is the same dialogue.",
+                "path and place",
+            ),
+            "ids": Key(
+                "choice",
+                'Where an id means one dialogue; where ids begin again in each file or split, `"file"` or `"split"`.',
+                '`"corpus"`',
+                _words(DialogueFields, "ids"),
+            ),
             "title": Key("path", "Its title."),
             "split": Key("path", "Its split, in place of that of the files."),
             "domain": Key("path", "What it is about, such as the service that is talked to."),
@@ -198,6 +221,8 @@ TABLES: Mapping[str, Table] = {
             "delimiter": Key("sign", "What stands between two cells.", "a comma; in `.tsv` a tab"),
             "quoteChar": Key("sign", 'What stands around a cell; `""`: quotes are letters like others.', "`'\"'`"),
             "escapeChar": Key("sign", "What stands before a quote inside of quotes.", "another quote"),
+            "header": Key("flag", "`false`: files of dialogues begin with a row, not with the names.", "`true`"),
+            "names": Key("list", "The names of their columns, in order, where `header = false`."),
         },
     ),
     "annotations": Table(
@@ -239,7 +264,7 @@ TABLES: Mapping[str, Table] = {
             ),
             "columns": Key("list", "A column for each annotator, who are 0, 1 and so on.", only="rows"),
             "from": Key("pattern", "Files of labels, a row a label; the paths are columns of theirs.", only="rows"),
-            "dialogue": Key("path", "In such files: the id of the dialogue.", only="rows"),
+            "dialogue": Key("id", "In such files: the dialogue's id, or a list as `[dialogue] id`.", only="rows"),
         },
         is_list=True,
     ),

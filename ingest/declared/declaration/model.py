@@ -1,7 +1,7 @@
 """A declaration, as ``corpus.toml`` gives it, with the defaults of its format filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -49,6 +49,10 @@ class DialogueFields:
     """``[dialogue]``: where a record or row says what it says of the dialogue."""
 
     id: JsonPath | None = None
+    id_parts: tuple[JsonPath, ...] = ()
+    """What is the id together, where that is in several places; ``id`` is None then."""
+    ids: Literal["corpus", "file", "split"] = "corpus"
+    """Where an id means one dialogue."""
     title: JsonPath | None = None
     split: JsonPath | None = None
     domain: JsonPath | None = None
@@ -127,6 +131,8 @@ class Dialect:
     """Empty: quotes are letters like others."""
     escape_char: str = ""
     """What stands before a quote inside of quotes; empty: another quote."""
+    names: tuple[str, ...] = ()
+    """The columns of files of dialogues that have no header; empty: they have one."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +176,8 @@ class Annotations:
     """A pattern of files of labels, a row a label: the paths are columns of theirs."""
     dialogue: JsonPath | None = None
     """In such files: the dialogue's id."""
+    dialogue_parts: tuple[JsonPath, ...] = ()
+    """The same where the id is in several columns."""
 
 
 @dataclass(frozen=True)
@@ -227,6 +235,11 @@ class Declaration:
     def scheme(self, name: str) -> str:
         """Return the full name of a scheme, which begins with the corpus's."""
         return f"{self.corpus_id}.{name}"
+
+
+def beside(declaration: Declaration) -> Declaration:
+    """Return how files that lie beside those of dialogues are read, which have a header of their own."""
+    return replace(declaration, dialect=replace(declaration.dialect, names=()))
 
 
 _LONGEST_PATTERN = 1_000

@@ -95,6 +95,13 @@ class DeclarationTable:
             return None
         return self.text(key) or self.wrong(key, "a text that is not empty")
 
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return true or false."""
+        value = self.values.get(key, default)
+        if not isinstance(value, bool):
+            self.wrong(key, "true or false, without quotes")
+        return value
+
     def choice(self, key: str, known: Iterable[str]) -> Any:
         """Return the value of a key that is there, one of the known words."""
         value, words = self.values[key], list(known)
@@ -125,6 +132,10 @@ class DeclarationTable:
             self.wrong(key, f"[[{key}]] on a line of its own, and its keys below")
         self._bounded(key, value)
         return (DeclarationTable(item, (*self.path, key, index), self._origin) for index, item in enumerate(value))
+
+    def one_by_one(self, key: str) -> Iterator["DeclarationTable"]:
+        """Yield the table with each text of a list in place of the list."""
+        return (DeclarationTable({**self.values, key: text}, self.path, self._origin) for text in self.texts(key))
 
     def json_path(self, key: str) -> "Path":
         """Return the path that a key has."""

@@ -1,6 +1,7 @@
 """The formats, and the head and tables of a declaration: which keys each format takes, and what they mean."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -53,7 +54,7 @@ class Form:
     """Whether labels may lie in files of their own (``from``)."""
 
 
-_OF_DIALOGUE = ("id", "title", "split", "domain", "language", "started_at")
+_OF_DIALOGUE = ("id", "ids", "title", "split", "domain", "language", "started_at")
 _OF_TURN = ("id", "text", "role", "speaker", "said_at", "reply_to", "kind", "start_ms", "end_ms")
 _PEOPLE = frozenset({"speaker", "roles", "times", "dialect"})
 
@@ -151,7 +152,7 @@ FORMS: Mapping[Format, Form] = {
         has_label_files=True,
     ),
     "convokit": Form(
-        fields={"dialogue": _OF_DIALOGUE, "turn": (*_OF_TURN, "order")},
+        fields={"dialogue": tuple(key for key in _OF_DIALOGUE if key != "ids"), "turn": (*_OF_TURN, "order")},
         tables=_PEOPLE - {"dialect"},
         defaults={
             "dialogue": {"id": "conversation_id"},
@@ -243,7 +244,11 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
         advice |= {key: f"write it below [{other}]" for other in form.fields for key in form.fields[other]}
         table.check_keys(keys, format_, advice)
         paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
-        for key in (key for key in table.values if key != "record"):
+        for key in (key for key in table.values if key not in ("record", "ids")):
+            if (name, key) == ("dialogue", "id") and isinstance(table.values["id"], list):
+                parts = paths_of(table, key, form)
+                paths |= {"id": parts[0]} if len(parts) == 1 else {"id": None, "id_parts": parts}
+                continue
             is_none = (name, key) in form.may_be_none and table.values[key] == ""
             paths[key] = None if is_none else path_of(table, name, key, form)
         if "record" in table:
@@ -254,6 +259,10 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
                 f"format = {format_!r} needs {needed!r} in [{name}]",
                 expected=f'[{name}] {needed} = "what the data calls it"',
             )
+        if "ids" in table:
+            paths["ids"] = table.get("ids")
+            if "id" not in table and paths.get("record") != "member":
+                table.fail("ids", "'ids' without 'id': nothing says what a dialogue's id is", expected="id = ...")
         if (name, "id") in form.may_be_none and "id" not in table:
             paths |= {"may_lack_id": True} if paths.get("record") != "member" else {"id": None}
         fields[name] = kind(**paths)
@@ -273,6 +282,16 @@ def path_of(table: DeclarationTable, name: str, key: str, form: Form) -> JsonPat
     if None in names and (key != "turns" or "replies" in form.fields["turn"]):  # only a flat list may lie in lists
         table.wrong(key, f"a path to one {'list, with [*] at its end alone' if is_list else 'place, without [*]'}")
     return names
+
+
+def paths_of(table: DeclarationTable, key: str, form: Form) -> tuple[JsonPath, ...]:
+    """Return the paths of a list that together are an id."""
+    paths = tuple(path_of(one, "dialogue", key, form) for one in table.one_by_one(key))
+    if not paths or len(set(paths)) < len(paths):
+        table.wrong(key, "a path, or a list of paths, each once")
+    if len(paths) > 1 and "ids" not in form.fields["dialogue"]:
+        table.wrong(key, "one path: the other files name a conversation by it")
+    return paths
 
 
 def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, str]:
@@ -301,7 +320,35 @@ def dialect_of(whole: DeclarationTable) -> Dialect:
     escape = table.text("escapeChar", "")
     if escape and not (_is_sign(escape) and quote and escape != delimiter):
         table.wrong("escapeChar", 'one sign of ASCII, such as "\\\\", for a quoteChar that is not ""')
-    return Dialect(delimiter, quote, "" if escape == quote else escape)
+    return Dialect(delimiter, quote, "" if escape == quote else escape, _names(table))
+
+
+def _names(table: DeclarationTable) -> tuple[str, ...]:
+    """Return the names of columns that no header says."""
+    has_header, names = table.flag("header", default=True), table.texts("names")
+    if has_header and "names" in table:
+        table.fail("names", "'names' beside a header, which has the names", expected="header = false, or no 'names'")
+    if not has_header and not names:
+        expected = 'names = ["conversation", "who", "said"], a name for each column'
+        table.fail("names" if "names" in table else "header", "nothing says what the columns are", expected=expected)
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        table.fail("names", f"the column {twice!r:.80} is there twice in 'names'", expected="each name once")
+    return names
+
+
+def check_names(whole: DeclarationTable, dialect: Dialect) -> None:
+    """Refuse a column that is none of those that ``names`` has, where there is no header."""
+    tables = [whole.table(name) for name in ("dialogue", "turn", "speaker")]
+    labels = [table for table in whole.tables("annotations") if "from" not in table]
+    for table in (*tables, *labels) if dialect.names else ():
+        for key, value in table.values.items():
+            if TABLES[str(table.path[0])].keys[key].type != "path" and key != "columns":
+                continue
+            for column in value if isinstance(value, list) else [value]:
+                if column not in dialect.names:
+                    expected = one_of(column, dialect.names)
+                    table.fail(key, f"{column!r:.80} is none of 'names' in [dialect]", expected=expected)
 
 
 def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
@@ -369,8 +416,9 @@ def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
     """Return the files that are declared; without any, all that lie in the folder."""
     files: list[Files] = []
     patterns: dict[str, int] = {}
+    labels_have_split = whole.table("dialogue").values.get("ids") == "split"
     for table in whole.tables("files"):
-        each = _files_of(table)
+        each = _files_of(table, labels_have_split=labels_have_split)
         if each.path in patterns:
             table.fail("path", f"path = {each.path!r} is already in line {patterns[each.path]}")
         patterns[each.path] = each.line
@@ -382,7 +430,7 @@ def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
     return tuple(files) or (Files(EVERYTHING, whole.line("files" if "files" in whole else "format")),)
 
 
-def _files_of(table: DeclarationTable) -> Files:
+def _files_of(table: DeclarationTable, *, labels_have_split: bool) -> Files:
     table.check_keys(table.keys)
     if "path" not in table:
         table.fail(None, "[[files]] without a path", expected='path = "train/*.jsonl"')
@@ -392,8 +440,12 @@ def _files_of(table: DeclarationTable) -> Files:
     if "holds" in table and "skip" in table:
         table.fail("skip", "files with 'skip' hold nothing", next_step="remove 'holds' or 'skip'")
     holds: Any = table.get("holds") or "dialogues"
+    has_split = holds == "annotations" and labels_have_split
+    if has_split and "split" not in table:
+        problem = "ids begin again in each split, and nothing says of which split these labels are"
+        table.fail("path", problem, expected='split = "train", say')
     for key in _OF_DIALOGUES:
-        if key in table and ("skip" in table or holds != "dialogues"):
+        if key in table and ("skip" in table or holds != "dialogues") and not (has_split and key == "split"):
             table.fail(key, f"only files of dialogues have a {key}", next_step=f"remove {key!r}")
     words = {key: table.get(key) for key in (*_OF_DIALOGUES, "skip")}
     return Files(path, table.line("path"), holds=holds, **words)
@@ -401,7 +453,7 @@ def _files_of(table: DeclarationTable) -> Files:
 
 def _check_one_split(whole: DeclarationTable, files: list[Files]) -> None:
     for each in files:
-        if each.split is not None:
+        if each.split is not None and each.holds == "dialogues":
             whole.table("dialogue").fail(
                 "split",
                 "the split is declared twice: by file and by record",

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files
-from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, beside
+from talkhouse.ingest.declared.identity import Identity, ids_within
 from talkhouse.ingest.declared.rows.batch import FileRows, RowsBuild
-from talkhouse.ingest.declared.rows.columns import ID, columns_of
+from talkhouse.ingest.declared.rows.columns import ID, SPLIT, columns_of
 from talkhouse.ingest.declared.rows.frames import open_frames
 from talkhouse.ingest.declared.rows.replies import with_order
 from talkhouse.ingest.declared.rows.row_labels import (
@@ -37,7 +37,8 @@ from talkhouse.ingest.sources import SourceFile
 def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outcome]:
     """Read one file; where any of its rows can't be read, nobody knows which dialogue lost a turn: it is refused."""
     shapes = Shapes()
-    with Spool() as spool:
+    is_by_split = build.declaration.dialogue.ids == "split" and SPLIT in build.columns.placeholders
+    with Spool(ALL if is_by_split else None) as spool:
         try:
             frames = open_frames(file, build.columns, build.declaration, shapes, labels=build.labels_inside)
             for frame in with_order(iter(frames), build.columns):
@@ -63,7 +64,7 @@ def read_label_file(build: RowsBuild, known: DialogueStore, file: SourceFile, en
     named = label_file_columns(declaration, str(file.path).partition("/")[2], entry.path)
     with Spool() as spool:
         try:
-            frames = open_frames(file, named.columns, declaration, Shapes(), with_raw=True)
+            frames = open_frames(file, named.columns, beside(declaration), Shapes(), with_raw=True)
             for frame in frames:
                 spool.add(frame)
         except BadRecord as bad:
@@ -90,6 +91,7 @@ class _LabelFile:
     ) -> None:
         self._declaration, self._named, self._file, self._entry = declaration, named, file, entry
         self._begin = f"{declaration.corpus_id}/{path}"
+        self._within = ids_within(declaration.dialogue.ids, path, entry.split or ALL)
         self._known = known
         self.records = 0
         self.refused: dict[str, list[tuple[int, int]]] = {}
@@ -131,7 +133,7 @@ class _LabelFile:
 
     def _dialogue(self, location: SourceLocation) -> StoredDialogue:
         """Find the dialogue that a record's labels are about; BadRecord GF-15 where it is not there."""
-        dialogue = self._known.find(location.native_id or "")
+        dialogue = self._known.find(self._within + (location.native_id or ""))
         if dialogue is None:
             raise BadRecord("GF-15", f"no dialogue {location.native_id!r:.100} was read")
         return dialogue

@@ -12,9 +12,10 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import UNIX, Declaration, which
+from talkhouse.ingest.declared.identity import id_part
 from talkhouse.ingest.declared.record_files import write_records, write_rows
 from talkhouse.ingest.declared.record_files.content import Envelope, WrittenRecord, WrittenRow
-from talkhouse.ingest.declared.rows.columns import ID, LEVEL, SAID_AT, RowColumns, columns_of
+from talkhouse.ingest.declared.rows.columns import ID, ID_PART, LEVEL, SAID_AT, Placeholder, RowColumns, columns_of
 from talkhouse.ingest.declared.rows.convokit import file_kind, member_back, utterance_columns
 from talkhouse.ingest.declared.rows.frames import is_csv
 from talkhouse.ingest.declared.rows.row_labels import (
@@ -116,6 +117,8 @@ class RowsBack:
                 return fact
             case "dialogue.id":
                 return stored.loaded.native_id
+            case _ if placeholder.startswith(ID_PART):
+                return _id_part(placeholder, stored)
             case "split":
                 return stored.loaded.split
             case "id":
@@ -169,16 +172,22 @@ class LabelsBack:
             by_line[line].append(annotation)
         for line, annotations in by_line.items():
             extra: dict[str, Raw] = {}
-            texts: dict[str, str | None] = {ID: stored.loaded.native_id}
+            texts = self._ids(stored)
             for annotation in annotations:
                 extra |= literals(annotation.extra)
                 texts |= self._texts(annotation, stored)
             yield self._row(line if "lines" in record else first, texts, extra, shapes, is_csv=is_csv)
         bare = msgspec.json.decode(record.get("differs", Raw(b"{}")), type=dict[str, Raw])
         for at, raw in bare.items():
-            texts = {ID: stored.loaded.native_id}
+            texts = self._ids(stored)
             extra = literals(bytes(raw).decode())
             yield self._row(int(at.removeprefix("/")), texts, extra, shapes, is_csv=is_csv)
+
+    def _ids(self, stored: StoredRecord) -> dict[str, str | None]:
+        parts: dict[str, str | None] = {
+            placeholder: _id_part(placeholder, stored) for placeholder in self._named.columns.id_parts
+        }
+        return parts or {ID: stored.loaded.native_id}
 
     def _texts(self, annotation: Annotation, stored: StoredRecord) -> dict[str, str | None]:
         spec = self._specs[annotation.scheme]
@@ -196,6 +205,10 @@ class LabelsBack:
             raw = extra.get(alias(key))
             cells[key] = bytes(raw) if raw is not None else cell(placeholder, texts.get, is_csv=is_csv)
         return StoredRow.from_cells(line, cells, extra)
+
+
+def _id_part(placeholder: Placeholder, stored: StoredRecord) -> str:
+    return id_part(stored.loaded.native_id or "", int(placeholder.removeprefix(ID_PART)))
 
 
 def in_order_of_lines(rows: Iterable[StoredRow]) -> Iterator[StoredRow]:
