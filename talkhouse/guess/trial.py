@@ -113,6 +113,7 @@ class _Reading:
             case Rejected(location, rule, detail, at=at):
                 self._records += 1
                 self._set_aside += 1
+                detail = detail.removesuffix(f" - at {at}")  # which the place says
                 self._find([ReaderFinding(rule, detail, location.file, location.pointer + at)])
             case ReaderFinding():
                 self._find([outcome])

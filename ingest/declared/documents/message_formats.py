@@ -12,7 +12,6 @@ from talkhouse.ingest.declared.documents.messages import (
     MessageFormat,
     find_replies,
     find_same_ids,
-    list_path,
     missing,
     results_without_calls,
 )
@@ -46,7 +45,7 @@ class DialogueFormat:
     """A list of messages, as ``[dialogue]`` and ``[turn]`` map them."""
 
     def __init__(self, declaration: Declaration) -> None:
-        self._path = list_path(declaration.dialogue.turns)
+        self._path: JsonPath = declaration.dialogue.turns or ()
         self._system = declaration.dialogue.system
         self._has_bare_turns = declaration.turn.text == ()
         self._messages = MessageFormat(declaration, with_parts=declaration.format != "dialogue")
@@ -182,7 +181,7 @@ class TreeFormat:
     columns = None
 
     def __init__(self, declaration: Declaration) -> None:
-        self._path = list_path(declaration.dialogue.turns)
+        self._path: JsonPath = declaration.dialogue.turns or ()
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)
         self._messages = MessageFormat(declaration, turn, with_parts=False, others={_REPLIES: turn.replies})
         self.wanted: Wanted = wanted({_ROOT: self._path})

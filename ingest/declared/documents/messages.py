@@ -105,11 +105,6 @@ def missing(split: SplitObject, path: JsonPath, at: str = "") -> BadRecord:
     return BadRecord("GF-01", f"'{path[depth]}' is missing", at + pointer(*path[:depth]))
 
 
-def list_path(path: JsonPath | None) -> JsonPath:
-    """Return the path of a list, which may be named with its items (``turns[*]``) or without."""
-    return path[:-1] if path and path[-1] is None else path or ()
-
-
 _ITEMS = decoder(list[Raw])
 
 
