@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from talkhouse.guess.record_values import Record, are_keys, at, column, path_words
+from talkhouse.guess.record_values import path_words
 from talkhouse.ingest.declared.declaration.model import JsonPath
 
 _MOST_WORDS = 4
@@ -36,19 +36,6 @@ def groups(dialogues: Sequence[Sequence[Any]]) -> str:
     sizes = sorted(len(dialogue) for dialogue in dialogues)
     turns = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
     return f"{len(sizes):,} dialogue{'s' * (len(sizes) > 1)} of {turns} turn{'s' * (sizes[-1] > 1)}"
-
-
-def replies(dialogues: Sequence[Sequence[Record]], turn_id: JsonPath, path: JsonPath) -> tuple[int, int]:
-    """Count the keys at a path, and those that are ids of other turns of the same dialogue."""
-    given = meant = 0
-    for dialogue in dialogues:
-        ids = set(column(dialogue, turn_id))
-        for turn in dialogue:
-            value = at(turn, path)
-            if are_keys([value]):
-                given += 1
-                meant += value in ids and value != at(turn, turn_id)
-    return given, meant
 
 
 _OF_FIELDS: Mapping[str, Callable[[Sequence[Any]], str]] = {

@@ -14,11 +14,13 @@ from talkhouse.guess.record_values import (
     are_texts_or_parts,
     are_words,
     as_words,
+    at,
     column,
     leaves,
     named,
     path_words,
     pick,
+    walk,
     whole_numbers,
 )
 from talkhouse.guess.sample import Sample
@@ -89,7 +91,10 @@ Mapped: TypeAlias = DialogueFields | TurnFields | SpeakerFields | PairFields | P
 
 def paths_of(fields: Mapped) -> dict[str, JsonPath]:
     """Return the paths of a table of ``corpus.toml``, by their names there; without those that are not given."""
-    return {name: value for name, value in vars(fields).items() if isinstance(value, tuple)}
+    return {name: value for name, value in vars(fields).items() if isinstance(value, tuple) and name not in _NO_PATHS}
+
+
+_NO_PATHS = ("id_parts", "record")
 
 
 _IDS = (
@@ -114,14 +119,18 @@ _ROLES = ("role", "speaker_role", "participant_role", "speaker_type", "sender_ty
 _SPEAKERS = (
     *("speaker_id", "author.id", "author_id", "sender.id", "sender_id", "from_id", "user.id", "user_id", "speaker"),
     *("author", "sender", "from", "user", "username", "user_name", "nickname", "nick", "who", "participant_id"),
-    *("participant", "person", "name", "by", "actor", "spk", "voice", "character"),
+    *("participant", "person", "name", "by", "actor", "spk", "voice", "character", "sender_name", "from_name"),
+    *("speaker_name", "author_name", "caller", "agent", "poster", "speaker_idx", "speaker_index", "speaker_no"),
 )
 _SPEAKER_NAMES = (
     *("speaker_name", "author.name", "author_name", "sender.name", "sender_name", "user.name", "user_name", "username"),
     *("from", "author.nickname", "name"),
 )
 _BOTS = ("is_bot", "author.is_bot", "author.bot", "user.is_bot", "sender.is_bot")
-_TURN_IDS = ("id", "utt_id", "utterance_id", "message_id", "msg_id", "turn_id", "comment_id", "post_id", "uid")
+_TURN_IDS = (
+    *("id", "utt_id", "utterance_id", "message_id", "msg_id", "turn_id", "comment_id", "post_id", "uid", "tweet_id"),
+    *("client_msg_id", "mid"),
+)
 _ORDERS = (
     *("turn_index", "turn_idx", "turn_number", "turn_no", "turn_nr", "turn_num", "turn_order", "turn_id", "turn"),
     *("order", "sequence_number", "sequence", "seq", "position", "pos", "index", "idx", "utterance_index"),
@@ -131,13 +140,14 @@ _ORDERS = (
 TURN_NUMBERS = tuple(dict.fromkeys((*_ORDERS, *_TURN_IDS)))
 _TIMES = (
     *("said_at", "timestamp", "time", "datetime", "date_time", "created_at", "created", "created_date"),
-    *("created_utc", "sent_at", "date", "ts", "when", "time_stamp"),
+    *("created_utc", "sent_at", "date", "ts", "when", "time_stamp", "timestamp_ms", "date_unixtime", "create_time"),
 )
 _STARTS = ("started_at", "start_time", "created_at", "create_time", "created_date", "timestamp", "date", "datetime")
 _REPLIES = (
     *("reply_to", "reply_to_id", "in_reply_to", "reply_to_message_id", "reply_to_msg_id", "reference.message_id"),
     *("parent_id", "parent", "parent_message_id", "in_response_to", "responds_to", "answers", "reply", "replied_to"),
     *("reply_to_comment_id", "parent_comment_id", "parent_utterance_id", "parent_turn_id", "quoted_message_id"),
+    *("in_response_to_tweet_id", "in_reply_to_status_id", "in_reply_to_id", "response_to"),
 )
 
 USERS = frozenset({"prompter", "human", "usr"})
@@ -220,6 +230,20 @@ def records_of(samples: Sequence[Sample]) -> list[Record]:
     return [record for sample in samples for record in sample.records]
 
 
+def _meant(dialogues: Sequence[Sequence[Record]], turn_id: JsonPath) -> dict[JsonPath, tuple[int, int]]:
+    """Count the keys at each path of turns, and those that are ids of other turns of the same dialogue."""
+    counts: dict[JsonPath, tuple[int, int]] = {}
+    for dialogue in dialogues:
+        ids = set(column(dialogue, turn_id))
+        for turn in dialogue:
+            own = at(turn, turn_id)
+            for path, value in walk(turn):
+                if are_keys([value]):
+                    given, meant = counts.get(path, (0, 0))
+                    counts[path] = given + 1, meant + (value in ids and value != own)
+    return counts
+
+
 def quoted_path(path: JsonPath, *, is_column: bool) -> str:
     """Write a path, or the name of a column, as TOML has it."""
     return toml_string(str(path[0]) if is_column else path_text(path))
@@ -237,7 +261,8 @@ def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -
     domain = pick(records, ("domain",), are_texts, but)
     language = pick(records, ("language", "lang"), are_words, but)
     started_at, times, _ = _time_of(records, _STARTS, but, "started_at")
-    return DialogueFields(None, title, split, domain, language, started_at), times
+    fields = DialogueFields(title=title, split=split, domain=domain, language=language, started_at=started_at)
+    return fields, times
 
 
 def role_words(words: Sequence[Any]) -> dict[str, str]:
@@ -365,8 +390,9 @@ def _reply_to(
     but = [*taken, turn_id]
     known = named(turns, _REPLIES, but)
     perhaps: list[str] = []
-    for path in (*known, *(path for path in leaves(turns) if path not in but and path not in known)):
-        given, meant = evidence.replies(dialogues, turn_id, path)
+    counts = _meant(dialogues, turn_id)
+    for path in (*known, *(path for path in counts if path not in but and path not in known)):
+        given, meant = counts.get(path, (0, 0))
         if not given or meant * 2 < given:
             continue
         proof = f"{meant:,} of {given:,} values are ids of other turns of the dialogue"

@@ -251,6 +251,7 @@ def _inside(file: SourceFile) -> str:
 _RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
     turn_rules.convokit,
     text_rules.preference,
+    text_rules.pairs_of_messages,
     turn_rules.chat,
     turn_rules.sharegpt,
     turn_rules.tree,
@@ -287,13 +288,15 @@ def _with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
     records = records_of(samples)
     fields = fields_of(records)
     rest = [field for field in fields if field.name not in taken]
-    remarks = {**_evidence(guessed, records), **guessed.remarks}
+    labels = _labels(guessed, rest)
+    declared = {column for label in labels if label.meanings for column in label.columns}
+    ids, why = _begin_again(guessed, samples)
     return replace(
         guessed,
-        extra=tuple(field.name for field in rest),
-        labels=tuple(_labels(guessed, rest)),
-        remarks=remarks,
-        ids=_begin_again(guessed, samples),
+        extra=tuple(field.name for field in rest if field.name not in declared),
+        labels=tuple(labels),
+        remarks={**_evidence(guessed, records), **_of_roles(guessed), **guessed.remarks, "dialogue.ids": why},
+        ids=ids,
     )
 
 
@@ -310,27 +313,36 @@ def _evidence(guessed: Guess, records: Sequence[Record]) -> dict[str, str]:
     return found
 
 
-def _begin_again(guessed: Guess, samples: Sequence[Sample]) -> Any:
-    """Return where an id means one dialogue: in a split or file, if in another the same id has other words."""
+def _of_roles(guessed: Guess) -> dict[str, str]:
+    """Return why a system is the assistant: in task-oriented dialogues there is no other."""
+    bots = [word for word, role in guessed.roles.items() if role == "assistant" and word.lower() in ("system", "sys")]
+    return {f"roles.{word}": "to decide: the only role beside the user's" for word in bots}
+
+
+def _begin_again(guessed: Guess, samples: Sequence[Sample]) -> tuple[Any, str]:
+    """Return where an id means one dialogue, a split or file if in another the same id has other words; and why."""
     if guessed.dialogue.id is None:
-        return "corpus"
+        return "corpus", ""
     together = guessed.together or (guessed.dialogue.id,)
     known: dict[tuple[str, ...], list[tuple[str | None, str, int]]] = {}
-    scope = "corpus"
+    scope, again = "corpus", set[tuple[str, ...]]()
     for taken in samples:
         split = split_of(taken.path)
         words: dict[tuple[str, ...], list[Any]] = {}
         for record in taken.records:
             key = tuple(str(at(record, path)) for path in together)
-            words.setdefault(key, []).append(at(record, guessed.turn.text or ()) if guessed.turns else record)
-        for key, said in words.items():
-            own = hash(repr(said))
+            said = at(record, guessed.turn.text or ()) if guessed.format == "turns" else record
+            words.setdefault(key, []).append(said)
+        for key, all_said in words.items():
+            own = hash(repr(all_said))
             others = [other for other in known.get(key, ()) if other[2] != own]
+            again |= {key} if others else set()
             if any(other_split == split for other_split, _, _ in others):
-                return "file"
-            scope = "split" if others else scope
+                scope = "file"
+            elif others and scope == "corpus":
+                scope = "split"
             known.setdefault(key, []).append((split, taken.path, own))
-    return scope
+    return scope, f"{len(again):,} of {len(known):,} ids have other words in another {scope}"
 
 
 def _labels(guessed: Guess, rest: Iterable[FieldProfile]) -> list[GuessedLabels]:

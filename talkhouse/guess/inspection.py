@@ -16,7 +16,6 @@ from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.sources import JSON_LINES
 from talkhouse.schema.errors import SourceError
 
-_NO_FORM = "a file of no form that is read, by its ending"
 _MOST_NAMED = 8
 _FORMS = f"JSON (.json), JSON Lines ({', '.join(JSON_LINES)}), CSV, TSV or Parquet, each also as .gz"
 
@@ -90,16 +89,16 @@ def inspected(path: Path) -> Inspection:
 
     Raises SourceError for what can't be read, and for a file of no form that is read.
     """
+    is_one = not path.is_dir() and not is_archive(path.name)
     with looked_into(path) as seen:
         if not seen.samples:
-            what = "no file of a form that is read, by its ending" if len(seen.sources) != 1 else _NO_FORM
+            what = f"{'a' if is_one else 'no'} file of {'no' if is_one else 'a'} form that is read, by its ending"
             raise SourceError(what, where=path, expected=_FORMS, found=", ".join([*seen.left][:_MOST_NAMED]))
         trial = None
         if seen.guess is not None:
             samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.samples}
             trial = tried("sample", declaration_text("sample", seen), samples)
         taken = next((one for one in seen.samples if one.records), seen.samples[0])
-        is_one = not path.is_dir() and not is_archive(path.name)
         files = [] if is_one else _files(seen)
     return Inspection(
         path.name or str(path),

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -109,17 +109,26 @@ def _left_out_of_prompt(records: Sequence[Record], taken: Sequence[JsonPath | No
     return {}
 
 
+def pairs_of_messages(samples: Sequence[Sample]) -> Guess | None:
+    """Each record has a prompt and its answer, both lists of messages."""
+    return _pair(samples, _are_messages)
+
+
 def pairs(samples: Sequence[Sample]) -> Guess | None:
-    """Each record has a prompt and its answer."""
+    """Each record has a prompt and its answer, or a list of such pairs."""
+    return _pair(samples, _are_mostly_texts) or _pairs_in_a_list(samples, records_of(samples))
+
+
+def _pair(samples: Sequence[Sample], fit: Callable[[Sequence[Record], JsonPath], bool]) -> Guess | None:
     records = records_of(samples)
     for prompt_name, response_name in _PAIRS:
         paths = [*named(records, [prompt_name]), *named(records, [response_name])]
-        if len(paths) == 2 and all(_are_texts_or_messages(records, path) for path in paths):
+        if len(paths) == 2 and all(fit(records, path) for path in paths):
             break
     else:
-        return _pairs_in_a_list(samples, records)
+        return None
     prompt, response = paths
-    query = next((path for path in named(records, _QUERIES, paths) if are_texts(column(records, path))), None)
+    query = next((path for path in named(records, _QUERIES, paths) if _are_texts_or_empty(records, path)), None)
     system = next(
         (path for path in named(records, ["system", "system_prompt"]) if are_texts(column(records, path))), None
     )
@@ -170,11 +179,13 @@ def _are_mostly_texts(records: Sequence[Record], path: JsonPath) -> bool:
     return are_texts(values) and sum(isinstance(value, str) for value in values) >= MOST * len(values)
 
 
-def _are_texts_or_messages(records: Sequence[Record], path: JsonPath) -> bool:
-    """Whether these are texts, or lists of messages with role and content, as TRL's conversational data have them."""
+def _are_texts_or_empty(records: Sequence[Record], path: JsonPath) -> bool:
+    return all(isinstance(value, str | None) for value in column(records, path))
+
+
+def _are_messages(records: Sequence[Record], path: JsonPath) -> bool:
+    """Whether these are lists of messages with role and content, as TRL's conversational data have them."""
     values = column(records, path)
-    if _are_mostly_texts(records, path):
-        return True
     messages = [message for value in values if isinstance(value, list) for message in value]
     are_lists = bool(messages) and all(isinstance(value, list) for value in values)
     return are_lists and all(isinstance(one, dict) and {"role", "content"} <= one.keys() for one in messages)
