@@ -168,6 +168,45 @@ EXAMPLES = (
         """,
     ),
     (
+        "speakers",
+        """
+        title = "Team chat"
+        format = "turns"
+
+        [[files]]
+        path = "**/*.json"
+
+        [turn]
+        text = "text"
+        speaker = "user"
+
+        [speakers]
+        path = "users.json"
+        id = "id"
+        name = ["profile.display_name", "real_name"]
+        is_bot = "is_bot"
+        """,
+    ),
+    (
+        "speakers",
+        """
+        title = "Two people, by what each is called in the file"
+        format = "dialogue"
+
+        [dialogue]
+        turns = "messages"
+
+        [turn]
+        text = "text"
+        speaker = "from"
+
+        [speakers]
+        path = "people.json"
+        record = "*"
+        name = "full_name"
+        """,
+    ),
+    (
         "pair",
         """
         title = "Logs of a helper"
@@ -339,13 +378,13 @@ _TYPES = {
     "text": "text",
     "word": "text, not empty",
     "name": "name: lower case letters, digits, `_`",
-    "id": "path, or a list of them",
     "list": "list of texts",
     "flag": "`true` or `false`",
     "address": "URL",
     "languages": "list of codes",
     "pattern": "pattern of paths",
     "path": "path",
+    "paths": "path, or a list of paths",
     "sign": "one sign",
     "time": "form of a time",
     "labels": 'table of texts, or `"open"`',

@@ -134,8 +134,8 @@ def test_labels_in_a_file_are_those_of_its_split() -> None:
 @pytest.mark.parametrize(
     ("toml", "line", "said"),
     [
-        (TURNS + SCENE.replace('["season", "scene"]', "[]"), 6, "a path, or a list of paths, each once"),
-        (TURNS + SCENE.replace("scene", "season"), 6, "a path, or a list of paths, each once"),
+        (TURNS + SCENE.replace('["season", "scene"]', "[]"), 6, "or a list of names"),
+        (TURNS + SCENE.replace("scene", "season"), 6, "the id together, each once"),
         (TURNS + SCENE.replace('"scene"', "1"), 6, "a list of texts"),
         (TURNS + '[dialogue]\nids = "file"\n', 6, "'ids' without 'id'"),
         (TURNS + SCENE + 'ids = "spilt"\n', 7, "split"),

@@ -22,6 +22,7 @@ from talkhouse.ingest.declared.declaration.tables import (
     files_of,
     markers_of,
     roles_of,
+    speakers_of,
     splits_of,
     times_of,
 )
@@ -106,6 +107,7 @@ def declaration_of(
         **facts,
         **fields,
         dialect=dialect,
+        speakers=speakers_of(whole),
         markers=markers_of(whole, form),
         roles=roles_of(whole, form),
         splits=splits,

@@ -27,7 +27,7 @@ _TYPES: Mapping[str, dict[str, Any]] = {
     "languages": {"type": "array", "items": {**_TEXT, "pattern": f"^{LANGUAGE.pattern}$"}},
     "pattern": _WORD,
     "path": _TEXT,
-    "id": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
+    "paths": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
     "sign": {"type": "string", "maxLength": 1},
     "time": _WORD,
     "labels": {"anyOf": [{"enum": ["open"]}, {"type": "object", "additionalProperties": _TEXT}]},

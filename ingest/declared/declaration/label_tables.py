@@ -8,7 +8,7 @@ from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.keys import TABLES
 from talkhouse.ingest.declared.declaration.model import Annotations, DeclaredTask, Files, Format, matches
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
-from talkhouse.ingest.declared.declaration.tables import FORMS, Form, fitting_keys, paths_of
+from talkhouse.ingest.declared.declaration.tables import FORMS, Form, fitting_keys
 from talkhouse.schema.contents import ID
 
 LONGEST_NAME = 40
@@ -78,7 +78,7 @@ def _annotations(
     if "start" in table and given.on not in ("turn", "response"):
         table.fail("start", "only labels on a turn have a place in its text", next_step="remove start and end")
     if form.is_rows:
-        return _in_rows(whole, table, given, form, files)
+        return _in_rows(whole, table, given, files)
     return _in_documents(table, given, form)
 
 
@@ -119,7 +119,7 @@ def _check_labels(table: DeclarationTable, form: Form) -> None:
 
 
 def _in_rows(
-    whole: DeclarationTable, table: DeclarationTable, given: Annotations, form: Form, files: tuple[Files, ...]
+    whole: DeclarationTable, table: DeclarationTable, given: Annotations, files: tuple[Files, ...]
 ) -> Annotations:
     columns: dict[str, Any] = {key: table.column(key) for key in _PATHS if key in table}
     if "from" not in table:
@@ -148,22 +148,22 @@ def _in_rows(
             )
         if key == "turn" and key in table:
             columns[key] = table.column(key)
-    columns |= _of_dialogue(table, of_dialogue, form)
+    columns |= _of_dialogue(table, of_dialogue)
     if given.on != "turn" and "turn" in table:
         table.fail("turn", f"on = {given.on!r}, so the labels are of no turn", next_step="remove 'turn' or 'on'")
     return replace(given, from_file=pattern, **columns)
 
 
-def _of_dialogue(table: DeclarationTable, of_dialogue: DeclarationTable, form: Form) -> dict[str, Any]:
+def _of_dialogue(table: DeclarationTable, of_dialogue: DeclarationTable) -> dict[str, Any]:
     """Return the columns that name the dialogue of a label, as many as ``[dialogue] id`` has."""
     ours, theirs = (one.values.get(key) for one, key in ((table, "dialogue"), (of_dialogue, "id")))
     count, wanted = (len(value) if isinstance(value, list) else 1 for value in (ours, theirs))
     if count != wanted:
         expected = f"{wanted} columns, in the order of 'id' in [dialogue]" if wanted > 1 else "a column"
         table.wrong("dialogue", expected)
-    if not isinstance(ours, list):
-        return {"dialogue": table.column("dialogue")}
-    parts = paths_of(table, "dialogue", form)
+    parts = table.columns("dialogue")
+    if len(set(parts)) < len(parts):
+        table.wrong("dialogue", "names of columns, each once")
     return {"dialogue": parts[0]} if len(parts) == 1 else {"dialogue_parts": parts}
 
 

@@ -123,11 +123,11 @@ def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> pl.DataFrame:
 class DialogueRows:
     """Makes the rows of one corpus, block by block; keeps its keys and speakers."""
 
-    def __init__(self, declaration: Declaration, identity: Identity, splits: Splits) -> None:
+    def __init__(self, declaration: Declaration, speakers: Speakers, identity: Identity, splits: Splits) -> None:
         self._corpus_id, self._identity, self._splits = declaration.corpus_id, identity, splits
         self._ids = declaration.dialogue.ids
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
-        self._speakers = Speakers(declaration)
+        self._speakers = speakers
         self._texts = Texts(declaration.corpus_id)
         self.shapes = Shapes()
         """Those of the file that is read."""

@@ -127,6 +127,7 @@ class RowsBuild:
     """What the files of one corpus have in common."""
 
     declaration: Declaration
+    speakers: Speakers
     columns: RowColumns
     identity: Identity
     remember: Callable[[pl.DataFrame, pl.DataFrame], None] | None
@@ -139,9 +140,8 @@ class RowsBuild:
     """What another file says of the dialogues, if there is one."""
 
     def __post_init__(self) -> None:
-        """Prepare roles, people and splits."""
+        """Prepare roles and splits."""
         self.roles = Roles(self.declaration)
-        self.speakers = Speakers(self.declaration)
         self.splits = Splits(self.declaration)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None

@@ -122,7 +122,7 @@ def columns_of(declaration: Declaration) -> RowColumns:
 
 
 def _names(path: JsonPath | None) -> tuple[str, ...]:
-    return (path[0],) if path and path[0] is not None else ()
+    return (path[0],) if path and isinstance(path[0], str) else ()
 
 
 def _label_columns(

@@ -246,7 +246,7 @@ class _Cell(NamedTuple):
     @classmethod
     def at(cls, placeholder: Placeholder, path: JsonPath) -> Self:
         """Describe the cell at a path."""
-        return cls(placeholder, path, pointer(*path), f"'{'.'.join(filter(None, path))}'")
+        return cls(placeholder, path, pointer(*path), f"'{'.'.join(str(name) for name in path if name)}'")
 
 
 class JsonFrames(RowFrames):

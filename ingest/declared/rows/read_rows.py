@@ -20,6 +20,7 @@ from talkhouse.ingest.declared.rows.row_labels import (
 )
 from talkhouse.ingest.declared.rows.spool import NUMBER, REFUSED, SCATTERED, Spool
 from talkhouse.ingest.declared.shapes import Shapes
+from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
@@ -146,7 +147,9 @@ class _LabelFile:
         return Rejected(location, bad.rule, bad.detail, b"\n".join(texts))
 
 
-def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+def read_turns(
+    declaration: Declaration, speakers: Speakers, files: Iterable[tuple[SourceFile, Files]]
+) -> Iterator[Outcome]:
     """Read files of turns in their order, then files of labels."""
     entries = list(files)
     talks = [entry for entry in entries if entry[1].holds == "dialogues"]
@@ -154,6 +157,7 @@ def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files
     with DialogueStore() as known:
         build = RowsBuild(
             declaration,
+            speakers,
             columns_of(declaration),
             Identity(declaration.corpus_id),
             known.add_rows if labels else None,
