@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from talkhouse.guess.field_meanings import (
     scheme_word,
 )
 from talkhouse.guess.record_values import MOST_WORDS, FieldProfile, Record, as_words, at, column, fields_of
-from talkhouse.guess.sample import MOST, Sample, is_read, sample
+from talkhouse.guess.sample import MOST, Sample, is_read, records_inside, sample
 from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
 from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
 from talkhouse.ingest.files.disk_files import disk_files
@@ -158,6 +159,7 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
     """Find what most records look like, those before others of which it is known who speaks; and the files like it."""
     weights: dict[object, tuple[bool, int]] = {}
     firsts: dict[object, Guess] = {}
+    samples = [_with_records(taken) for taken in samples]
     for taken in samples:
         own = _fitting([taken])
         if own is None:
@@ -177,6 +179,13 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
         left |= dict.fromkeys(paths, "looks like no format that is known")
         return Look(None, left=left, samples=list(samples))
     return _sorted_out(guessed, alike, samples, paths, left)
+
+
+def _with_records(taken: Sample) -> Sample:
+    """Return a sample whose records are what fits a format: the file itself, or else what it has in a list."""
+    if taken.record != "file" or _fitting([taken]) is not None:
+        return taken
+    return next((inner for inner in records_inside(taken) if _fitting([inner]) is not None), taken)
 
 
 def _sorted_out(
@@ -224,7 +233,7 @@ def _needed(guessed: Guess) -> list[JsonPath]:
     needed = [guessed.dialogue.turns, guessed.dialogue.text, preferred.chosen, preferred.rejected]
     needed += [pair.prompt, pair.response] if pair.each is None else [pair.each]
     needed += [*guessed.together, guessed.turn.text] if guessed.format == "turns" else []
-    return [tuple(name for name in path if name is not None) for path in needed if path]
+    return [tuple(takewhile(lambda name: isinstance(name, str), path)) for path in needed if path]
 
 
 def _some(paths: Sequence[str]) -> list[str]:

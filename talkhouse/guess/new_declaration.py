@@ -194,7 +194,8 @@ def _literal(path: str) -> str:
 
 
 def _tables(guess: Guess) -> Iterator[str]:
-    record = {"file": "$", "member": "*"}.get(str(guess.dialogue.record))
+    form = guess.dialogue.record
+    record = path_text(form) if isinstance(form, tuple) else {"file": "$", "member": "*"}.get(form)
     settings: dict[str, dict[str, str]] = {
         "dialogue": {} if record is None else {"record": record},
         "turn": {},

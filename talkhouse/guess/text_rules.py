@@ -34,7 +34,7 @@ _PAIRS = (
     *(("utterance", "response"), ("request", "response"), ("input", "response"), ("input", "target"), ("q", "a")),
     *(("source", "target"), ("src", "tgt"), ("user_message", "assistant_message"), ("user_message", "bot_message")),
     *(("user_input", "response"), ("user", "bot"), ("user", "agent"), ("human", "bot"), ("user_query", "response")),
-    ("context", "reply"),
+    *(("context", "reply"), ("question", "answer.text"), ("question", "orig_answer.text")),
 )
 _MOST_ITEMS = 5_000
 """Pairs in lists that are looked at."""

@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 
 from talkhouse.guess.sample import Sample
-from talkhouse.ingest.declared.corpus import reader_of
+from talkhouse.ingest.declared.corpus import read_wanted
 from talkhouse.ingest.declared.declaration import read_declaration
-from talkhouse.ingest.declared.declaration.model import which
+from talkhouse.ingest.declared.declaration.model import JsonPath, which
 from talkhouse.ingest.declared.record_files import JSON
 from talkhouse.ingest.declared.record_files.content import ending, is_packed
 from talkhouse.ingest.declared.speakers import NO_ROLE
@@ -84,7 +84,7 @@ def tried(corpus_id: str, text: str, samples: Mapping[str, tuple[SourceFile, Sam
                 for number, (path, (file, taken)) in enumerate(samples.items())
                 if (entry := which(declaration, path)) is not None and entry.skip is None
             ]
-            for outcome in reader_of(declaration)(wanted):
+            for outcome in read_wanted(declaration, wanted):
                 reading.take(outcome)
     except TalkhouseError as error:
         trial.problem = str(error).partition("\n")[0]
@@ -200,7 +200,17 @@ def _written(taken: Sample) -> bytes:
         return json.dumps(taken.records[0] if taken.records else {}).encode()
     if taken.record == "member":
         return json.dumps(dict(enumerate(taken.records))).encode()
-    return json.dumps(taken.records).encode()
+    return json.dumps(_around(taken.records, taken.record if isinstance(taken.record, tuple) else (None,))).encode()
+
+
+def _around(records: Sequence[Any], path: JsonPath) -> Any:
+    """Return what has the records at a path; those of lists in lists are all in the first."""
+    name, *rest = path
+    if name is None:
+        return [_around(records, tuple(rest))] if rest else records
+    if name is ...:
+        return {"": _around(records, tuple(rest))} if rest else dict(enumerate(records))
+    return {name: _around(records, tuple(rest))}
 
 
 def _lines(taken: Sample, usual: str) -> Iterator[str]:
