@@ -111,11 +111,20 @@ DIALOGUES = (
 )
 _TEXTS = (
     *("text", "utterance", "content", "message", "body", "msg", "utterance_text", "message_text", "msg_text"),
-    *("turn_text", "transcript", "sentence"),
+    *("turn_text", "transcript", "sentence", "message.content.parts"),
 )
 _OTHER_TEXTS = ("utt", "value", "words", "said", "says", "line", "comment", "post", "turn", "query", "response")
 """Names that other fields have too: these are texts only where many have several words."""
-_ROLES = ("role", "speaker_role", "participant_role", "speaker_type", "sender_type", "author_role", "author.role")
+_ROLES = (
+    "message.author.role",
+    "role",
+    "speaker_role",
+    "participant_role",
+    "speaker_type",
+    "sender_type",
+    "author_role",
+    "author.role",
+)
 _SPEAKERS = (
     *("speaker_id", "author.id", "author_id", "sender.id", "sender_id", "from_id", "user.id", "user_id", "speaker"),
     *("author", "sender", "from", "user", "username", "user_name", "nickname", "nick", "who", "participant_id"),
@@ -141,6 +150,7 @@ TURN_NUMBERS = tuple(dict.fromkeys((*_ORDERS, *_TURN_IDS)))
 _TIMES = (
     *("said_at", "timestamp", "time", "datetime", "date_time", "created_at", "created", "created_date"),
     *("created_utc", "sent_at", "date", "ts", "when", "time_stamp", "timestamp_ms", "date_unixtime", "create_time"),
+    "message.create_time",
 )
 _STARTS = ("started_at", "start_time", "created_at", "create_time", "created_date", "timestamp", "date", "datetime")
 _REPLIES = (
@@ -168,7 +178,12 @@ class Meanings:
     times: dict[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    turns: Sequence[Record] = ()
+    dialogues: Sequence[Sequence[Record]] = ()
+
+    @property
+    def turns(self) -> Sequence[Record]:
+        """The turns of all dialogues."""
+        return [turn for dialogue in self.dialogues for turn in dialogue]
 
 
 def meanings(
@@ -199,7 +214,9 @@ def meanings(
         remarks["turn.id"] = f"no value occurs twice in a dialogue, of {len(turns):,} turns"
     reply_to, why, notes = _reply_to(dialogues, turn_id, taken, are_columns=with_order)
     said_at, times, about_times = _time_of(turns, _TIMES, [*taken, turn_id, reply_to], "said_at")
-    turn = TurnFields(turn_id, text, role, speaker, said_at, reply_to, order=order)
+    turn = TurnFields(
+        turn_id, text, role, speaker, said_at, reply_to, order=order, fallbacks=_fallbacks(turns, speaker, taken)
+    )
     remarks |= about_times | ({"turn.reply_to": why} if why else {})
     others = {"text": named(turns, _TEXTS, [*taken, said_at]), "speaker": named(turns, _SPEAKERS, [*taken, turn_id])}
     fits = {"text": are_texts, "speaker": _are_speakers}
@@ -211,7 +228,18 @@ def meanings(
         if path != name and getattr(turn, key) is not None and fits[key](column(turns, path))
     )
     words = column(turns, role) if role else []
-    return Meanings(turn, _speaker(turns, speaker), role_words(words), times, remarks, notes, turns)
+    return Meanings(turn, _speaker(turns, speaker), role_words(words), times, remarks, notes, dialogues)
+
+
+def _fallbacks(
+    turns: Sequence[Record], speaker: JsonPath | None, taken: Sequence[JsonPath | None]
+) -> dict[str, tuple[JsonPath, ...]]:
+    """Return what else names a speaker, where some turns have no other name: Slack's ``bot_id`` beside ``user``."""
+    lacking = [turn for turn in turns if speaker is not None and at(turn, speaker) is None]
+    for path in named(lacking, (*_SPEAKERS, "bot_id", "bot_name"), taken) if lacking else ():
+        if _are_speakers(column(lacking, path)):
+            return {"speaker": (path,)}
+    return {}
 
 
 def with_dialogue(samples: Sequence[Sample], form: Any, reason: str, but: Sequence[JsonPath | None]) -> Guess:

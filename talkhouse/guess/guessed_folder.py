@@ -18,10 +18,21 @@ from talkhouse.guess.field_meanings import (
     records_of,
     scheme_word,
 )
-from talkhouse.guess.record_values import MOST_WORDS, FieldProfile, Record, as_words, at, column, fields_of
+from talkhouse.guess.record_values import (
+    MOST_WORDS,
+    FieldProfile,
+    Record,
+    as_words,
+    at,
+    column,
+    fields_of,
+    leaves,
+    named,
+)
 from talkhouse.guess.sample import MOST, Sample, is_read, records_inside, sample
 from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
 from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.sources import SourceFile, opened
@@ -50,10 +61,18 @@ class Look:
     """Of the files that hold dialogues."""
     problems: dict[str, str] = field(default_factory=dict)
     """Path of such a file -> what is wrong in its beginning, which a build will name too."""
+    people: tuple[dict[str, str], dict[str, str]] | None = None
+    """The table of a file that names the speakers, with what speaks for it; None where there is none."""
+    people_sample: Sample | None = None
     sources: Mapping[str, SourceFile] = field(default_factory=dict)
     """All files by their paths, those in archives as long as these are open."""
     trial: "Trial | None" = None
     """What came of the samples when they were read by the declaration that was written."""
+
+    @property
+    def read_by_it(self) -> list[Sample]:
+        """The samples that a declaration is tried on: dialogues, and who the speakers are."""
+        return [*self.samples, *([self.people_sample] if self.people_sample else [])]
 
     @property
     def id_text(self) -> str | None:
@@ -73,7 +92,11 @@ class Look:
         """Each guess that is one of several, with its key."""
         if self.guess is None:
             return []
-        of_ids = "".join(f"; {line.replace('  # ', ': ')}" for line in self.guess.notes.get("dialogue", ()))
+        of_ids = "".join(
+            f"; {line.replace('  # ', ': ')}"
+            for line in self.guess.notes.get("dialogue", ())
+            if line.startswith("id =")
+        )
         lines = [(f"[{table}]", note) for table, notes in self.guess.notes.items() for note in notes]
         lines += [(key, text + of_ids * (key == "dialogue.id")) for key, text in self.guess.remarks.items()]
         return [f"{key}: {text.replace(_MARK, '')}" for key, text in lines if _MARK in text]
@@ -193,15 +216,49 @@ def _sorted_out(
 ) -> Look:
     """Return of each file whether it has the dialogues, labels, or something else."""
     others = [taken for taken in samples if taken not in alike]
+    people_sample, people = _people(guessed, others)
+    if people is not None:  # an id is the same speaker's in all files
+        guessed = replace(guessed, speaker=replace(guessed.speaker, scope="corpus"))
+    others = [taken for taken in others if taken is not people_sample]
     labels = [taken for taken in others if guessed.format == "turns" and looks_like_labels(taken)]
     left |= {taken.path: _why_left(taken) for taken in others if taken not in labels}
+    left = {path: why for path, why in left.items() if people_sample is None or path != people_sample.path}
     strange = {_pattern(taken.path) for taken in others} - {_pattern(taken.path) for taken in alike}
     like_others = [path for path in paths if _pattern(path) in strange and path not in left]
     left |= {path: "like another that is left" for path in like_others if path not in {f.path for f in labels}}
-    files = [(path, split_of(path)) for path in paths if path not in left and _pattern(path) not in strange]
+    named = {people_sample.path} if people_sample else set()
+    files = [
+        (path, split_of(path))
+        for path in paths
+        if path not in left and path not in named and _pattern(path) not in strange
+    ]
     files.sort(key=lambda file: (_ORDER.index(standard_split(file[1] or "", {})), file[0]))
     problems = {taken.path: taken.remark for taken in alike if taken.remark}
-    return Look(_with_one_split(guessed, files), files, labels, left, list(alike), problems)
+    guessed = _with_one_split(guessed, files)
+    return Look(guessed, files, labels, left, list(alike), problems, people, people_sample)
+
+
+_NAMES = ("real_name", "profile.real_name", "display_name", "full_name", "name", "username")
+
+
+def _people(
+    guessed: Guess, others: Sequence[Sample]
+) -> tuple[Sample | None, tuple[dict[str, str], dict[str, str]] | None]:
+    """Return the sample of a file that names the speakers by the ids that turns have, and its table: Slack's users."""
+    if guessed.turn.speaker is None or guessed.speaker.name is not None:
+        return None, None
+    spoken = {str(value) for value in column(guessed.turns, guessed.turn.speaker) if value is not None}
+    for taken in others:
+        for path in leaves(taken.records):
+            known = spoken & {str(value) for value in column(taken.records, path)}
+            name = next((one for one in named(taken.records, _NAMES) if one != path), None)
+            if name is None or len(known) * 2 < len(spoken) or len(taken.records) < len(known):
+                continue
+            table = {"path": taken.path, "id": path_text(path), "name": path_text(name)}
+            if taken.record != "item":
+                table["record"] = "$" if taken.record == "file" else "*"
+            return taken, (table, {"speakers.id": f"{len(known):,} of {len(spoken):,} speakers are in it"})
+    return None, None
 
 
 def _with_one_split(guessed: Guess, files: Sequence[tuple[str, str | None]]) -> Guess:

@@ -96,7 +96,7 @@ def inspected(path: Path) -> Inspection:
             raise SourceError(what, where=path, expected=_FORMS, found=", ".join([*seen.left][:_MOST_NAMED]))
         trial = None
         if seen.guess is not None:
-            samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.samples}
+            samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.read_by_it}
             trial = tried("sample", declaration_text("sample", seen), samples)
         taken = next((one for one in seen.samples if one.records), seen.samples[0])
         files = [] if is_one else _files(seen)

@@ -6,13 +6,13 @@ from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
-from talkhouse.guess.field_meanings import Guess, GuessedLabels, paths_of
+from talkhouse.guess.field_meanings import Guess, GuessedLabels, paths_of, quoted_path
 from talkhouse.guess.guessed_folder import Look, looked_into
 from talkhouse.guess.sample import Sample
 from talkhouse.guess.turn_rules import ids_text
 from talkhouse.ingest.contract.declaration import id_problem
 from talkhouse.ingest.declared.declaration.json_schema import schema_text
-from talkhouse.ingest.declared.declaration.model import matches
+from talkhouse.ingest.declared.declaration.model import JsonPath, matches
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.tables import FORMS
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
@@ -47,7 +47,7 @@ def new_declaration(folder: Path) -> Look:
         if seen.guess is not None:
             from talkhouse.guess.trial import tried  # with all that reads
 
-            samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.samples}
+            samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.read_by_it}
             seen.trial = tried(corpus_id, text, samples)
     _write(text, folder)
     return seen
@@ -120,7 +120,7 @@ def declaration_text(corpus_id: str, look: Look) -> str:
         here = _comment(", ".join(list(look.left)[:_MOST_NAMED]))
         return "\n".join([*lines, *_SKELETON, "", f"# files here: {here}"]) + "\n"
     lines += [f'format = "{look.guess.format}"  # {_comment(look.guess.reason)}', *_files(look)]
-    lines += [*_tables(look.guess), *_proposals(look)]
+    lines += [*_tables(look.guess, look), *_proposals(look)]
     return "\n".join(lines) + "\n"
 
 
@@ -193,7 +193,7 @@ def _literal(path: str) -> str:
     return path.replace("\\", "*")
 
 
-def _tables(guess: Guess) -> Iterator[str]:
+def _tables(guess: Guess, look: Look) -> Iterator[str]:
     form = guess.dialogue.record
     record = path_text(form) if isinstance(form, tuple) else {"file": "$", "member": "*"}.get(form)
     settings: dict[str, dict[str, str]] = {
@@ -211,7 +211,12 @@ def _tables(guess: Guess) -> Iterator[str]:
             paths["turns"] += "[*]"  # the last one alone may be left out
         if table == "dialogue" and guess.dialogue.id is None and ("dialogue", "id") in FORMS[guess.format].may_be_none:
             paths["id"] = ""
-        texts = {name: toml_string(text) for name, text in {**paths, **extra}.items()}
+        texts = {name: toml_string(text) for name, text in {**extra, **paths}.items()}
+        for name, more in getattr(getattr(guess, table), "fallbacks", {}).items():
+            first = getattr(getattr(guess, table), name)
+            texts[name] = f"[{', '.join(_written(path, guess) for path in (first, *more))}]"
+        if table == "turn" and guess.turn.is_reversed:
+            texts["order"] = toml_string("reversed")
         if table == "dialogue" and len(guess.together) > 1:
             texts["id"] = ids_text(guess.together)
         if table == "dialogue" and guess.ids != "corpus":
@@ -226,8 +231,14 @@ def _tables(guess: Guess) -> Iterator[str]:
         "markers": guess.markers,
         "roles": guess.roles,
     }
+    if look.people is not None:
+        yield from _table("speakers", {key: toml_string(text) for key, text in look.people[0].items()}, look.people[1])
     for name, values in others.items():
         yield from _table(name, {key: toml_string(value or "") for key, value in values.items()}, guess.remarks)
+
+
+def _written(path: JsonPath, guess: Guess) -> str:
+    return quoted_path(path, is_column=FORMS[guess.format].is_rows)
 
 
 def _behind_id(texts: Mapping[str, str], ids: str) -> dict[str, str]:

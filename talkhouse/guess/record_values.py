@@ -107,7 +107,7 @@ def are_texts_or_parts(values: list[Any]) -> bool:
         value for value in values if isinstance(value, list) and all(isinstance(part, str | dict) for part in value)
     ]
     texts = [value for value in values if isinstance(value, str)]
-    return any(texts) and len(texts) + len(parts) + values.count(None) >= MOST * len(values)
+    return any((*texts, *parts)) and len(texts) + len(parts) + values.count(None) >= MOST * len(values)
 
 
 def are_words(values: list[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from talkhouse.guess import evidence
@@ -32,7 +32,7 @@ from talkhouse.guess.record_values import (
     whole_numbers,
 )
 from talkhouse.guess.sample import Sample
-from talkhouse.ingest.declared.declaration.model import NO_PATH, DialogueFields, JsonPath, TurnFields
+from talkhouse.ingest.declared.declaration.model import NO_PATH, DialogueFields, JsonPath, SpeakerFields, TurnFields
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
 from talkhouse.ingest.declared.speakers import KNOWN
 
@@ -88,10 +88,10 @@ def tree(samples: Sequence[Sample]) -> Guess | None:
 
 
 def dialogue(samples: Sequence[Sample]) -> Guess | None:
-    """Each record has a list of objects that have a text."""
+    """Each record has a list of objects that have a text, or an object of them, or a list of lists of two texts."""
     records = records_of(samples)
     best: tuple[tuple[int, ...], JsonPath, Meanings] | None = None
-    for path, values in _lists_of_turns(samples).items():
+    for path, values in {**_lists_of_turns(samples), **_members(records)}.items():
         dialogues = _dialogues(values)
         found = meanings(dialogues, with_order=False) if any(dialogues) else None
         if found is None:
@@ -100,12 +100,76 @@ def dialogue(samples: Sequence[Sample]) -> Guess | None:
         if best is None or rank > best[0]:
             best = rank, path, found
     if best is None:
-        return _plain_texts(samples, records)
+        return _lists_of_two(samples, records) or _plain_texts(samples, records)
     _, path, found = best
     who = found.turn.role or found.turn.speaker
     members = " and ".join(dotted(member) for member in (who, found.turn.text) if member)
-    reason = f"each record has a list {dotted(path)} of objects with {members}"
+    what = "an object" if path[-1] is ... else "a list"
+    reason = f"each record has {what} {dotted(path)} of objects with {members}"
+    guessed = _with_turns(samples, found, "dialogue", path, reason)
+    return _with_other_lists(guessed, records)
+
+
+def _members(records: Sequence[Record]) -> Mapping[JsonPath, list[list[Any]]]:
+    """Return the members of the objects that hold turns under their ids, as ChatGPT's export does: ``mapping.*``."""
+    found: dict[JsonPath, list[list[Any]]] = {}
+    for path in leaves(records, are_objects=True):
+        values = [value for value in column(records, path) if isinstance(value, dict)]
+        members = [member for value in values for member in value.values()]
+        are_nodes = all(
+            isinstance(member, dict) and member.get("id", name) == name
+            for value in values
+            for name, member in value.items()
+        )
+        if are_nodes and len(members) > len(values) >= MOST * len(records) and _share_names(members):
+            found[*path, ...] = [list(value.values()) for value in values]
+    return found
+
+
+def _share_names(objects: Sequence[Any]) -> bool:
+    """Whether objects are of one kind: each has the names that the first has, and there are two at least."""
+    return len(objects[0]) > 1 and all(objects[0].keys() <= one.keys() for one in objects)
+
+
+def _lists_of_two(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
+    path = next((path for path, values in _nested(records).items() if _are_said(values)), None)
+    if path is None:
+        return None
+    items = [item for value in column(records, path) for item in value]
+    turn = TurnFields(text=(1,), speaker=(0,))
+    found = Meanings(turn, SpeakerFields("dialogue"), remarks={"turn.speaker": evidence.words([i[0] for i in items])})
+    reason = f"each record has a list {dotted(path)} of lists: who says it, and what"
     return _with_turns(samples, found, "dialogue", path, reason)
+
+
+def _nested(records: Sequence[Record]) -> Mapping[JsonPath, list[list[Any]]]:
+    return {path: values for path, values in lists(records).items() if None not in path and any(values)}
+
+
+def _are_said(values: Sequence[Sequence[Any]]) -> bool:
+    """Whether these are lists of lists of two texts, the first of which are a few names."""
+    items = [item for value in values for item in value]
+    are_two = all(isinstance(item, list) and len(item) == 2 and are_texts(item) for item in items)
+    return are_two and len({item[0] for item in items}) * 2 <= len(items)
+
+
+def _with_other_lists(guessed: Guess, records: Sequence[Record]) -> Guess:
+    """Return the guess with what other lists say in another way, or beside the turns, one each."""
+    turns = guessed.dialogue.turns or ()
+    sizes = [len(value) for value in lists(records).get(turns, ())]
+    notes: list[str] = []
+    for path, values in lists(records).items():
+        if path == turns or None in path or len(values) != len(records):
+            continue
+        if _are_said(values):
+            notes.append(
+                f"to decide: {dotted(path)} is a list of lists, who says it and what, in {len(values):,} records"
+            )
+        elif [len(value) for value in values] == sizes and any(
+            isinstance(one, dict) for value in values for one in value
+        ):
+            notes.append(f"to decide: {dotted(path)} has as many objects as there are turns, and none is read")
+    return replace(guessed, notes={**guessed.notes, "dialogue": tuple(notes)}) if notes else guessed
 
 
 def _plain_texts(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
@@ -127,8 +191,30 @@ def _messages(
     return replace(guess, dialogue=dialogue, turn=TurnFields(role=(role,), text=(text,)), turns=turns)
 
 
+def with_reverse(found: Meanings) -> Meanings:
+    """Return what turns mean, the last one first where no time of a dialogue is behind that of the turn before."""
+    if found.turn.said_at is None or found.turn.order or found.turn.replies:
+        return found
+    falls = 0
+    for dialogue in found.dialogues:
+        times: list[Any] = [value for value in column(dialogue, found.turn.said_at) if value is not None]
+        try:
+            if any(later > earlier for earlier, later in pairwise(times)):
+                return found
+            falls += sum(later < earlier for earlier, later in pairwise(times))
+        except TypeError:
+            return found
+    if not falls:
+        return found
+    turn = replace(found.turn, is_reversed=True)
+    return replace(
+        found, turn=turn, remarks={**found.remarks, "turn.order": f"{falls:,} times are earlier, none later"}
+    )
+
+
 def _with_turns(samples: Sequence[Sample], found: Meanings, form: Any, path: JsonPath, reason: str) -> Guess:
     guess = with_dialogue(samples, form, reason, [() if form == "tree" else path])
+    found = with_reverse(found)
     return replace(
         guess,
         dialogue=replace(guess.dialogue, turns=path),
@@ -242,7 +328,7 @@ def turns(samples: Sequence[Sample]) -> Guess | None:
     found = meanings(dialogues, with_order=True, but=[*together, *([order] if order else [])])
     if found is None or not (together or _are_messages(found)):
         return None
-    found.turn = replace(found.turn, order=found.turn.order or order)
+    found = with_reverse(replace(found, turn=replace(found.turn, order=found.turn.order or order)))
     taken = [*together, *(value for value in vars(found.turn).values() if value)]
     fields, times = about_dialogues([dialogue[0] for dialogue in dialogues], taken)
     fields = _constant(replace(fields, id=together[0] if together else None), dialogues)
