@@ -19,7 +19,9 @@ def share(values: Sequence[Any], fits: Callable[[Any], bool], what: str) -> str:
 def texts(values: Sequence[Any]) -> str:
     """Write how many values are texts, and how many of these are empty."""
     empty = sum(value == "" for value in values)
-    return share(values, lambda value: isinstance(value, str), "are texts") + (f", {empty:,} empty" if empty else "")
+    has_lists = any(isinstance(value, list) for value in values)
+    what = "are texts" + " or lists of them" * has_lists
+    return share(values, lambda value: isinstance(value, str | list), what) + (f", {empty:,} empty" if empty else "")
 
 
 def words(values: Sequence[Any]) -> str:

@@ -203,7 +203,9 @@ def meanings(
     taken: list[JsonPath | None] = [text, *but]
     role = pick(turns, _ROLES, are_words, taken)
     taken.append(role)
-    speaker = pick(turns, _SPEAKERS, _are_speakers, taken) or pick(turns, ("id",), _recur, taken)
+    speaker = pick(turns, _SPEAKERS, _are_speakers, taken) or pick(
+        turns, ("id",), _recur, [*taken, _id_in(dialogues, taken)]
+    )
     if role is None and speaker is not None and _are_roles(column(turns, speaker)):
         role, speaker = speaker, None
     taken.append(speaker)
@@ -279,7 +281,9 @@ def quoted_path(path: JsonPath, *, is_column: bool) -> str:
 
 def dotted(path: JsonPath | None) -> str:
     """Write a path in words."""
-    return "".join("[*]" if name is None else f".{name}" for name in path or ()).removeprefix(".")
+    signs = {None: "[*]", ...: ".*"}
+    pieces = (f".{name}" if isinstance(name, str) else signs.get(name, f"[{name}]") for name in path or ())
+    return "".join(pieces).removeprefix(".")
 
 
 def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -> tuple[DialogueFields, dict[str, str]]:

@@ -50,8 +50,13 @@ def walk(record: Record, above: JsonPath = ()) -> Iterator[tuple[JsonPath, Any]]
     for name, value in record.items():
         path = (*above, name)
         yield path, value
-        if isinstance(value, dict) and len(path) < _DEEPEST:
+        if isinstance(value, dict) and len(path) < _DEEPEST and not is_keyed(value):
             yield from walk(value, path)
+
+
+def is_keyed(value: dict[str, Any]) -> bool:
+    """Whether an object holds others under their ids, so that its names are no fields."""
+    return len(value) > 1 and all(isinstance(one, dict) and one.get("id") == name for name, one in value.items())
 
 
 def lists(records: Sequence[Record]) -> dict[JsonPath, list[list[Any]]]:
@@ -232,7 +237,7 @@ def _objects_in(values: Iterable[Any]) -> list[dict[str, Any]]:
     objects: list[dict[str, Any]] = []
     for value in values:
         if isinstance(value, dict):
-            objects.append(value)
+            objects += value.values() if is_keyed(value) else [value]
         elif isinstance(value, list | tuple):
             objects += [item for item in value if isinstance(item, dict)]
         if len(objects) >= _MOST_ITEMS:

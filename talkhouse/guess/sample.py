@@ -13,6 +13,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 import msgspec
 
+from talkhouse.guess.record_values import is_keyed
 from talkhouse.ingest.declared.declaration.model import Dialect, JsonPath, RecordForm
 from talkhouse.ingest.declared.record_files import ENDINGS, JSON
 from talkhouse.ingest.declared.record_files.content import FileContent, ending, is_packed
@@ -326,6 +327,9 @@ def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
         value, place = ahead.pop()
         if isinstance(value, list):
             ahead += [(item, place) for item in reversed(value) if isinstance(item, list | dict)]
+            continue
+        if is_keyed(value):
+            ahead += [(item, (*place, None)) for item in reversed(value.values())]
             continue
         for name, inner in list(value.items()):
             field = (*place, name)

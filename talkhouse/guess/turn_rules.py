@@ -25,6 +25,7 @@ from talkhouse.guess.record_values import (
     as_words,
     at,
     column,
+    is_keyed,
     leaves,
     lists,
     named,
@@ -114,21 +115,10 @@ def _members(records: Sequence[Record]) -> Mapping[JsonPath, list[list[Any]]]:
     """Return the members of the objects that hold turns under their ids, as ChatGPT's export does: ``mapping.*``."""
     found: dict[JsonPath, list[list[Any]]] = {}
     for path in leaves(records, are_objects=True):
-        values = [value for value in column(records, path) if isinstance(value, dict)]
-        members = [member for value in values for member in value.values()]
-        are_nodes = all(
-            isinstance(member, dict) and member.get("id", name) == name
-            for value in values
-            for name, member in value.items()
-        )
-        if are_nodes and len(members) > len(values) >= MOST * len(records) and _share_names(members):
+        values = [value for value in column(records, path) if isinstance(value, dict) and is_keyed(value)]
+        if len(values) >= MOST * len(records):
             found[*path, ...] = [list(value.values()) for value in values]
     return found
-
-
-def _share_names(objects: Sequence[Any]) -> bool:
-    """Whether objects are of one kind: each has the names that the first has, and there are two at least."""
-    return len(objects[0]) > 1 and all(objects[0].keys() <= one.keys() for one in objects)
 
 
 def _lists_of_two(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
@@ -150,7 +140,7 @@ def _are_said(values: Sequence[Sequence[Any]]) -> bool:
     """Whether these are lists of lists of two texts, the first of which are a few names."""
     items = [item for value in values for item in value]
     are_two = all(isinstance(item, list) and len(item) == 2 and are_texts(item) for item in items)
-    return are_two and len({item[0] for item in items}) * 2 <= len(items)
+    return bool(items) and are_two and len({item[0] for item in items}) * 2 <= len(items)
 
 
 def _with_other_lists(guessed: Guess, records: Sequence[Record]) -> Guess:
