@@ -281,7 +281,7 @@ def quoted_path(path: JsonPath, *, is_column: bool) -> str:
 
 def dotted(path: JsonPath | None) -> str:
     """Write a path in words."""
-    signs = {None: "[*]", ...: ".*"}
+    signs: dict[object, str] = {None: "[*]", ...: ".*"}
     pieces = (f".{name}" if isinstance(name, str) else signs.get(name, f"[{name}]") for name in path or ())
     return "".join(pieces).removeprefix(".")
 

@@ -116,6 +116,7 @@ def _files(seen: Look) -> list[tuple[str, str, str]]:
     splits = dict(seen.files)
     labels = {taken.path for taken in seen.labels}
     what = {path: splits[path] or "dialogues" for path in splits} | dict.fromkeys(labels, "labels, perhaps") | seen.left
+    what |= {seen.people_sample.path: "names of speakers"} if seen.people_sample else {}
     paths = [*splits, *(path for path in sorted(seen.sources) if path not in splits)]
     return [(path, _size(seen.sources[path].size), what.get(path, "")) for path in paths if path in seen.sources]
 
