@@ -1,6 +1,6 @@
 """Makes a corpus of a declaration: what it says of itself, its schemes, and a reader and writer of its format."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
@@ -81,6 +81,11 @@ def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome
             wanted.append((file, entry))
     for entry in sorted(unused, key=lambda entry: entry.line):
         raise _no_file(declaration, entry, files)
+    yield from read_wanted(declaration, wanted)
+
+
+def read_wanted(declaration: Declaration, wanted: Sequence[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+    """Read files, each with what the declaration says of it: dialogues, labels and speakers."""
     speakers = Speakers(declaration)
     if declaration.speakers is None:
         yield from reader_of(declaration, speakers)(wanted)

@@ -61,6 +61,9 @@ _OF_TURN = ("id", "text", "role", "speaker", "said_at", "reply_to", "kind", "sta
 _IN_ORDER = (*_OF_TURN, "order")
 _PEOPLE = frozenset({"speaker", "speakers", "roles", "times", "dialect"})
 
+_OF_LISTS = ("turn", "dialogue", "response", "record")
+"""What labels of a list of messages may be about; the response is the assistant's last message."""
+
 _LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
     "dialogue": (*_OF_DIALOGUE, "system", "turns", "record"),
     "turn": _IN_ORDER,
@@ -72,6 +75,7 @@ ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "qu
 FORMS: Mapping[Format, Form] = {
     "chat": Form(
         fields=_LIST_OF_TURNS,
+        label_targets=_OF_LISTS,
         tables=_PEOPLE,
         defaults={
             "dialogue": {"turns": "messages"},
@@ -80,6 +84,7 @@ FORMS: Mapping[Format, Form] = {
     ),
     "sharegpt": Form(
         fields=_LIST_OF_TURNS,
+        label_targets=_OF_LISTS,
         tables=_PEOPLE,
         defaults={
             "dialogue": {"id": "id", "system": "system", "turns": "conversations"},
@@ -135,6 +140,7 @@ FORMS: Mapping[Format, Form] = {
     ),
     "dialogue": Form(
         fields=_LIST_OF_TURNS,
+        label_targets=_OF_LISTS,
         tables=_PEOPLE,
         needs=(("dialogue", "turns"), ("turn", "text")),
         scope="corpus",

@@ -1,7 +1,7 @@
 """What is read of a record: what it says of its dialogue, and the turns, parts and candidates that it holds."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from heapq import heappop, heappush
 from typing import NamedTuple, Protocol
@@ -102,6 +102,11 @@ class ParsedDialogue(Struct):
     """The turn that labels ``on = "response"`` are about."""
     messages: Mapping[int, Members] = {}
     """Turn index -> the members of its object, for labels inside; empty where no turn is an object."""
+
+
+def last_answer(roles: Sequence[str]) -> int | None:
+    """Return the turn of a list of messages that is the response: the assistant's last; None where there is none."""
+    return next((index for index in reversed(range(len(roles))) if roles[index] == "assistant"), None)
 
 
 class ListColumns(NamedTuple):
