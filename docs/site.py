@@ -1,7 +1,8 @@
 """Makes a website of the documents: ``uv run --group docs python -m docs.site [FOLDER]``, by default into ``site/``.
 
 Beside the pages in this folder it has the README as its first page, a page for each corpus and each example, that on
-SQL, and the pages at the top of the repository. It is made without a network, and not at all where a link leads nowhere.
+SQL, and the pages at the top of the repository. It is made without a network, and not at all where a link leads
+nowhere.
 """
 
 import os
