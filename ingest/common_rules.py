@@ -178,6 +178,18 @@ FORMAT_RULES = (
         "A number that a double does not hold: the column has the nearest one, and what the file says is kept.",
         "Declare it as a label, which is a text, where each digit counts.",
     ),
+    Rule(
+        "GF-22",
+        "warn",
+        "Turns without a text, such as pictures and calls: their text is empty. One finding counts those of a corpus.",
+        "Nothing, if that is meant; else check [turn] text.",
+    ),
+    Rule(
+        "GF-23",
+        "warn",
+        "A file of speakers has an id twice: the first counts.",
+        "Nothing, if that is meant; else correct the file.",
+    ),
 )
 """Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""
 

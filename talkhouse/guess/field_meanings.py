@@ -334,7 +334,7 @@ def _reply_to(
 
 def names_of(paths: Sequence[JsonPath | None]) -> set[str]:
     """Return the names of the fields that paths begin with."""
-    return {path[0] for path in paths if path and path[0] is not None}
+    return {path[0] for path in paths if path and isinstance(path[0], str)}
 
 
 def scheme_word(name: str) -> str:

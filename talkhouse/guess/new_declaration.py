@@ -185,7 +185,7 @@ def _literal(path: str) -> str:
 
 
 def _tables(guess: Guess) -> Iterator[str]:
-    record = {"file": "$", "member": "*"}.get(guess.dialogue.record)
+    record = {"file": "$", "member": "*"}.get(str(guess.dialogue.record))
     settings: dict[str, dict[str, str]] = {
         "dialogue": {} if record is None else {"record": record},
         "turn": {},

@@ -29,7 +29,7 @@ def as_words(name: str) -> str:
 
 def path_words(path: JsonPath) -> str:
     """Write a path as names are compared: ``author.id``."""
-    return ".".join(as_words(name or "*") for name in path)
+    return ".".join(as_words(name) if isinstance(name, str) else "*" for name in path)
 
 
 def at(value: Any, path: JsonPath) -> Any:

@@ -108,7 +108,8 @@ def dialogue(samples: Sequence[Sample]) -> Guess | None:
 def _plain_texts(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
     for path, values in lists(records).items():
         items = [item for value in values for item in value]
-        if as_words(path[-1] or "") in _LISTS and len(items) > len(values) and all(isinstance(i, str) for i in items):
+        is_named = as_words(str(path[-1] or "")) in _LISTS
+        if is_named and len(items) > len(values) and all(isinstance(item, str) for item in items):
             reason = f"each record has a list {dotted(path)} of texts"
             return _with_turns(samples, Meanings(TurnFields(text=NO_PATH)), "dialogue", path, reason)
     return None
@@ -146,7 +147,7 @@ def _lists_of_turns(samples: Sequence[Sample]) -> Mapping[JsonPath, list[list[An
 
 
 def _place(path: JsonPath) -> int:
-    names = [as_words(name) for name in path if name is not None]
+    names = [as_words(name) for name in path if isinstance(name, str)]
     return next((len(_LISTS) - index for index, name in enumerate(_LISTS) if names and names[-1] == name), 0)
 
 

@@ -14,6 +14,7 @@ from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration,
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 from talkhouse.ingest.declared.declaration.tables import (
     FORMS,
+    check_names,
     check_tables,
     dialect_of,
     facts_of,
@@ -21,6 +22,7 @@ from talkhouse.ingest.declared.declaration.tables import (
     files_of,
     markers_of,
     roles_of,
+    speakers_of,
     splits_of,
     times_of,
 )
@@ -93,6 +95,9 @@ def declaration_of(
     fields = fields_of(whole, format_)
     files, splits = files_of(whole), splits_of(whole)
     annotations = annotations_of(whole, format_, files)
+    dialect = dialect_of(whole)
+    if form.is_rows:
+        check_names(whole, dialect)
     of_files = [each.split for each in files if each.split is not None]
     return Declaration(
         corpus_id=corpus_id,
@@ -101,7 +106,8 @@ def declaration_of(
         files=files,
         **facts,
         **fields,
-        dialect=dialect_of(whole),
+        dialect=dialect,
+        speakers=speakers_of(whole),
         markers=markers_of(whole, form),
         roles=roles_of(whole, form),
         splits=splits,

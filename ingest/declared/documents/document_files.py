@@ -28,10 +28,11 @@ from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records, write_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, kind_of, members_of, merged, wanted
+from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
+from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord
 
 DeclaredFile: TypeAlias = tuple[SourceFile, Files]
 """A file, and the ``[[files]]`` that it belongs to."""
@@ -44,23 +45,23 @@ _BLOCK = 4_000_000
 
 
 def read_documents(
-    declaration: Declaration, document_format: DocumentFormat, files: Iterable[DeclaredFile]
+    declaration: Declaration, speakers: Speakers, document_format: DocumentFormat, files: Iterable[DeclaredFile]
 ) -> Iterator[Outcome]:
     """Read files in their order."""
-    reader = _DocumentReader(declaration, document_format)
+    reader = _DocumentReader(declaration, speakers, document_format)
     for file, entry in files:
         yield from reader.file(file, entry)
 
 
 class _DocumentReader:
-    def __init__(self, declaration: Declaration, document_format: DocumentFormat) -> None:
+    def __init__(self, declaration: Declaration, speakers: Speakers, document_format: DocumentFormat) -> None:
         self._declaration = declaration
         self._format = document_format
         self._want = merged(document_format.wanted, wanted(paths_of(declaration)))
         self._fields = RecordFieldsReader(declaration)
         self._labels = labels_of(declaration)
         self._identity = Identity(declaration.corpus_id)
-        self._rows = DialogueRows(declaration, self._identity, Splits(declaration))
+        self._rows = DialogueRows(declaration, speakers, self._identity, Splits(declaration))
         columns = None if os.environ.get(CAREFULLY) else document_format.columns
         placeholders = placeholders_of_keys(declaration)
         self._typed = (
@@ -167,10 +168,10 @@ def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield block
 
 
-def documents_writer(document_format: DocumentFormat) -> Writer:
-    """Make the writer of a corpus's files."""
+def documents_writer(document_format: DocumentFormat) -> FileWriter:
+    """Make the writer of a file of a corpus."""
 
-    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterable[bytes]:
+    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterator[bytes]:
         has_envelope = first.record is None and first.raw is None
         envelope = literals(first.file.extra)
         shapes = KnownShapes(envelope)
@@ -181,7 +182,7 @@ def documents_writer(document_format: DocumentFormat) -> Writer:
             PurePosixPath(first.path),
         )
 
-    return file_by_file(write_file)
+    return write_file
 
 
 def document_writer(document_format: DocumentFormat) -> RecordWriter:

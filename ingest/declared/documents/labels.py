@@ -1,16 +1,16 @@
 """Labels inside documents, by ``[[annotations]]``: which members are labels, of what, and by whom."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
-from talkhouse.ingest.declared.shapes import Members, is_null, kind_of, members_of, rounded, text_of
+from talkhouse.ingest.declared.shapes import Members, is_null, kind_of, members_of, members_of_any, rounded, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation
@@ -209,7 +209,7 @@ def _objects(item: _Item, path: JsonPath) -> Iterator[_Item]:
     for position, (raw, at) in enumerate(_walk(Raw(b""), item.at, path, item.members)):
         if bytes(raw)[:1] == b"{":
             yield _Item(members_of(raw), at, position)
-        elif path[-1:] == (None,) and not is_null(raw):
+        elif path[-1:] in ((None,), (...,)) and not is_null(raw):
             yield _Item({"": raw}, at, position)
 
 
@@ -222,23 +222,19 @@ def _values(item: _Item, path: JsonPath | None) -> Iterator[tuple[Raw, str]]:
         yield item.members[""], item.at
 
 
-def _walk(raw: Raw, at: str, path: JsonPath, members: Members | None = None) -> Iterator[tuple[Raw, str]]:
+def _walk(raw: Raw, at: str, path: JsonPath, members: Mapping[Any, Raw] | None = None) -> Iterator[tuple[Raw, str]]:
     """Yield what stands at a path: several values where it goes over lists; nothing where something is missing."""
     if not path:
         yield raw, at
         return
-    name, *rest = path
-    if name is None:
-        for position, item in enumerate(_items(raw)):
-            yield from _walk(item, f"{at}/{position}", tuple(rest))
-        return
-    inner = members if members is not None else (members_of(raw) if bytes(raw)[:1] == b"{" else {})
-    if name in inner:
-        yield from _walk(inner[name], at + pointer(name), tuple(rest))
-
-
-def _items(raw: Raw) -> list[Raw]:
-    return msgspec.json.decode(raw, type=list[Raw]) if bytes(raw)[:1] == b"[" else []
+    name, rest = path[0], path[1:]
+    inner = members_of_any(raw) if members is None else members
+    if name is None or name is ...:
+        kind = int if name is None else str
+        for key in (key for key in inner if isinstance(key, kind)):
+            yield from _walk(inner[key], at + pointer(key), rest)
+    elif name in inner:
+        yield from _walk(inner[name], at + pointer(name), rest)
 
 
 def _read(members: Members, path: JsonPath | None) -> bytes | None:

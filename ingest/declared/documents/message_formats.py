@@ -15,6 +15,7 @@ from talkhouse.ingest.declared.documents.messages import (
     list_path,
     missing,
     results_without_calls,
+    step_text,
 )
 from talkhouse.ingest.declared.documents.parsed_record import ListColumns, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.documents.parts import write_list
@@ -25,7 +26,7 @@ from talkhouse.ingest.declared.shapes import (
     Wanted,
     is_null,
     kind_of,
-    members_of,
+    members_of_any,
     string_of,
     wanted,
     write_text,
@@ -92,7 +93,7 @@ class DialogueFormat:
         if raw is None:
             raise missing(record, self._path)
         if bytes(raw)[:1] != b"[":
-            raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
+            raise BadRecord("GF-01", f"{step_text(self._path[-1])} is {kind_of(raw)}, not a list", self._at)
         dialogue.taken[_TURNS] = _AFTER_SYSTEM if dialogue.turns else _TURNS
         items = _ITEMS.decode(raw)
         self._read_items(items, [f"{self._at}/{position}" for position in range(len(items))], dialogue)
@@ -155,15 +156,16 @@ def _walk(raw: Raw, at: str, path: JsonPath) -> Iterator[tuple[Raw, str]]:
         yield raw, at
         return
     name, rest = path[0], path[1:]
-    if name is None:
-        if bytes(raw)[:1] != b"[":
-            raise BadRecord("GF-01", f"{kind_of(raw)}, not a list", at)
-        for position, item in enumerate(_ITEMS.decode(raw)):
-            yield from _walk(item, f"{at}/{position}", rest)
+    if name is None or name is ...:
+        opening, what = (b"[", "a list") if name is None else (b"{", "an object")
+        if bytes(raw)[:1] != opening:
+            raise BadRecord("GF-01", f"{kind_of(raw)}, not {what}", at)
+        for key, item in members_of_any(raw).items():
+            yield from _walk(item, at + pointer(key), rest)
         return
-    members = members_of(raw) if bytes(raw)[:1] == b"{" else {}
+    members = members_of_any(raw)
     if name not in members:
-        raise BadRecord("GF-01", f"'{name}' is missing", at)
+        raise BadRecord("GF-01", f"{step_text(name)} is missing", at)
     yield from _walk(members[name], at + pointer(name), rest)
 
 
@@ -232,7 +234,7 @@ class TreeFormat:
             message.taken[_REPLIES] = None
             return []
         if bytes(raw)[:1] != b"[":
-            raise BadRecord("GF-01", f"'{path[-1]}' is {kind_of(raw)}, not a list", at)
+            raise BadRecord("GF-01", f"{step_text(path[-1])} is {kind_of(raw)}, not a list", at)
         message.taken[_REPLIES] = _REPLIES
         return [(item, f"{at}/{position}") for position, item in enumerate(_ITEMS.decode(raw))]
 

@@ -63,7 +63,7 @@ def read_name(message: Message, placeholder: str, path: JsonPath | None) -> str 
     if is_null(raw):
         message.taken[placeholder] = None
         return None
-    text, suffix = text_of(raw, message.turn.pointer + pointer(*path or ()), f"'{(path or ('',))[-1]}'")
+    text, suffix = text_of(raw, message.turn.pointer + pointer(*path or ()), step_text((path or ("",))[-1]))
     if not text:
         return None
     message.taken[placeholder] = placeholder + suffix
@@ -102,7 +102,12 @@ def read_ms(message: Message, placeholder: str, path: JsonPath) -> int | None:
 def missing(split: SplitObject, path: JsonPath, at: str = "") -> BadRecord:
     """Return the error for a missing member, at the object that does not have it; ``at`` is where ``split`` is."""
     depth = next((depth for depth in range(len(path)) if split.find(path[: depth + 1]) is None), 0)
-    return BadRecord("GF-01", f"'{path[depth]}' is missing", at + pointer(*path[:depth]))
+    return BadRecord("GF-01", f"{step_text(path[depth])} is missing", at + pointer(*path[:depth]))
+
+
+def step_text(step: object) -> str:
+    """Return what messages call a step of a path; the name "" stands for a record that is no object (``are_bare``)."""
+    return f"[{step}]" if isinstance(step, int) else f"'{step}'" if step else "the record"
 
 
 def list_path(path: JsonPath | None) -> JsonPath:
@@ -157,7 +162,7 @@ class MessageFormat:
         self.turn = turn or declaration.turn
         self.roles = Roles(declaration)
         self._time_form = declaration.times.get("said_at", ISO)
-        self._field = ".".join(filter(None, self.turn.text or ()))
+        self._field = ".".join(str(name) for name in self.turn.text or () if name != "")
         # The speaker is before the role: what is both comes back whatever [roles] says.
         paths = self._paths = {
             "text": self.turn.text,
@@ -223,7 +228,7 @@ class MessageFormat:
         if raw is None:
             raise missing(message.split, path, parsed.pointer)
         at = parsed.pointer + pointer(*path)
-        word = string_of(raw, at, f"'{path[-1]}'")
+        word = string_of(raw, at, step_text(path[-1]))
         parsed.role = self.roles.ours(word)
         if word == FUNCTION_CALL:
             parsed.kind = FUNCTION_CALL
@@ -269,7 +274,7 @@ class MessageFormat:
                 message.taken["text"] = "parts"
                 return pieces
             case _:
-                detail = f"'{path[-1]}' is {kind_of(raw)}, neither a text nor a list of parts"
+                detail = f"{step_text(path[-1])} is {kind_of(raw)}, neither a text nor a list of parts"
                 raise BadRecord("GF-01", detail, parsed.pointer + pointer(*path))
         return []
 

@@ -19,6 +19,7 @@ from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, 
 from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
 from talkhouse.ingest.declared.documents.messages import results_without_calls
 from talkhouse.ingest.declared.documents.parsed_record import (
+    ID_PART,
     ListColumns,
     ParsedDialogue,
     ParsedPart,
@@ -27,6 +28,7 @@ from talkhouse.ingest.declared.documents.parsed_record import (
     paths_of,
 )
 from talkhouse.ingest.declared.documents.parts import read_member
+from talkhouse.ingest.declared.identity import joined_ids
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Members, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
@@ -220,6 +222,8 @@ class TypedRecords:
         for placeholder, missing in self._no_labels.items():
             if placeholder in records.columns:
                 is_bad |= records[placeholder].is_in(missing)
+        if parts := [placeholder for placeholder in self._placeholders.values() if placeholder.startswith(ID_PART)]:
+            records = records.with_columns(joined_ids(records[part] for part in parts).alias("native_id"))
         bad = records["n"].filter(is_bad)
         of_form = turns["layout"]
         turns, is_bad = self._with_times(turns, "said_at", layouts, of_form)

@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import Declaration, RecordForm
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.record_files.content import (
     Envelope,
     FileContent,
@@ -19,7 +20,6 @@ from talkhouse.ingest.declared.record_files.content import (
 )
 from talkhouse.ingest.declared.record_files.csv_files import CsvRecords, write_csv_records, write_csv_rows
 from talkhouse.ingest.declared.record_files.json_files import (
-    Form,
     JsonDocument,
     JsonLines,
     write_json_document,
@@ -35,7 +35,7 @@ ENDINGS = (*JSON, *JSON_LINES, *PARQUET, *CSV)
 """Each may have .gz behind it."""
 
 
-def open_records(file: SourceFile, declaration: Declaration, record: Form | None = None) -> RecordFile:
+def open_records(file: SourceFile, declaration: Declaration, record: RecordForm | None = None) -> RecordFile:
     """Open a file of records; ``record``: what one is in JSON, instead of what ``[dialogue] record`` says.
 
     What it yields as ``RawRecord`` is one JSON value in UTF-8, without half of a surrogate pair, without NaN, without
@@ -46,11 +46,13 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
     the first record; SourceError for one beyond the limits.
     """
     content = FileContent(file)
-    kind = ending(file.path)
+    kind, form = ending(file.path), record or declaration.dialogue.record
+    if kind not in JSON and kind in ENDINGS and isinstance(form, tuple):
+        raise BadRecord("GF-14", f"record = {path_text(form)!r} leads into a JSON document (.json), which this is not")
     if kind in JSON_LINES:
         return JsonLines(content)
     if kind in JSON:
-        return JsonDocument(content, record or declaration.dialogue.record)
+        return JsonDocument(content, form)
     if kind in CSV:
         return CsvRecords(content, declaration.dialect)
     if kind in PARQUET:

@@ -9,7 +9,7 @@ import polars as pl
 from talkhouse.ingest.common_rules import Severity
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.labels import Labels
-from talkhouse.ingest.declared.identity import Identity, digests, lines
+from talkhouse.ingest.declared.identity import Identity, digests, ids_within, lines
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
     END_MS,
@@ -127,6 +127,7 @@ class RowsBuild:
     """What the files of one corpus have in common."""
 
     declaration: Declaration
+    speakers: Speakers
     columns: RowColumns
     identity: Identity
     remember: Callable[[pl.DataFrame, pl.DataFrame], None] | None
@@ -139,9 +140,8 @@ class RowsBuild:
     """What another file says of the dialogues, if there is one."""
 
     def __post_init__(self) -> None:
-        """Prepare roles, people and splits."""
+        """Prepare roles and splits."""
         self.roles = Roles(self.declaration)
-        self.speakers = Speakers(self.declaration)
         self.splits = Splits(self.declaration)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None
@@ -168,7 +168,7 @@ class FileRows:
         rows = self._in_order(rows)
         rows = rows.with_columns(self._roles(rows))
         facts = facts_of(rows, self._columns)
-        dialogues = self._dialogues(rows)
+        dialogues = self._dialogues(rows, facts)
         if self._build.conversations is not None:
             facts = self._build.conversations(facts, dialogues["native_id"])
         rows = rows.with_columns(
@@ -233,7 +233,7 @@ class FileRows:
         is_back = rows[ROLE].replace_strict(back, default=False, return_dtype=pl.Boolean)
         return [given.alias(OURS), is_back.alias("role.back")]
 
-    def _dialogues(self, rows: pl.DataFrame) -> pl.DataFrame:
+    def _dialogues(self, rows: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
         native = pl.col(ID).first() if ID in rows.columns else pl.lit(None, pl.String).first()
         line, position = pl.col("line"), pl.col(POSITION)
         is_together = (position.diff().fill_null(1) == 1).all()
@@ -243,21 +243,34 @@ class FileRows:
         self.is_scattered |= dialogues["lines"].null_count() < len(dialogues)
         begin = self._build.identity.record_id(self._path, 0).removesuffix("0")
         record_ids = dialogues.select((pl.lit(begin) + pl.col(NUMBER).cast(pl.String)).alias("record_id"))
+        dialogues = dialogues.with_columns(self._within(facts))
         return dialogues.hstack(self._keys(rows, dialogues)).hstack(record_ids)
+
+    def _within(self, facts: pl.DataFrame) -> pl.Series:
+        ids = self._build.declaration.dialogue.ids
+        within = {split: ids_within(ids, self._path, split) for split in self._splits_of(facts).unique()}
+        return self._splits_of(facts).replace_strict(within, return_dtype=pl.String).alias("within")
+
+    def _splits_of(self, facts: pl.DataFrame) -> pl.Series:
+        if SPLIT in facts.columns:
+            return facts[SPLIT].fill_null(self._split)
+        return pl.repeat(self._split, len(facts), eager=True)
 
     def _keys(self, rows: pl.DataFrame, dialogues: pl.DataFrame) -> pl.DataFrame:
         """Return the keys of dialogues, and whether each is new, the same in all, and of an id that was taken."""
         identity = self._build.identity
-        if ID in rows.columns and self._build.has_several_files:
+        is_shared = self._build.has_several_files and self._build.declaration.dialogue.ids != "file"
+        if ID in rows.columns and is_shared:
             said = [OURS, *([SPEAKER] if SPEAKER in rows.columns else []), TEXT]
             words = digests(dialogues[NUMBER], rows[NUMBER], lines(rows.select(said)))
             shapes = pl.repeat(self._shapes, len(dialogues), eager=True)
             rest = digests(dialogues[NUMBER], rows[NUMBER], _all(rows), shapes)
-            keys = [identity.dialogue(*content) for content in zip(dialogues["native_id"], words, rest, strict=True)]
+            contents = zip(dialogues["native_id"], words, rest, dialogues["within"], strict=True)
+            keys = [identity.dialogue(*content) for content in contents]
             kinds = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
             return pl.DataFrame(keys, kinds, orient="row")
         if ID in rows.columns:
-            key = pl.lit(f"{self._build.declaration.corpus_id}:") + pl.col("native_id")
+            key = pl.lit(f"{self._build.declaration.corpus_id}:") + pl.col("within") + pl.col("native_id")
         else:
             key = pl.lit(identity.dialogue_without_id(self._path, 0))
         return dialogues.select(

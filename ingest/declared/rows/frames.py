@@ -17,6 +17,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
+from talkhouse.ingest.declared.identity import joined_id, joined_ids
 from talkhouse.ingest.declared.record_files import CSV, open_records
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
@@ -71,7 +72,7 @@ class RowFrames(ABC):
 
     def __init__(self, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
         self._columns, self._shapes, self._with_raw = columns, shapes, with_raw
-        self._keepers = columns.keepers
+        self._keepers, self._id_parts = columns.keepers, columns.id_parts
         self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
         self.findings: list[ReaderFinding] = []
         """What was found in labels inside of rows; known when they were read."""
@@ -163,8 +164,11 @@ class CsvFrames(RowFrames):
         made = [rows.lines.alias("line")]
         for placeholder, (column, *_) in self._columns.placeholders.items():
             cell = table[column]
-            made.append((cell if placeholder in (TEXT, ID) else said(cell)).alias(placeholder))
+            is_whole = placeholder in (TEXT, ID) or placeholder in self._id_parts
+            made.append((cell if is_whole else said(cell)).alias(placeholder))
         frame = pl.DataFrame(made)
+        if self._id_parts:
+            frame = frame.with_columns(joined_ids(frame[part] for part in self._id_parts).alias(ID))
         hows: list[str] = []
         for placeholder in TIMES:
             if placeholder in self._columns.placeholders:
@@ -242,7 +246,7 @@ class _Cell(NamedTuple):
     @classmethod
     def at(cls, placeholder: Placeholder, path: JsonPath) -> Self:
         """Describe the cell at a path."""
-        return cls(placeholder, path, pointer(*path), f"'{'.'.join(filter(None, path))}'")
+        return cls(placeholder, path, pointer(*path), f"'{'.'.join(str(name) for name in path if name)}'")
 
 
 class JsonFrames(RowFrames):
@@ -267,7 +271,8 @@ class JsonFrames(RowFrames):
             key: [_Cell.at(placeholder, columns.path(placeholder, key)) for placeholder in placeholders]
             for key, placeholders in columns.readers().items()
         }
-        self._required = [placeholder for placeholder in (TEXT, ID) if placeholder in columns.placeholders]
+        required = (TEXT, ID, *self._id_parts)
+        self._required = [placeholder for placeholder in required if placeholder in columns.placeholders]
         self._named = [placeholder for placeholder, names in columns.placeholders.items() if len(names) > 1]
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
@@ -285,6 +290,7 @@ class JsonFrames(RowFrames):
 
     def _frame(self, batch: list[dict[str, Any]]) -> pl.DataFrame:
         schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(self._columns.placeholders, pl.String)
+        schema |= {ID: pl.String} if self._id_parts else {}
         for placeholder in TIMES:
             if placeholder in self._columns.placeholders:
                 schema |= {
@@ -324,6 +330,8 @@ class JsonFrames(RowFrames):
                 )
                 wanted = " or ".join(cell.name for cell in cells)
                 raise BadRecord("GF-01", f"{wanted} is missing", at)
+        if self._id_parts:
+            row[ID] = joined_id(row[part] for part in self._id_parts)
         number = shape_member(self._shapes.number(LEVEL, shape))
         row["rest"] = ",".join([number, *rest] if number else rest) or None
         row[GIVEN] = self._given(members, row, at) if self._labels else None

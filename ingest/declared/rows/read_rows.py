@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files
-from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, beside
+from talkhouse.ingest.declared.identity import Identity, ids_within
 from talkhouse.ingest.declared.rows.batch import FileRows, RowsBuild
-from talkhouse.ingest.declared.rows.columns import ID, columns_of
+from talkhouse.ingest.declared.rows.columns import ID, SPLIT, columns_of
 from talkhouse.ingest.declared.rows.frames import open_frames
 from talkhouse.ingest.declared.rows.replies import with_order
 from talkhouse.ingest.declared.rows.row_labels import (
@@ -20,6 +20,7 @@ from talkhouse.ingest.declared.rows.row_labels import (
 )
 from talkhouse.ingest.declared.rows.spool import NUMBER, REFUSED, SCATTERED, Spool
 from talkhouse.ingest.declared.shapes import Shapes
+from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
@@ -37,7 +38,8 @@ from talkhouse.ingest.sources import SourceFile
 def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outcome]:
     """Read one file; where any of its rows can't be read, nobody knows which dialogue lost a turn: it is refused."""
     shapes = Shapes()
-    with Spool() as spool:
+    is_by_split = build.declaration.dialogue.ids == "split" and SPLIT in build.columns.placeholders
+    with Spool(ALL if is_by_split else None) as spool:
         try:
             frames = open_frames(file, build.columns, build.declaration, shapes, labels=build.labels_inside)
             for frame in with_order(iter(frames), build.columns):
@@ -63,7 +65,7 @@ def read_label_file(build: RowsBuild, known: DialogueStore, file: SourceFile, en
     named = label_file_columns(declaration, str(file.path).partition("/")[2], entry.path)
     with Spool() as spool:
         try:
-            frames = open_frames(file, named.columns, declaration, Shapes(), with_raw=True)
+            frames = open_frames(file, named.columns, beside(declaration), Shapes(), with_raw=True)
             for frame in frames:
                 spool.add(frame)
         except BadRecord as bad:
@@ -90,6 +92,7 @@ class _LabelFile:
     ) -> None:
         self._declaration, self._named, self._file, self._entry = declaration, named, file, entry
         self._begin = f"{declaration.corpus_id}/{path}"
+        self._within = ids_within(declaration.dialogue.ids, path, entry.split or ALL)
         self._known = known
         self.records = 0
         self.refused: dict[str, list[tuple[int, int]]] = {}
@@ -131,7 +134,7 @@ class _LabelFile:
 
     def _dialogue(self, location: SourceLocation) -> StoredDialogue:
         """Find the dialogue that a record's labels are about; BadRecord GF-15 where it is not there."""
-        dialogue = self._known.find(location.native_id or "")
+        dialogue = self._known.find(self._within + (location.native_id or ""))
         if dialogue is None:
             raise BadRecord("GF-15", f"no dialogue {location.native_id!r:.100} was read")
         return dialogue
@@ -144,7 +147,9 @@ class _LabelFile:
         return Rejected(location, bad.rule, bad.detail, b"\n".join(texts))
 
 
-def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+def read_turns(
+    declaration: Declaration, speakers: Speakers, files: Iterable[tuple[SourceFile, Files]]
+) -> Iterator[Outcome]:
     """Read files of turns in their order, then files of labels."""
     entries = list(files)
     talks = [entry for entry in entries if entry[1].holds == "dialogues"]
@@ -152,6 +157,7 @@ def read_turns(declaration: Declaration, files: Iterable[tuple[SourceFile, Files
     with DialogueStore() as known:
         build = RowsBuild(
             declaration,
+            speakers,
             columns_of(declaration),
             Identity(declaration.corpus_id),
             known.add_rows if labels else None,

@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, matches
 from talkhouse.ingest.declared.documents.labels import ParsedLabel, span_of
-from talkhouse.ingest.declared.rows.columns import ID, TEXT, TURN_ID, LabelColumn, Placeholder, RowColumns
+from talkhouse.ingest.declared.rows.columns import ID, ID_PART, TEXT, TURN_ID, LabelColumn, Placeholder, RowColumns
 from talkhouse.ingest.declared.rows.facts import OWNER, RowExtras
 from talkhouse.ingest.declared.rows.frames import GIVEN
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
@@ -146,16 +146,16 @@ class DialogueStore(SetAside):
         ids = [pl.col(TURN_ID)] if TURN_ID in rows.columns else []
         said = rows.group_by(OWNER, maintain_order=True).agg(TEXT, *ids)
         turn_ids = said[TURN_ID] if ids else [None] * len(said)
-        names = dialogues["native_id"] if ID in rows.columns else dialogues["dialogue_id"]
+        names = dialogues["within"] + dialogues["native_id"] if ID in rows.columns else dialogues["dialogue_id"]
         for name, dialogue_id, texts, own in zip(names, dialogues["dialogue_id"], said[TEXT], turn_ids, strict=True):
             own_ids = None if own is None else own.to_list()
             if name not in self._places:
                 dialogue = StoredDialogue(dialogue_id, texts.to_list(), own_ids)
                 self._places[name] = self.add(msgspec.msgpack.encode(dialogue))
 
-    def find(self, native_id: str) -> StoredDialogue | None:
-        """Return a dialogue by its id."""
-        place = self._places.get(native_id)
+    def find(self, name: str) -> StoredDialogue | None:
+        """Return a dialogue by its id, behind what that means one in (``ids_within``)."""
+        place = self._places.get(name)
         return None if place is None else msgspec.msgpack.decode(self.read(place), type=StoredDialogue)
 
 
@@ -182,6 +182,8 @@ def label_file_columns(declaration: Declaration, path: str, pattern: str) -> Lab
     for spec in specs:
         if spec.dialogue:
             placeholders.setdefault(ID, (str(spec.dialogue[0]),))
+        for number, part in enumerate(spec.dialogue_parts):
+            placeholders.setdefault(f"{ID_PART}{number}", (str(part[0]),))
     for spec in specs:
         for field in FIELDS:
             column = getattr(spec, field)
@@ -326,7 +328,8 @@ class LabelRows:
         back = {placeholder_of(spec, field): text for spec, field, text in self._given_back(given, dialogue)}
         for column, placeholder in self._keepers.items():
             text = row[placeholder]
-            if placeholder != ID and back.get(placeholder) != text and (text is not None or self._is_csv):
+            is_id = placeholder == ID or placeholder.startswith(ID_PART)
+            if not is_id and back.get(placeholder) != text and (text is not None or self._is_csv):
                 members.append(f"{msgspec.json.encode(alias(column)).decode()}:{self._literal(placeholder, row)}")
         return "{" + ",".join(members) + "}" if members else None
 
