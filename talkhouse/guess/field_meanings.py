@@ -78,7 +78,10 @@ Mapped: TypeAlias = DialogueFields | TurnFields | SpeakerFields | PairFields | P
 
 def paths_of(fields: Mapped) -> dict[str, JsonPath]:
     """Return the paths of a table of ``corpus.toml``, by their names there; without those that are not given."""
-    return {name: value for name, value in vars(fields).items() if isinstance(value, tuple)}
+    return {name: value for name, value in vars(fields).items() if isinstance(value, tuple) and name not in _NO_PATHS}
+
+
+_NO_PATHS = ("id_parts", "record")
 
 
 _IDS = (
