@@ -17,24 +17,14 @@ _BLOCK = re.compile(
 )
 
 
-def write(folder: Path, name: str, text: str) -> None:
-    """Write a file of a page; ``export.zip!general/day.json`` is one in an archive."""
-    path, _, member = name.partition("!")
-    (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    if member:
-        with ZipFile(folder / path, "a") as archive:
-            archive.writestr(member, text)
-    else:
-        (folder / path).write_text(text, encoding="utf-8")
-
-
 FORMATS = sorted(page for page in (DOCS / "formats").glob("*.md") if page.stem != "README")
 
 
 @pytest.mark.parametrize("page", FORMATS, ids=lambda page: page.stem)
 def test_the_example_of_a_format_is_what_is_proposed(page: Path, tmp_path: Path) -> None:
     for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
-        write(tmp_path, block["path"], block["text"])
+        (tmp_path / block["path"]).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / block["path"]).write_text(block["text"], encoding="utf-8")
     (folder,) = (tmp_path / "data").iterdir()
     assert of_folder(folder).format == page.stem
     (folder / "corpus.toml").unlink()
@@ -46,7 +36,8 @@ def test_the_example_of_a_format_is_what_is_proposed(page: Path, tmp_path: Path)
 def test_the_examples_of_all_formats_load(tmp_path: Path) -> None:
     for page in FORMATS:
         for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
-            write(tmp_path, block["path"], block["text"])
+            (tmp_path / block["path"]).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block["path"]).write_text(block["text"], encoding="utf-8")
     done = run("build", "--data", "data", "--dry-run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "No findings." in done.stdout, done.stdout
@@ -61,7 +52,13 @@ def test_a_page_is_what_happens(name: str, tmp_path: Path, regen: bool) -> None:
     for block in _BLOCK.finditer(written):
         path, language, text = block["path"], block["language"], block["text"]
         if path:
-            write(tmp_path, path, text)
+            path, _, member = path.partition("!")
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            if member:
+                with ZipFile(tmp_path / path, "a") as archive:
+                    archive.writestr(member, text)
+            else:
+                (tmp_path / path).write_text(text, encoding="utf-8")
         elif language in ("sh", "sql"):
             commands = [shlex.split(line)[1:] for line in text.splitlines()] if language == "sh" else [["sql", text]]
             for command in commands:
