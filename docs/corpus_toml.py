@@ -98,6 +98,28 @@ EXAMPLES = (
         """,
     ),
     (
+        "dialogue",
+        """
+        title = "Scenes"
+        format = "turns"
+
+        [[files]]
+        path = "train.csv"
+        split = "train"
+
+        [[files]]
+        path = "test.csv"
+        split = "test"
+
+        [dialogue]
+        id = ["season", "episode", "scene"]
+        ids = "split"
+
+        [turn]
+        text = "line"
+        """,
+    ),
+    (
         "turn",
         """
         title = "Chat room"
@@ -143,6 +165,45 @@ EXAMPLES = (
         id = "post"
         text = "body"
         replies = "answers"
+        """,
+    ),
+    (
+        "speakers",
+        """
+        title = "Team chat"
+        format = "turns"
+
+        [[files]]
+        path = "**/*.json"
+
+        [turn]
+        text = "text"
+        speaker = "user"
+
+        [speakers]
+        path = "users.json"
+        id = "id"
+        name = ["profile.display_name", "real_name"]
+        is_bot = "is_bot"
+        """,
+    ),
+    (
+        "speakers",
+        """
+        title = "Two people, by what each is called in the file"
+        format = "dialogue"
+
+        [dialogue]
+        turns = "messages"
+
+        [turn]
+        text = "text"
+        speaker = "from"
+
+        [speakers]
+        path = "people.json"
+        record = "*"
+        name = "full_name"
         """,
     ),
     (
@@ -260,6 +321,8 @@ EXAMPLES = (
         delimiter = ";"
         quoteChar = "'"
         escapeChar = "\\\\"
+        header = false
+        names = ["conv", "n", "said"]
         """,
     ),
     (
@@ -371,6 +434,7 @@ _TYPES = {
     "word": "text, not empty",
     "name": "name: lower case letters, digits, `_`",
     "list": "list of texts",
+    "flag": "`true` or `false`",
     "address": "URL",
     "languages": "list of codes",
     "pattern": "pattern of paths",

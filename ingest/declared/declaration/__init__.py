@@ -14,6 +14,7 @@ from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration,
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 from talkhouse.ingest.declared.declaration.tables import (
     FORMS,
+    check_names,
     check_tables,
     dialect_of,
     facts_of,
@@ -22,6 +23,7 @@ from talkhouse.ingest.declared.declaration.tables import (
     markers_of,
     roles_of,
     separators_of,
+    speakers_of,
     splits_of,
     text_lines_of,
     times_of,
@@ -95,6 +97,9 @@ def declaration_of(
     fields = fields_of(whole, format_)
     files, splits = files_of(whole), splits_of(whole)
     annotations = annotations_of(whole, format_, files)
+    dialect = dialect_of(whole)
+    if form.is_rows:
+        check_names(whole, dialect)
     of_files = [each.split for each in files if each.split is not None]
     return Declaration(
         corpus_id=corpus_id,
@@ -103,8 +108,9 @@ def declaration_of(
         files=files,
         **facts,
         **fields,
-        dialect=dialect_of(whole),
+        dialect=dialect,
         lines=text_lines_of(whole),
+        speakers=speakers_of(whole),
         markers=markers_of(whole, form),
         separators=separators_of(whole),
         roles=roles_of(whole, form),

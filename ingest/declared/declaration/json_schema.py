@@ -23,6 +23,7 @@ _TYPES: Mapping[str, dict[str, Any]] = {
     "word": _WORD,
     "name": {**_WORD, "maxLength": LONGEST_NAME, "pattern": f"^{ID.pattern}$"},
     "list": {"type": "array", "items": _TEXT},
+    "flag": {"type": "boolean"},
     "address": {"anyOf": [{"enum": [""]}, {**_TEXT, "pattern": f"^{ADDRESS.pattern}$"}]},
     "languages": {"type": "array", "items": {**_TEXT, "pattern": f"^{LANGUAGE.pattern}$"}},
     "pattern": _WORD,

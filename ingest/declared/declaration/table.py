@@ -100,6 +100,13 @@ class DeclarationTable:
             return None
         return self.text(key) or self.wrong(key, "a text that is not empty")
 
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return true or false."""
+        value = self.values.get(key, default)
+        if not isinstance(value, bool):
+            self.wrong(key, "true or false, without quotes")
+        return value
+
     def choice(self, key: str, known: Iterable[str]) -> Any:
         """Return the value of a key that is there, one of the known words."""
         value, words = self.values[key], list(known)

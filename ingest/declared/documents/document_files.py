@@ -49,10 +49,11 @@ from talkhouse.ingest.declared.shapes import (
     merged,
     wanted,
 )
+from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
+from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord
 
 DeclaredFile: TypeAlias = tuple[SourceFile, Files]
 """A file, and the ``[[files]]`` that it belongs to."""
@@ -68,9 +69,11 @@ FormatOf: TypeAlias = Callable[[Declaration], DocumentFormat]
 """Makes the format of a declaration; of one whose keys have several paths, for each choice of them."""
 
 
-def read_documents(declaration: Declaration, format_of: FormatOf, files: Iterable[DeclaredFile]) -> Iterator[Outcome]:
+def read_documents(
+    declaration: Declaration, speakers: Speakers, format_of: FormatOf, files: Iterable[DeclaredFile]
+) -> Iterator[Outcome]:
     """Read files in their order."""
-    reader = _DocumentReader(declaration, format_of)
+    reader = _DocumentReader(declaration, speakers, format_of)
     for file, entry in files:
         yield from reader.file(file, entry)
     yield from reader.empty.findings()
@@ -108,7 +111,7 @@ class _RecordReader:
 
 
 class _DocumentReader:
-    def __init__(self, declaration: Declaration, format_of: FormatOf) -> None:
+    def __init__(self, declaration: Declaration, speakers: Speakers, format_of: FormatOf) -> None:
         self._declaration = declaration
         self._reader = _RecordReader(declaration, format_of)
         tables: dict[str, Any] = {"dialogue": declaration.dialogue, "pair": declaration.pair}
@@ -122,7 +125,7 @@ class _DocumentReader:
         )
         self._labels = labels_of(declaration)
         self._identity = Identity(declaration.corpus_id)
-        self._rows = DialogueRows(declaration, self._identity, Splits(declaration))
+        self._rows = DialogueRows(declaration, speakers, self._identity, Splits(declaration))
         self.empty = EmptyTurns(path_text(declaration.turn.text or ()))
         columns = None if os.environ.get(CAREFULLY) or self._of_paths else self._reader.format.columns
         placeholders = placeholders_of_keys(declaration)
@@ -246,10 +249,10 @@ def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield block
 
 
-def documents_writer(document_format: DocumentFormat, *, are_bare: bool) -> Writer:
-    """Make the writer of a corpus's files; ``are_bare`` as ``[dialogue]`` has it."""
+def documents_writer(document_format: DocumentFormat, *, are_bare: bool) -> FileWriter:
+    """Make the writer of a file of a corpus; ``are_bare`` as ``[dialogue]`` has it."""
 
-    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterable[bytes]:
+    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterator[bytes]:
         has_envelope = first.record is None and first.raw is None
         envelope = literals(first.file.extra)
         shapes = KnownShapes(envelope)
@@ -260,7 +263,7 @@ def documents_writer(document_format: DocumentFormat, *, are_bare: bool) -> Writ
             PurePosixPath(first.path),
         )
 
-    return file_by_file(write_file)
+    return write_file
 
 
 def document_writer(document_format: DocumentFormat, *, are_bare: bool) -> RecordWriter:
