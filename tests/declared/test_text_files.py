@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.line_patterns import BadRegex, named_groups
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.record_files import csv_files, pattern_lines
+from talkhouse.ingest.declared.record_files import csv_files, open_records, pattern_lines
 from talkhouse.ingest.declared.record_files.content import FileContent
 from talkhouse.ingest.declared.rows import spool
 from talkhouse.ingest.files.limits import Limits
@@ -256,13 +256,17 @@ def test_any_lines_come_back_however_they_are_cut(raw: bytes, block: int, ways: 
 
 
 @pytest.mark.slow
-def test_lines_of_one_turn_are_no_larger_than_a_record() -> None:
+def test_a_turn_of_lines_a_line_and_a_file_are_no_larger_than_a_record() -> None:
     raw = b"IDA: a\n" + b"more words\n" * 500_000
     with source("a.txt", raw, Limits(record=1_000_000)) as file:
         assert SCRIPT.lines is not None
         rows = pattern_lines.LineRows(FileContent(file), SCRIPT.lines, ["said"])
         with pytest.raises(SourceError, match="too much to read"):
             list(rows.tables())
+    for declaration in (FILES, EACH_LINE):
+        long = source("a.txt", b"Agent: " + b"a" * 1_000_000, Limits(record=1_000_000))
+        with long as file, pytest.raises(SourceError, match="too much to read"):
+            list(open_records(file, declaration))
 
 
 @pytest.mark.slow
