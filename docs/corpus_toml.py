@@ -305,6 +305,24 @@ EXAMPLES = (
         """,
     ),
     (
+        "lines",
+        """
+        title = "Numbered lines, two turns each"
+        format = "turns"
+
+        [[files]]
+        path = "train.txt"
+
+        [lines]
+        pattern = '(?<n>\\d+) (?<said>[^\\t]*)(?:\\t(?<answer>[^\\t]*)(?:\\t.*)?)?'
+        begins = '1 '
+        turns = "each"
+
+        [turn]
+        text = ["said", "answer"]
+        """,
+    ),
+    (
         "dialect",
         """
         title = "Museum turns"

@@ -5,7 +5,7 @@ once, and of a row the number of its way, where it is not the most frequent one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import msgspec
@@ -44,6 +44,8 @@ class LineRows:
         self.findings: list[ReaderFinding] = []
         """Known when it was read."""
         self._text_fields = [FIELD(self.columns.index(column)) for column in text_columns]
+        self._has_turns_beside = lines.turns == "each" and len(self._text_fields) > 1
+        self._fields = [FIELD(number) for number in range(len(self.columns))]
         self._pattern = whole_line(lines.pattern)
         self._begins = None if lines.begins is None else line_begin(lines.begins)
         self._blocks = Blocks(content)
@@ -84,14 +86,11 @@ class LineRows:
         if self._begins is not None:
             lines = lines.with_columns(is_begin=pl.col("bare").str.contains(self._begins))
         event = pl.when("is_row").then(pl.lit(value=True)).when("is_begin").then(pl.lit(value=False))
-        lines = lines.with_columns(
-            row=pl.col("is_row").cum_sum().cast(pl.Int64) - 1,
-            is_open=event.forward_fill().fill_null(value=False),
-        )
+        lines = lines.with_columns(is_open=event.forward_fill().fill_null(value=False))
         starts = lines["is_row"].arg_true()
         cut = int(starts[-1]) if len(starts) and lines["is_open"][-1] and not is_last else len(lines)
         rest = lines[cut:].select((pl.col("bare") + pl.col("end")).str.join("")).item()
-        table = self._table(lines[:cut], cells[:cut].filter(lines["is_row"][:cut]))
+        table = self._table(*self._taken_apart(lines[:cut], cells[:cut]))
         self._line += cut
         self._dialogues += int(lines["is_begin"][:cut].sum())
         return table, rest
@@ -99,14 +98,47 @@ class LineRows:
     def _cells(self, bare: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
         """Return the groups of each line, empty where one has no part in it, and whether the pattern fits it."""
         groups = bare.str.extract_groups(self._pattern).struct.unnest().select(self.columns)
-        groups.columns = [FIELD(number) for number in range(len(self.columns))]
+        groups.columns = self._fields
         is_null = groups.select(pl.all_horizontal(pl.all().is_null())).to_series()
         doubtful = is_null.arg_true()
         fits = bare.gather(doubtful).str.contains(self._pattern)
         return groups.fill_null(""), (~is_null).scatter(doubtful, fits)
 
+    def _taken_apart(self, lines: pl.DataFrame, cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Let each turn of a line stand by itself, as a line without an end, where a line may have several."""
+        if not self._has_turns_beside:
+            return lines, cells
+        said = pl.sum_horizontal(pl.col(name) != "" for name in self._text_fields)
+        lines = lines.hstack(cells).with_columns(piece=pl.lit(0), is_several=pl.col("is_row") & (said > 1))
+        pieces: list[dict[str, Any]] = []
+        for line in lines.filter("is_several").iter_rows(named=True):
+            apart = self._pieces([line[name] for name in cells.columns], line["bare"])
+            for number, (own, source) in enumerate(apart):
+                piece = {"bare": source, "piece": number, "is_begin": line["is_begin"] and not number}
+                end = {} if number == len(apart) - 1 else {"end": ""}
+                pieces.append(line | dict(zip(cells.columns, own, strict=True)) | piece | end)
+        lines = pl.concat([lines.filter(~pl.col("is_several")), pl.DataFrame(pieces, lines.schema)]).sort("at", "piece")
+        return lines.with_columns(at=pl.int_range(pl.len()), line="at"), lines.select(cells.columns)
+
+    def _pieces(self, cells: Sequence[str], source: str) -> list[tuple[list[str], str]]:
+        """Cut a line before the first of the groups that belong to its second turn, and so on."""
+        way = _way(cells, source)
+        if len(way) == 1:
+            return [(list(cells), source)]
+        turns = [self._fields.index(name) for name in self._text_fields]
+        turns = sorted(place for place in turns if cells[place])
+        owners = [sum(place > turn for turn in turns[:-1]) for place in range(len(cells))]
+        begins = [sum(map(len, (*way[: place + 1], *cells[:place]))) for place in range(len(cells))]
+        cuts = [begins[owners.index(number)] for number in range(1, len(turns))]
+        return [
+            ([cell if owner == number else "" for cell, owner in zip(cells, owners, strict=True)], source[begin:end])
+            for number, (begin, end) in enumerate(pairwise([0, *cuts, len(source)]))
+        ]
+
     def _table(self, lines: pl.DataFrame, cells: pl.DataFrame) -> RowTable | None:
         """Make the rows of whole lines; what is in none of them is a gap."""
+        cells = cells.filter(lines["is_row"])
+        lines = lines.with_columns(row=pl.col("is_row").cum_sum().cast(pl.Int64) - 1)
         own = lines.filter("is_row")
         sources, gaps = own["bare"], own["end"]
         if len(own) < len(lines):
@@ -133,7 +165,7 @@ class LineRows:
         begun = (lines["is_begin"].cum_sum().cast(pl.Int64) + self._dialogues).filter(lines["is_row"])
         return RowTable(
             cells,
-            (own["at"] + self._line).alias("line"),
+            own["line"] + self._line,
             self._written_otherwise(cells, sources),
             sources.alias("text"),
             None if self._begins is None else begun,
@@ -152,7 +184,7 @@ class LineRows:
         is_placed = (pl.col("row") >= 0) & (pl.col("at") <= pl.col("last"))
         unplaced = lines.filter(~is_placed & ~pl.col("is_begin") & _HAS_WORDS)
         if len(unplaced) and not self._unplaced:
-            self._first_unplaced = self._line + unplaced["at"][0], unplaced["bare"][0]
+            self._first_unplaced = self._line + unplaced["line"][0], unplaced["bare"][0]
         self._unplaced += len(unplaced)
 
     def _say_unplaced(self) -> None:
@@ -227,10 +259,13 @@ _BEHIND = pl.when(pl.col("at") >= pl.col("last")).then(
 
 
 def _lines_of(text: str) -> pl.DataFrame:
-    """Return the lines of a text: ``at``, ``bare``, and the ``end`` of each, a line feed perhaps behind a return."""
+    """Return the lines of a text: ``bare``, and the ``end`` of each, a line feed perhaps behind a return.
+
+    ``line`` is the number of each, ``at`` its place here.
+    """
     bare = pl.Series("bare", [text]).str.split("\n").explode()
     count = len(bare) - text.endswith("\n")
-    lines = bare[:count].to_frame().with_row_index("at").with_columns(pl.col("at").cast(pl.Int64), end=pl.lit("\n"))
+    lines = bare[:count].to_frame().with_columns(at=pl.int_range(count), line=pl.int_range(count), end=pl.lit("\n"))
     if count == len(bare):
         lines = lines.with_columns(end=pl.when(pl.col("at") < count - 1).then("end").otherwise(pl.lit("")))
     if "\r\n" in text:
