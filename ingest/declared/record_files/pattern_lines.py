@@ -110,14 +110,23 @@ class LineRows:
             return lines, cells
         said = pl.sum_horizontal(pl.col(name) != "" for name in self._text_fields)
         lines = lines.hstack(cells).with_columns(piece=pl.lit(0), is_several=pl.col("is_row") & (said > 1))
-        pieces: list[dict[str, Any]] = []
-        for line in lines.filter("is_several").iter_rows(named=True):
-            apart = self._pieces([line[name] for name in cells.columns], line["bare"])
-            for number, (own, source) in enumerate(apart):
-                piece = {"bare": source, "piece": number, "is_begin": line["is_begin"] and not number}
-                end = {} if number == len(apart) - 1 else {"end": ""}
-                pieces.append(line | dict(zip(cells.columns, own, strict=True)) | piece | end)
-        lines = pl.concat([lines.filter(~pl.col("is_several")), pl.DataFrame(pieces, lines.schema)]).sort("at", "piece")
+        several = lines.filter("is_several")
+        places, numbers, sources, owns = list[int](), list[int](), list[str](), list[list[str]]()
+        for place, (row, line) in enumerate(zip(several.select(cells.columns).rows(), several["bare"], strict=True)):
+            for number, (own, source) in enumerate(self._pieces(row, line)):
+                places.append(place)
+                numbers.append(number)
+                sources.append(source)
+                owns.append(own)
+        is_last = pl.col("at") != pl.col("at").shift(-1)
+        apart = several[places].with_columns(
+            pl.DataFrame(owns, dict.fromkeys(cells.columns, pl.String), orient="row"),
+            bare=pl.Series(sources, dtype=pl.String),
+            piece=pl.Series(numbers, dtype=pl.Int32),
+            end=pl.when(is_last.fill_null(value=True)).then("end").otherwise(pl.lit("")),
+        )
+        apart = apart.with_columns(is_begin=pl.col("is_begin") & (pl.col("piece") == 0))
+        lines = pl.concat([lines.filter(~pl.col("is_several")), apart]).sort("at", "piece")
         return lines.with_columns(at=pl.int_range(pl.len()), line="at"), lines.select(cells.columns)
 
     def _pieces(self, cells: Sequence[str], source: str) -> list[tuple[list[str], str]]:
