@@ -44,7 +44,7 @@ def test_the_examples_of_all_formats_load(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["your-own-data", "own-recipes"])
+@pytest.mark.parametrize("name", ["your-own-data", "own-recipes", "paths"])
 def test_a_page_is_what_happens(name: str, tmp_path: Path, regen: bool) -> None:
     printed, page = "", DOCS / f"{name}.md"
     written = page.read_text(encoding="utf-8")
