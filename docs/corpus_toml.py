@@ -340,7 +340,7 @@ _TYPES = {
     "languages": "list of codes",
     "pattern": "pattern of paths",
     "path": "path",
-    "paths": "path, or a list of paths",
+    "paths": "path or paths",
     "sign": "one sign",
     "time": "form of a time",
     "labels": 'table of texts, or `"open"`',

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from talkhouse.ingest.declared.declaration import read_declaration
+from talkhouse.ingest.declared.documents.answer_formats import Preference
 from talkhouse.ingest.rows import Dialogue, Record, Speaker, Turn
-from tests.declared.records import same
+from tests.declared.records import comes_back, same
 from tests.declared.rows_loaded import Read, read, restored
 
 HEAD = 'title = "Quay"\nlicence = "CC0-1.0"\ncitation = "Nobody (2026)."\n'
@@ -230,6 +231,21 @@ name = ["real", "nick"]
     assert [row.name for row in made.of(Speaker)] == ["Nick", None]
     assert [row.title for row in made.of(Dialogue)] == ["S", None]
     assert made.places == [("GF-22", "a.json#/0/turns/2"), ("GF-01", "a.json#/2")]
+
+
+@slow
+def test_each_message_and_reply_has_paths_of_its_own() -> None:
+    page = 'format = "tree"\n[dialogue]\nturns = ["first", "root"]\n[turn]\nid = ["id", "n"]\ntext = ["t", "u"]\n'
+    page += 'role = "by"\nreplies = ["below", "more"]\nreply_to = ["parent", "up"]\n'
+    below = [{"by": "b", "u": "B", "t": None, "n": 2, "up": 1, "below": []}, {"by": "c", "t": "C", "parent": 9}]
+    made = talks(
+        page, a_json=[{"root": {"by": "a", "u": "A", "n": 1, "more": below}}, {"first": {"by": "a", "t": "Z"}}]
+    )
+    assert replies(made) == [("A", None), ("B", 0), ("C", 0), ("Z", None)]
+    page = 'format = "preference"\n[turn]\nrole = ["role", "from"]\ntext = ["content", "value"]\n'
+    said = [[{"from": "gpt", "content": None, "value": text, "n": 1}] for text in ("Yes.", "No.")]
+    preference = Preference(read_declaration("quay", HEAD + page, "quay/corpus.toml"))
+    assert comes_back(preference, json.dumps({"prompt": "Tea?", "chosen": said[0], "rejected": said[1]}))
 
 
 @slow
