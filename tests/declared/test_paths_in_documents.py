@@ -2,14 +2,20 @@
 
 import gzip
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.documents.answer_formats import Preference
+from talkhouse.ingest.declared.documents.message_formats import DialogueFormat
+from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.rows import Dialogue, Record, Speaker, Turn
-from tests.declared.records import comes_back, same
+from tests.conftest import invented_examples
+from tests.declared.records import ANY, NUMBERS, SCALARS, TEXTS, comes_back, lists, objects, same, with_others
 from tests.declared.rows_loaded import Read, read, restored
 
 HEAD = 'title = "Quay"\nlicence = "CC0-1.0"\ncitation = "Nobody (2026)."\n'
@@ -425,3 +431,52 @@ def test_turns_without_a_text_are_counted_once_a_corpus(monkeypatch: pytest.Monk
         assert finding.detail.startswith("160 of 320 turns have no text at content;")
     made = talks('format = "dialogue"\n[dialogue]\nturns = "messages"\n[turn]\ntext = "text"\n', a_jsonl=raw)
     assert made.findings[0].detail.startswith("none of 160 turns has a text at text")
+
+
+_KEYS = st.sampled_from(["a", "b", "", "shape", "__proto__", "lines", "x/y", "\U0001f600"])
+_NAMES = st.one_of(_KEYS.map(json.dumps), st.sampled_from(["null", "1", "[]"]))
+_NODES = with_others(
+    {},
+    {
+        "id": _NAMES,
+        "to": _NAMES,
+        "message": objects(st.fixed_dictionaries({}, optional={"t": TEXTS | ANY, "who": _NAMES, "at": NUMBERS | ANY}))
+        | st.just("null"),
+        "u": TEXTS,
+    },
+)
+_OBJECTS = st.dictionaries(_KEYS, _NODES | st.just("null"), max_size=5).flatmap(lambda nodes: objects(st.just(nodes)))
+_PAGE = 'format = "dialogue"\n[dialogue]\nturns = "m"\n[turn]\ntext = ["message.t", "u"]\nspeaker = "message.who"\n'
+_PAGES = [
+    _PAGE,
+    _PAGE + 'order = "message.at"\n',
+    _PAGE + 'order = "reversed"\nid = "id"\n',
+    _PAGE + 'reply_to = "to"\nid = ["id", "message.who"]\n',
+    _PAGE.replace('"m"', '"m.*"') + 'reply_to = "to"\n',
+    _PAGE.replace('"m"', '"m.*"') + 'reply_to = "to"\nid = "id"\n',
+]
+
+
+@slow
+@invented_examples(400)
+@given(st.sampled_from(_PAGES), with_others({"m": _OBJECTS | lists(_NODES, most=4)}, {}))
+def test_any_object_or_list_of_turns_comes_back(page: str, record: str) -> None:
+    declaration = read_declaration("quay", HEAD + page, "quay/corpus.toml")
+    with suppress(BadRecord):
+        assert comes_back(DialogueFormat(declaration), record, declaration)
+
+
+@slow
+@pytest.mark.parametrize("record", ["data[*].parts[*]", "data.*", "data", "data[*]", "*", "$"])
+@settings(max_examples=60)
+@given(
+    st.recursive(
+        SCALARS,
+        lambda inner: lists(inner) | objects(st.dictionaries(st.sampled_from(["data", "parts", "", "é"]), inner)),
+        max_leaves=12,
+    )
+)
+def test_any_file_comes_back_whatever_its_records_are(record: str, text: str) -> None:
+    page = HEAD + INSIDE.replace("data[*].parts[*]", record)
+    made = read(read_declaration("quay", page, "quay/corpus.toml"), {"a.json": text.encode()})
+    assert same(restored(made)["a.json"].decode(), text)
