@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args, get_type_hints
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
-from talkhouse.ingest.declared.declaration.model import NOT_STATED, Annotations, DeclaredTask, Files, Format
+from talkhouse.ingest.declared.declaration.model import (
+    NOT_STATED,
+    Annotations,
+    DeclaredTask,
+    DialogueFields,
+    Format,
+)
 
 Type: TypeAlias = Literal[
     "text",
@@ -13,6 +19,7 @@ Type: TypeAlias = Literal[
     "name",
     "list",
     "choice",
+    "flag",
     "address",
     "languages",
     "pattern",
@@ -22,9 +29,12 @@ Type: TypeAlias = Literal[
     "time",
     "labels",
     "values",
+    "texts",
+    "regex",
 ]
-"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words. The others are texts
-with a form of their own, a table of labels with their meanings, and a table of values to compare with."""
+"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words; true or false. The
+others are texts with a form of their own, a table of labels with their meanings, one of values to compare with, a text
+or a list of texts, and a regular expression."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +98,18 @@ TABLES: Mapping[str, Table] = {
                 "A path in the corpus's folder, archives as folders; `*`: any letters of a name, `**/`: any folders.",
                 is_required=True,
             ),
-            "split": Key("word", "The split of all their dialogues.", '`"all"`'),
+            "split": Key(
+                "word",
+                'The split of all their dialogues; of labels only where `[dialogue] ids = "split"`.',
+                '`"all"`',
+            ),
             "release": Key("word", "The publisher's release that they belong to."),
             "subset": Key("word", "The part of the corpus that they belong to."),
             "holds": Key(
                 "choice",
                 "What they have; files of `annotations` are taken by `from`.",
                 '`"dialogues"`',
-                _words(Files, "holds"),
+                ("dialogues", "annotations"),
             ),
             "skip": Key("word", "They are no data, and why."),
         },
@@ -104,7 +118,17 @@ TABLES: Mapping[str, Table] = {
     "dialogue": Table(
         "Where a record, or a row, says what it says of its dialogue.",
         {
-            "id": Key("path", "Its id; the same id in several records is the same dialogue.", "path and place"),
+            "id": Key(
+                "paths",
+                "Its id, or a list of what is the id together; the same id in several records is the same dialogue.",
+                "path and place",
+            ),
+            "ids": Key(
+                "choice",
+                'Where an id means one dialogue; where ids begin again in each file or split, `"file"` or `"split"`.',
+                '`"corpus"`',
+                _words(DialogueFields, "ids"),
+            ),
             "title": Key("paths", "Its title."),
             "split": Key("paths", "Its split, in place of that of the files."),
             "domain": Key("paths", "What it is about, such as the service that is talked to."),
@@ -114,7 +138,12 @@ TABLES: Mapping[str, Table] = {
             "turns": Key(
                 "paths", "The list of its turns; `.*` where they are members of an object; of a tree its first message."
             ),
-            "text": Key("paths", "Of a transcript: the whole text."),
+            "text": Key("paths", 'Of a transcript: the whole text; `"$"`: the text file, or a line of it.'),
+            "separator": Key(
+                "texts",
+                "Of a transcript, in place of `[markers]`: what stands between two turns, letter by letter; of several "
+                "the longest counts first.",
+            ),
             "record": Key(
                 "path",
                 'What a record is in a JSON file: `"$"` the file, `"*"` each member of its object, `"data[*]"` each '
@@ -152,6 +181,17 @@ TABLES: Mapping[str, Table] = {
                 words=("corpus", "dialogue"),
             ),
             "name": Key("paths", "What they are called, beside their id."),
+            "is_bot": Key("paths", "True where it is a program."),
+        },
+    ),
+    "speakers": Table(
+        "A file that names the speakers, by the ids that turns have. Whom it does not name keeps the id, or the name "
+        "that `[speaker]` finds. It is in no `[[files]]`: a pattern that fits it too passes it over.",
+        {
+            "path": Key("pattern", "Which file, or files.", is_required=True),
+            "record": Key("path", "What a record is, as in `[dialogue]`.", "an item of a list, a line or a row"),
+            "id": Key("path", "The id of a speaker.", 'where `record = "*"`, the name of the member'),
+            "name": Key("paths", "What they are called; of a list, the first that is there and not empty."),
             "is_bot": Key("paths", "True where it is a program."),
         },
     ),
@@ -204,6 +244,25 @@ TABLES: Mapping[str, Table] = {
             "delimiter": Key("sign", "What stands between two cells.", "a comma; in `.tsv` a tab"),
             "quoteChar": Key("sign", 'What stands around a cell; `""`: quotes are letters like others.', "`'\"'`"),
             "escapeChar": Key("sign", "What stands before a quote inside of quotes.", "another quote"),
+            "header": Key("flag", "`false`: files of dialogues begin with a row, not with the names.", "`true`"),
+            "names": Key("list", "The names of their columns, in order, where `header = false`."),
+        },
+    ),
+    "lines": Table(
+        "How the lines of a text file (`.txt`, `.text`, `.log`) are rows. A line that the pattern does not fit belongs "
+        "to the turn before. Patterns are those of [Rust](https://docs.rs/regex/latest/regex/#syntax), which has no "
+        "look-ahead.",
+        {
+            "pattern": Key(
+                "regex",
+                "A regular expression that fits a whole line; its named groups, `(?<who>...)`, are the columns.",
+                is_required=True,
+            ),
+            "begins": Key(
+                "regex",
+                "One that fits the beginning of the lines with which a dialogue begins; `^$` is an empty line.",
+                "a file is a dialogue",
+            ),
         },
     ),
     "annotations": Table(
@@ -245,7 +304,7 @@ TABLES: Mapping[str, Table] = {
             ),
             "columns": Key("list", "A column for each annotator, who are 0, 1 and so on.", only="rows"),
             "from": Key("pattern", "Files of labels, a row a label; the paths are columns of theirs.", only="rows"),
-            "dialogue": Key("path", "In such files: the id of the dialogue.", only="rows"),
+            "dialogue": Key("paths", "In such files: the dialogue's id, or a list as `[dialogue] id`.", only="rows"),
         },
         is_list=True,
     ),

@@ -1,7 +1,7 @@
 """A declaration, as ``corpus.toml`` gives it, with the defaults of its format filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import EllipsisType
@@ -29,6 +29,9 @@ Of rows it is one name, that of the column; of ConvoKit's utterances it may go d
 NO_PATH: JsonPath = ()
 """The thing itself: ``$``."""
 
+WHOLE: JsonPath = ("",)
+"""Where a record that is no object is the whole of it: a text file, or a line of one."""
+
 Fallbacks: TypeAlias = Mapping[str, tuple[JsonPath, ...]]
 """Of keys that have a list of paths: those behind the first, which count in this order where it leads to nothing."""
 
@@ -48,7 +51,7 @@ class Files:
     split: str | None = None
     release: str | None = None
     subset: str | None = None
-    holds: Literal["dialogues", "annotations"] = "dialogues"
+    holds: Literal["dialogues", "annotations", "speakers"] = "dialogues"
     skip: str | None = None
     """Why these files are no data; None where they are."""
 
@@ -58,6 +61,10 @@ class DialogueFields:
     """``[dialogue]``: where a record or row says what it says of the dialogue."""
 
     id: JsonPath | None = None
+    id_parts: tuple[JsonPath, ...] = ()
+    """What is the id together, where that is in several places; ``id`` is None then."""
+    ids: Literal["corpus", "file", "split"] = "corpus"
+    """Where an id means one dialogue."""
     title: JsonPath | None = None
     split: JsonPath | None = None
     domain: JsonPath | None = None
@@ -112,6 +119,20 @@ class SpeakerFields:
 
 
 @dataclass(frozen=True)
+class SpeakersFile:
+    """``[speakers]``: a file that says what speakers are called."""
+
+    files: Files
+    """Which it is; what ``[[files]]`` fits it too does not have it."""
+    id: JsonPath | None = None
+    """None: the name of the member that a record is."""
+    names: tuple[JsonPath, ...] = ()
+    """The first that is there and not empty counts."""
+    is_bot: tuple[JsonPath, ...] = ()
+    record: RecordForm = "item"
+
+
+@dataclass(frozen=True)
 class PairFields:
     """``[pair]``: the members of an instruction and its answer."""
 
@@ -144,6 +165,20 @@ class Dialect:
     """Empty: quotes are letters like others."""
     escape_char: str = ""
     """What stands before a quote inside of quotes; empty: another quote."""
+    names: tuple[str, ...] = ()
+    """The columns of files of dialogues that have no header; empty: they have one."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """``[lines]``: how a line of a text file is a row."""
+
+    pattern: str
+    """A regular expression that fits a whole line; its named groups are the columns."""
+    groups: tuple[str, ...]
+    """Their names."""
+    begins: str | None = None
+    """One that fits the beginning of the lines with which a dialogue begins; None: a file is a dialogue."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +222,8 @@ class Annotations:
     """A pattern of files of labels, a row a label: the paths are columns of theirs."""
     dialogue: JsonPath | None = None
     """In such files: the dialogue's id."""
+    dialogue_parts: tuple[JsonPath, ...] = ()
+    """The same where the id is in several columns."""
 
 
 @dataclass(frozen=True)
@@ -217,11 +254,15 @@ class Declaration:
     dialogue: DialogueFields = DialogueFields()
     turn: TurnFields = TurnFields()
     speaker: SpeakerFields = SpeakerFields()
+    speakers: SpeakersFile | None = None
     pair: PairFields = PairFields()
     preference: PreferenceFields = PreferenceFields()
     dialect: Dialect = Dialect()
+    lines: Lines | None = None
     markers: Mapping[str, str] = field(default_factory=dict)
     """Literal text -> role."""
+    separators: tuple[str, ...] = ()
+    """Of a transcript: what stands between two turns, in place of marks; the first is the usual one."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """The file's word -> ours."""
     splits: Mapping[str, str | None] = field(default_factory=dict)
@@ -244,6 +285,11 @@ class Declaration:
     def scheme(self, name: str) -> str:
         """Return the full name of a scheme, which begins with the corpus's."""
         return f"{self.corpus_id}.{name}"
+
+
+def beside(declaration: Declaration) -> Declaration:
+    """Return how files that lie beside those of dialogues are read, which have a header of their own."""
+    return replace(declaration, dialect=replace(declaration.dialect, names=()))
 
 
 _LONGEST_PATTERN = 1_000
@@ -300,6 +346,8 @@ def which(declaration: Declaration, path: str) -> Files | None:
 
     Raises RegistryError, with the lines of both, where there are two.
     """
+    if declaration.speakers is not None and matches(declaration.speakers.files.path, path):
+        return declaration.speakers.files
     fitting = [files for files in declaration.files if matches(files.path, path)]
     if len(fitting) > 1:
         first, second = fitting[:2]

@@ -36,8 +36,8 @@ from talkhouse.ingest.declared.documents.typed import (
 )
 from talkhouse.ingest.declared.empty_turns import NO_TEXT, EmptyTurns
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files import TEXT, open_records, write_records
-from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord, ending
+from talkhouse.ingest.declared.record_files import open_records, write_records
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
 from talkhouse.ingest.declared.shapes import (
     KnownShapes,
     Members,
@@ -49,10 +49,11 @@ from talkhouse.ingest.declared.shapes import (
     merged,
     wanted,
 )
+from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
+from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord
 
 DeclaredFile: TypeAlias = tuple[SourceFile, Files]
 """A file, and the ``[[files]]`` that it belongs to."""
@@ -68,9 +69,11 @@ FormatOf: TypeAlias = Callable[[Declaration], DocumentFormat]
 """Makes the format of a declaration; of one whose keys have several paths, for each choice of them."""
 
 
-def read_documents(declaration: Declaration, format_of: FormatOf, files: Iterable[DeclaredFile]) -> Iterator[Outcome]:
+def read_documents(
+    declaration: Declaration, speakers: Speakers, format_of: FormatOf, files: Iterable[DeclaredFile]
+) -> Iterator[Outcome]:
     """Read files in their order."""
-    reader = _DocumentReader(declaration, format_of)
+    reader = _DocumentReader(declaration, speakers, format_of)
     for file, entry in files:
         yield from reader.file(file, entry)
     yield from reader.empty.findings()
@@ -108,7 +111,7 @@ class _RecordReader:
 
 
 class _DocumentReader:
-    def __init__(self, declaration: Declaration, format_of: FormatOf) -> None:
+    def __init__(self, declaration: Declaration, speakers: Speakers, format_of: FormatOf) -> None:
         self._declaration = declaration
         self._reader = _RecordReader(declaration, format_of)
         tables: dict[str, Any] = {"dialogue": declaration.dialogue, "pair": declaration.pair}
@@ -120,10 +123,9 @@ class _DocumentReader:
             if has_fallbacks(tables)
             else None
         )
-        self._is_text = False
         self._labels = labels_of(declaration)
         self._identity = Identity(declaration.corpus_id)
-        self._rows = DialogueRows(declaration, self._identity, Splits(declaration))
+        self._rows = DialogueRows(declaration, speakers, self._identity, Splits(declaration))
         self.empty = EmptyTurns(path_text(declaration.turn.text or ()))
         columns = None if os.environ.get(CAREFULLY) or self._of_paths else self._reader.format.columns
         placeholders = placeholders_of_keys(declaration)
@@ -137,7 +139,6 @@ class _DocumentReader:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
         path, count = self._identity.file(file), 0
-        self._is_text = ending(file.path) in TEXT
         self._rows.shapes = Shapes()
         try:
             records = open_records(file, self._declaration)
@@ -199,6 +200,8 @@ class _DocumentReader:
                 raise raw.problem
             return self._read(raw)
         except BadRecord as problem:
+            if not raw.pointer:  # the record is the file, which comes back as it was, packed or not
+                return reject(location, problem, location.file.read())
             verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
             place = replace(location, pointer=raw.pointer, record_index=raw.record_index, size=len(raw.raw))
             return reject(place, problem, verbatim)
@@ -216,7 +219,7 @@ class _DocumentReader:
 
     def _read_bare(self, raw: RawRecord) -> ReadRecord:
         """Read a record as the member "" of an object, and take that out of the places of what is found."""
-        members = members_of(raw.raw) if self._is_text else {"": Raw(raw.raw)}
+        members = {"": Raw(raw.raw)}
         inside, at = (members_of(raw.raw), "/") if raw.raw[:1] == b"{" else (members, "")
         try:
             read = self._reader_of(members).read(members, raw.key, inside, at)
@@ -246,10 +249,10 @@ def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield block
 
 
-def documents_writer(document_format: DocumentFormat, *, are_bare: bool) -> Writer:
-    """Make the writer of a corpus's files; ``are_bare`` as ``[dialogue]`` has it."""
+def documents_writer(document_format: DocumentFormat, *, are_bare: bool) -> FileWriter:
+    """Make the writer of a file of a corpus; ``are_bare`` as ``[dialogue]`` has it."""
 
-    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterable[bytes]:
+    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterator[bytes]:
         has_envelope = first.record is None and first.raw is None
         envelope = literals(first.file.extra)
         shapes = KnownShapes(envelope)
@@ -260,7 +263,7 @@ def documents_writer(document_format: DocumentFormat, *, are_bare: bool) -> Writ
             PurePosixPath(first.path),
         )
 
-    return file_by_file(write_file)
+    return write_file
 
 
 def document_writer(document_format: DocumentFormat, *, are_bare: bool) -> RecordWriter:
@@ -294,5 +297,4 @@ def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownSh
         return own if own is not None else document_format.write(placeholder, stored, shapes)
 
     written = join(shapes.shape("record", extra), extra, fill)
-    is_wrapped = are_bare and ending(PurePosixPath(stored.path)) not in TEXT
-    return written.removeprefix(b'{"":').removesuffix(b"}") if is_wrapped else written
+    return written.removeprefix(b'{"":').removesuffix(b"}") if are_bare else written

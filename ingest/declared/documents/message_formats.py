@@ -15,13 +15,18 @@ from talkhouse.ingest.declared.documents.messages import (
     find_replies,
     find_same_ids,
     in_order_of_replies,
-    list_path,
     missing,
     nearest_turns,
     results_without_calls,
     step_text,
 )
-from talkhouse.ingest.declared.documents.parsed_record import ListColumns, ParsedDialogue, ParsedTurn, set_aside
+from talkhouse.ingest.declared.documents.parsed_record import (
+    ListColumns,
+    ParsedDialogue,
+    ParsedTurn,
+    last_answer,
+    set_aside,
+)
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
@@ -53,7 +58,7 @@ class DialogueFormat:
     """A list of messages, or an object whose members they are, as ``[dialogue]`` and ``[turn]`` map them."""
 
     def __init__(self, declaration: Declaration) -> None:
-        path = list_path(declaration.dialogue.turns)
+        path: JsonPath = declaration.dialogue.turns or ()
         self._are_members = path[-1:] == (...,)
         """Whether messages can only be members of an object."""
         self._path = path[:-1] if self._are_members else path
@@ -88,6 +93,7 @@ class DialogueFormat:
             self._read_list(record, dialogue)
         else:
             self._read_far(record, dialogue)
+        dialogue.response = last_answer([turn.role for turn in dialogue.turns])
         return dialogue
 
     def _read_system(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
@@ -291,7 +297,7 @@ class TreeFormat:
     columns = None
 
     def __init__(self, declaration: Declaration) -> None:
-        self._path = list_path(declaration.dialogue.turns)
+        self._path: JsonPath = declaration.dialogue.turns or ()
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)
         self._messages = MessageFormat(declaration, turn, with_parts=False, others=[_REPLIES])
         self.wanted: Wanted = wanted({_ROOT: self._path})

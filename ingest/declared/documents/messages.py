@@ -168,11 +168,6 @@ def step_text(step: object) -> str:
     return f"[{step}]" if isinstance(step, int) else f"'{step}'" if step else "the record"
 
 
-def list_path(path: JsonPath | None) -> JsonPath:
-    """Return the path of a list, which may be named with its items (``turns[*]``) or without."""
-    return path[:-1] if path and path[-1] is None else path or ()
-
-
 _ITEMS = decoder(list[Raw])
 
 

@@ -19,14 +19,17 @@ from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, 
 from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
 from talkhouse.ingest.declared.documents.messages import results_without_calls
 from talkhouse.ingest.declared.documents.parsed_record import (
+    ID_PART,
     ListColumns,
     ParsedDialogue,
     ParsedPart,
     ParsedTurn,
     label_placeholder,
+    last_answer,
     paths_of,
 )
 from talkhouse.ingest.declared.documents.parts import read_member
+from talkhouse.ingest.declared.identity import joined_ids
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Members, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
@@ -224,6 +227,8 @@ class TypedRecords:
         for placeholder, missing in self._no_labels.items():
             if placeholder in records.columns:
                 is_bad |= records[placeholder].is_in(missing)
+        if parts := [placeholder for placeholder in self._placeholders.values() if placeholder.startswith(ID_PART)]:
+            records = records.with_columns(joined_ids(records[part] for part in parts).alias("native_id"))
         bad = records["n"].filter(is_bad)
         of_form = turns["layout"]
         turns, is_bad = self._with_times(turns, "said_at", layouts, of_form)
@@ -335,7 +340,7 @@ def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[L
             records, turns, shapes, {}, dict.fromkeys(records["n"], OfRecord(typed.layout.shape, {}))
         )
     read: dict[int, _Read] = {}
-    names = [name for name in ("text", "native_id") if name in turns.columns]
+    names = [name for name in ("text", "role", "native_id") if name in turns.columns]
     for n, forms, *texts in turns.group_by("n", maintain_order=True).agg("shape", *names).iter_rows():
         try:
             read[n] = _read(typed, rests, labels, block[n].raw, forms, *texts)
@@ -383,6 +388,7 @@ def _read(
     raw: bytes,
     forms: Sequence[int],
     texts: Sequence[str],
+    roles: Sequence[str],
     native_ids: Sequence[str | None] = (),
 ) -> _Read:
     """Read what is not in columns; BadRecord where there is something to find in it."""
@@ -395,7 +401,7 @@ def _read(
     parts = [[piece for key, part in own.items() for piece in _pieces(key, part)] for own in of_parts]
     if next(results_without_calls([ParsedTurn("", "", "", parts=one) for one in parts if one]), None):
         raise BadRecord("GF-16", "a result of no call")
-    given = _given(labels, members, typed.list_key, messages, texts, native_ids) if labels else ()
+    given = _given(labels, members, typed.list_key, messages, texts, roles, native_ids) if labels else ()
     return _Read(extra, rest, parts, given, [kept for own in (extra, *rest, *of_parts) for kept in own.values()])
 
 
@@ -405,13 +411,14 @@ def _given(
     list_key: str,
     messages: Sequence[Members],
     texts: Sequence[str],
+    roles: Sequence[str],
     native_ids: Sequence[str | None],
 ) -> list[ParsedLabel]:
     at, findings = pointer(list_key), list[ReaderFinding]()
     turns = [ParsedTurn("", text, f"{at}/{index}") for index, text in enumerate(texts)]
     for one, native_id in zip(turns, native_ids, strict=False):
         one.native_id = native_id
-    dialogue = ParsedDialogue(turns, messages=dict(enumerate(messages)))
+    dialogue = ParsedDialogue(turns, response=last_answer(roles), messages=dict(enumerate(messages)))
     given = [one for each in labels for one in each.read(members, dialogue, findings)]
     if findings:
         raise BadRecord("GF-01", "a label that has to be looked at")

@@ -9,6 +9,8 @@ from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
 Placeholder: TypeAlias = str
 
 ID, TITLE, DOMAIN, LANGUAGE, SPLIT = "dialogue.id", "title", "domain", "language", "split"
+ID_PART = f"{ID}:"
+"""Before a number: one of the columns that are the id together."""
 STARTED_AT, SAID_AT = "started_at", "said_at"
 TURN_ID, TEXT, ROLE, SPEAKER, KIND = "id", "text", "role", "speaker", "kind"
 REPLY_TO, ORDER, START_MS, END_MS = "reply_to", "order", "start_ms", "end_ms"
@@ -17,6 +19,8 @@ LABEL, OF_DIALOGUE = "label:", "fact:"
 """Before a scheme and the place of its column: labels of a turn, and of the dialogue."""
 LEVEL = "row"
 """Of the shapes of rows."""
+BEGUN = "begun"
+"""Of a frame without ids: the number of the dialogue, where the file says that one begins."""
 READ = "read:"
 """Before what is only read: its cell stays in ``extra``."""
 
@@ -73,6 +77,11 @@ class RowColumns:
         return (column or self.placeholders[placeholder][0], *self.inside.get(placeholder, ()))
 
     @property
+    def id_parts(self) -> list[Placeholder]:
+        """The placeholders that are the id together; empty where it is in one column."""
+        return [placeholder for placeholder in self.placeholders if placeholder.startswith(ID_PART)]
+
+    @property
     def declared(self) -> list[str]:
         """The columns that a file must have, each once."""
         placeholders = self.placeholders.items()
@@ -93,6 +102,7 @@ def columns_of(declaration: Declaration) -> RowColumns:
     paths: dict[Placeholder, JsonPath | None] = {
         TEXT: turn.text or ("text",),
         ID: dialogue.id,
+        **{f"{ID_PART}{number}": path for number, path in enumerate(dialogue.id_parts)},
         TURN_ID: turn.id,
         SPEAKER: turn.speaker,
         ROLE: turn.role,

@@ -171,7 +171,7 @@ def _restate(
     whole = RowExtras(rows, columns, is_csv=is_csv)
     everywhere = pl.repeat(True, len(rows), dtype=pl.Boolean, eager=True)
     for placeholder in columns.placeholders:
-        if placeholder in rows.columns and placeholder not in _SAID:
+        if placeholder in rows.columns and placeholder not in (*_SAID, *columns.id_parts):
             where = everywhere
             if placeholder == ROLE:
                 where = ~rows["role.back"]

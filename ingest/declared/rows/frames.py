@@ -16,9 +16,10 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
-from talkhouse.ingest.declared.documents.labels import Labels
+from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
-from talkhouse.ingest.declared.record_files import CSV, open_records
+from talkhouse.ingest.declared.identity import joined_id, joined_ids
+from talkhouse.ingest.declared.record_files import CSV, TEXTS, open_records
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     FileContent,
@@ -29,7 +30,18 @@ from talkhouse.ingest.declared.record_files.content import (
 )
 from talkhouse.ingest.declared.record_files.csv_cells import names
 from talkhouse.ingest.declared.record_files.csv_files import CsvRows
-from talkhouse.ingest.declared.rows.columns import ID, LEVEL, TEXT, TIMES, TURN_ID, Placeholder, RowColumns
+from talkhouse.ingest.declared.record_files.pattern_lines import LineRows
+from talkhouse.ingest.declared.rows.columns import (
+    BEGUN,
+    ID,
+    LABEL,
+    LEVEL,
+    TEXT,
+    TIMES,
+    TURN_ID,
+    Placeholder,
+    RowColumns,
+)
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     NULL,
@@ -59,23 +71,34 @@ KEY = ".key"
 RAW = "raw"
 """The row itself, where it may have to go to the quarantine alone."""
 
+PROBLEM = "problem"
+"""Beside the row itself: why its dialogue can't be loaded, as JSON; else null."""
+
 GIVEN = "found"
 """Labels inside a row, as JSON."""
 
 
+class BadRow(Exception):
+    """A row whose dialogue can't be loaded: it is to be read again, with each row itself."""
+
+
 class RowFrames(ABC):
-    """A file as frames: iterate it once; BadRecord where the file is to be refused."""
+    """A file as frames: iterate it once; BadRecord where the file is to be refused, BadRow where rows are wanted."""
 
     is_csv: bool
 
-    _file: CsvRows | RecordFile
+    _file: CsvRows | LineRows | RecordFile
 
     def __init__(self, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
         self._columns, self._shapes, self._with_raw = columns, shapes, with_raw
-        self._keepers = columns.keepers
+        self._keepers, self._id_parts = columns.keepers, columns.id_parts
         self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
         self.findings: list[ReaderFinding] = []
-        """What was found in labels inside of rows; known when they were read."""
+        """What was found in rows; known when they were read."""
+        self.empty = 0
+        """Rows without a text."""
+        self.first_empty = ""
+        """Where the first of them stands."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[pl.DataFrame]:
@@ -139,11 +162,11 @@ class CsvFrames(RowFrames):
     is_csv = True
 
     def __init__(
-        self, file: CsvRows, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
+        self, file: CsvRows | LineRows, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
     ) -> None:
         """Raises BadRecord GF-12 where a declared column is not there, or twice."""
         super().__init__(columns, declaration, shapes, with_raw=with_raw)
-        self._file: CsvRows = file
+        self._file: CsvRows | LineRows = file
         check_header(file.columns, columns.declared)
         for placeholder in columns.fallbacks:
             check_some(file.columns, columns.placeholders[placeholder])
@@ -170,8 +193,13 @@ class CsvFrames(RowFrames):
                 cell = cell.fill_null("") if placeholder == TEXT else cell
             else:
                 cell = table[column]
-            made.append((cell if placeholder in (TEXT, ID) else said(cell)).alias(placeholder))
+            is_whole = placeholder in (TEXT, ID) or placeholder in self._id_parts
+            made.append((cell if is_whole else said(cell)).alias(placeholder))
+        if rows.dialogues is not None:
+            made.append(rows.dialogues.alias(BEGUN))
         frame = pl.DataFrame(made)
+        if self._id_parts:
+            frame = frame.with_columns(joined_ids(frame[part] for part in self._id_parts).alias(ID))
         hows: list[str] = []
         for placeholder in TIMES:
             if placeholder in self._columns.placeholders:
@@ -282,6 +310,9 @@ class JsonFrames(RowFrames):
         super().__init__(columns, declaration, shapes, with_raw=with_raw)
         self._file: RecordFile = file
         self._labels = labels
+        self._rows = 0
+        self._odd: dict[str, tuple[BadRecord, int]] = {}
+        """Placeholder, or ``LABEL`` and a scheme -> the first cell of another type than it takes, and their number."""
         self._readers = {
             key: [_Cell.at(placeholder, columns.path(placeholder, key)) for placeholder in placeholders]
             for key, placeholders in columns.readers().items()
@@ -294,24 +325,29 @@ class JsonFrames(RowFrames):
             for placeholder in columns.fallbacks
         ]
         """Of each placeholder that has several members: these, in the order in which they count."""
-        self._required = [placeholder for placeholder in (TEXT, ID) if placeholder in columns.placeholders]
+        self._required = [placeholder for placeholder in (ID, *self._id_parts) if placeholder in columns.placeholders]
         self._named = [placeholder for placeholder, names in columns.placeholders.items() if len(names) > 1]
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Yield a frame for so many rows; BadRecord for a row that is none."""
+        """Yield a frame for so many rows; BadRecord for a row that is none, or that is of no dialogue."""
         batch: list[dict[str, Any]] = []
         for record in self._file:
             if isinstance(record, BadRawRecord):
                 raise BadRecord(record.problem.rule, record.problem.detail, record.pointer + record.problem.pointer)
             batch.append(self._row(record))
+            self._rows += 1
             if len(batch) == _ROWS:
                 yield self._frame(batch)
                 batch = []
         if batch:
             yield self._frame(batch)
+        for bad, count in self._odd.values():
+            detail = f"{bad.detail}; so in {count:,} of {self._rows:,} rows of this file, here the first"
+            self.findings.append(ReaderFinding(bad.rule, detail, pointer=bad.pointer, severity="warn"))
 
     def _frame(self, batch: list[dict[str, Any]]) -> pl.DataFrame:
         schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(self._columns.placeholders, pl.String)
+        schema |= {ID: pl.String} if self._id_parts else {}
         for placeholder in TIMES:
             if placeholder in self._columns.placeholders:
                 schema |= {
@@ -319,7 +355,7 @@ class JsonFrames(RowFrames):
                     placeholder + HOW: pl.String,
                     placeholder + BAD_TIME: pl.String,
                 }
-        schema |= {RAW: pl.String} if self._with_raw else {}
+        schema |= {RAW: pl.String, PROBLEM: pl.String} if self._with_raw else {}
         schema |= {GIVEN: pl.String} if self._labels else {}
         schema |= {placeholder + KEY: pl.String for placeholder in self._named} | {
             "rest": pl.String,
@@ -354,6 +390,13 @@ class JsonFrames(RowFrames):
                 )
                 wanted = " or ".join(cell.name for cell in cells)
                 raise BadRecord("GF-01", f"{wanted} is missing", at)
+        if self._id_parts:
+            row[ID] = joined_id(row[part] for part in self._id_parts)
+        if TEXT in self._columns.placeholders and row.get(TEXT) is None:
+            row[TEXT] = ""
+            if PROBLEM not in row:
+                self.first_empty = self.first_empty or at
+                self.empty += 1
         number = shape_member(self._shapes.number(LEVEL, shape))
         row["rest"] = ",".join([number, *rest] if number else rest) or None
         row[GIVEN] = self._given(members, row, at) if self._labels else None
@@ -374,9 +417,13 @@ class JsonFrames(RowFrames):
             if raw is None or is_null(raw):
                 written = placeholder + NULL if placeholder == keeper else written
                 continue
-            text, suffix = text_of(raw, at + below, name_in_file)
-            if placeholder == TEXT and suffix:
-                raise BadRecord("GF-01", f"{name_in_file} is {text:.100}, not a text", at + below)
+            try:
+                text, suffix = text_of(raw, at + below, name_in_file)
+                if placeholder == TEXT and suffix:
+                    raise BadRecord("GF-01", f"{name_in_file} is {text:.100}, not a text", at + below)
+            except BadRecord as bad:
+                self._set_aside(placeholder, bad, row)
+                continue
             row[placeholder], row[placeholder + KEY] = text, key
             name: str | None = placeholder + suffix
             if suffix:
@@ -389,9 +436,29 @@ class JsonFrames(RowFrames):
             written = name if placeholder == keeper else written
         return written
 
+    def _set_aside(self, placeholder: Placeholder, bad: BadRecord, row: dict[str, Any]) -> None:
+        """Keep a cell of another type in ``extra``; without a text its dialogue can't be loaded, without an id none."""
+        if placeholder in self._required:
+            raise bad
+        if placeholder != TEXT:
+            self._note(placeholder, bad)
+            return
+        if not self._with_raw:
+            raise BadRow
+        row[PROBLEM] = msgspec.json.encode((bad.rule, bad.detail, bad.pointer)).decode()
+
+    def _note(self, what: str, bad: BadRecord) -> None:
+        first, count = self._odd.get(what, (bad, 0))
+        self._odd[what] = first, count + 1
+
     def _given(self, members: Members, row: dict[str, Any], at: str) -> str | None:
         dialogue = ParsedDialogue([ParsedTurn("", row[TEXT], at)], messages={0: members})
-        found = [label for labels in self._labels for label in labels.read(members, dialogue, self.findings)]
+        found: list[ParsedLabel] = []
+        for labels in self._labels:
+            try:
+                found += labels.read(members, dialogue, self.findings)
+            except BadRecord as bad:
+                self._note(LABEL + labels.spec.scheme, bad)
         return msgspec.json.encode(found).decode() if found else None
 
 
@@ -408,7 +475,7 @@ def _key(key: str) -> str:
 
 def is_csv(path: PurePosixPath) -> bool:
     """Whether a file has cells, not objects, by its path."""
-    return ending(path) in CSV
+    return ending(path) in (*CSV, *TEXTS)
 
 
 def open_frames(
@@ -424,6 +491,15 @@ def open_frames(
 
     Raises BadRecord where the file is to be refused, here or when it is iterated.
     """
+    if ending(file.path) in TEXTS:
+        if TEXT not in columns.placeholders:
+            raise BadRecord("GF-14", "a text: labels are read from CSV, TSV, JSON Lines and Parquet")
+        if declaration.lines is None:
+            raise BadRecord("GF-14", "a text, whose lines are rows by a pattern in [lines], which is not declared")
+        rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT][0])
+        frames = CsvFrames(rows, columns, declaration, shapes, with_raw=with_raw)
+        frames.findings = rows.findings
+        return frames
     if is_csv(file.path):
         return CsvFrames(
             CsvRows(FileContent(file), declaration.dialect), columns, declaration, shapes, with_raw=with_raw
