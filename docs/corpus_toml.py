@@ -128,6 +128,8 @@ EXAMPLES = (
 
         [times]
         said_at = "unix_ms"
+        start_ms = "seconds"
+        end_ms = "%H:%M:%S,%f"
         """,
     ),
     (

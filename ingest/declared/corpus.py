@@ -12,7 +12,7 @@ from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import RecordWriter, Writer, file_by_file
 from talkhouse.schema.errors import RegistryError, closest
 
-VERSION = 5
+VERSION = 6
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""
 
 _QUERIES = "queries/"

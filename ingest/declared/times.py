@@ -1,13 +1,17 @@
-"""Times: ISO 8601, seconds or milliseconds since 1970, or a pattern; each with how the file writes it."""
+"""Times, and places in a recording: each read by its form with how the file writes it, and written again."""
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from talkhouse.ingest.declared.declaration.model import ISO, UNIX
+from talkhouse.ingest.declared.declaration.model import ISO, SECONDS, UNIX
+from talkhouse.ingest.outcomes import ReaderFinding
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall clock times, as published
 _TAIL = re.compile(r"(?:[.,](\d+))?(Z|[+-]\d\d(?::?\d\d)?)?\Z")
@@ -74,6 +78,114 @@ def _iso(text: str) -> tuple[datetime, str]:
     return value.replace(tzinfo=None), f"{ISO}:{text[10]}{precision}|{zone}"
 
 
+class ReadPlace(NamedTuple):
+    """A place in a recording as a column has it, and how the file writes it."""
+
+    value: int | None
+    """Milliseconds, rounded; None where the text has another form."""
+    how: str | None
+    """For ``write_place``; empty: as a whole number; None where the column can't restore the text."""
+
+
+MILLISECONDS = ""
+"""The form of a place that is a whole number of milliseconds."""
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_DECIMAL = re.compile(r"-?[0-9]{1,12}(?:\.([0-9]{1,30}))?")
+_LARGEST = 2**63 - 1
+_UNITS = {"H": 3_600_000, "M": 60_000, "S": 1_000}
+_PIECES = re.compile(r"%(.)|[^%]+", re.DOTALL)
+
+
+def read_place(text: str, form: str = MILLISECONDS) -> ReadPlace:
+    """Read a place: ``form`` is MILLISECONDS, ``seconds``, or a pattern of a clock, whose largest unit has no end."""
+    match form:
+        case "":
+            value = int(text) if _WHOLE.fullmatch(text) else None
+            if value is None or abs(value) > _LARGEST:
+                return ReadPlace(None, None)
+            return ReadPlace(value, "" if str(value) == text else None)
+        case "seconds":
+            number = _DECIMAL.fullmatch(text)
+            if number is None:
+                return ReadPlace(None, None)
+            value, digits = round(Decimal(text) * 1000), len(number[1] or "")
+            how = f"{form}0{digits}"
+        case _:
+            pattern, largest = _clock(form)
+            clock = pattern.fullmatch(text)
+            if clock is None:
+                return ReadPlace(None, None)
+            said = clock.groupdict()
+            fraction = said.pop("f", "")
+            value = sum(int(number) * _UNITS[unit] for unit, number in said.items())
+            value += (int(f"{fraction}000000"[:6]) + 500) // 1000
+            digits, width = len(fraction), len(said[largest])
+            how = f"{form}{2 if said[largest][0] != '0' and width > 1 else width}{digits}"
+    return ReadPlace(value, how if digits < 10 and write_place(value, how) == text else None)
+
+
+def write_place(value: int, how: str) -> str:
+    """Write a place as the file did."""
+    if not how:
+        return str(value)
+    form, width, digits = how[:-2], int(how[-2]), int(how[-1])
+    if form == SECONDS:
+        return f"{Decimal(value) / 1000:.{digits}f}"
+    _, largest = _clock(form)
+    written = {"%": "%", "f": f"{value % 1000:03}000000"[:digits]}
+    for unit, size in _UNITS.items():
+        if f"%{unit}" in form:
+            number, value = divmod(value, size)
+            written[unit] = f"{number:0{width if unit == largest else 2}}"
+    return "".join(written[piece[1]] if piece[1] else piece[0] for piece in _PIECES.finditer(form))
+
+
+@lru_cache(maxsize=64)
+def _clock(form: str) -> tuple[re.Pattern[str], str]:
+    """Return what matches a clock's times, and the largest of its units, which may have any number of digits."""
+    pieces = list(_PIECES.finditer(form))
+    largest = next(unit for unit in _UNITS if any(piece[1] == unit for piece in pieces))
+    digits = dict.fromkeys(_UNITS, "[0-5][0-9]") | {largest: "[0-9]{1,9}", "f": "[0-9]{1,6}"}
+    texts = [
+        re.escape(piece[0]) if piece[1] is None else "%" if piece[1] == "%" else f"(?P<{piece[1]}>{digits[piece[1]]})"
+        for piece in pieces
+    ]
+    return re.compile("".join(texts)), largest
+
+
+def read_places(texts: pl.Series, form: str) -> pl.DataFrame:
+    """Read a column of places: ``value``, ``how`` each is written, and ``bad``, the texts of another form."""
+    return _one_by_one(texts, lambda text: read_place(text, form), pl.Int64())
+
+
+def not_a_time(text: str, form: str) -> str:
+    """Return what a finding says of a time of another form."""
+    return f"{text!r:.100} is not a time of the form {form}"
+
+
+_MOST_NAMED = 100
+
+
+class BadTimes:
+    """The times of a file that have another form than declared: the first of a column are named, the rest counted."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+
+    def is_named(self, column: str) -> bool:
+        """Count one of a column, and return whether it is to be named."""
+        self._counts[column] += 1
+        return self._counts[column] <= _MOST_NAMED
+
+    def rest(self) -> Iterator[ReaderFinding]:
+        """Yield a finding for each column of which some were only counted."""
+        for column, count in self._counts.items():
+            if count > _MOST_NAMED:
+                detail = f"{count - _MOST_NAMED:,} more in {column!r:.100} are not of the declared form"
+                yield ReaderFinding("GF-09", detail)
+
+
 _DIRECTIVES = re.compile(r"(?:%[YmdHMS]|[^%])*")
 """Patterns of which Polars and Python make the same, wherever what is read gives the text back."""
 
@@ -85,9 +197,13 @@ def read_times(texts: pl.Series, form: str, *, is_number: bool = False) -> pl.Da
 
     ``is_number``: in the file they are JSON numbers.
     """
+
+    def read(text: str) -> ReadTime:
+        return read_time(text, form, is_number=is_number)
+
     usual = _usual(texts, form)
     if usual is None:
-        return _one_by_one(texts, form, is_number=is_number)
+        return _one_by_one(texts, read, pl.Datetime("us"))
     how, pattern = usual
     values = texts.str.to_datetime(pattern, time_unit="us", strict=False)
     is_usual = (values.dt.to_string(pattern) == texts) & values.dt.year().is_between(1000, 9999)
@@ -97,7 +213,7 @@ def read_times(texts: pl.Series, form: str, *, is_number: bool = False) -> pl.Da
     rest = (~is_usual & texts.is_not_null()).arg_true()
     if not len(rest):
         return quick
-    slow = _one_by_one(texts.gather(rest), form, is_number=is_number).with_columns(row=rest)
+    slow = _one_by_one(texts.gather(rest), read, pl.Datetime("us")).with_columns(row=rest)
     return quick.with_row_index("row").update(slow, on="row").drop("row")
 
 
@@ -116,12 +232,12 @@ def _usual(texts: pl.Series, form: str) -> tuple[str, str] | None:
     return how, "%Y-%m-%d" + clock.replace("T", separator) + zone
 
 
-def _one_by_one(texts: pl.Series, form: str, *, is_number: bool) -> pl.DataFrame:
+def _one_by_one(texts: pl.Series, read: Callable[[str], ReadTime | ReadPlace], kind: pl.DataType) -> pl.DataFrame:
     known: dict[str | None, tuple[Any, ...]] = {None: (None, None, None)}
     for text in texts.drop_nulls().unique():
-        value, how = read_time(text, form, is_number=is_number)
+        value, how = read(text)
         known[text] = value, how, text if value is None else None
     columns = zip(*(known[text] for text in texts), strict=True) if len(texts) else ((), (), ())
-    kinds = {"value": pl.Datetime("us"), "how": pl.String(), "bad": pl.String()}
+    kinds = {"value": kind, "how": pl.String(), "bad": pl.String()}
     named = zip(kinds.items(), columns, strict=True)
     return pl.DataFrame([pl.Series(name, column, kind) for (name, kind), column in named])

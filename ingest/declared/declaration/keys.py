@@ -131,7 +131,7 @@ TABLES: Mapping[str, Table] = {
             "said_at": Key("path", "When it was said: [`[times]`](#times)."),
             "reply_to": Key("path", "The id of the turn that it answers."),
             "kind": Key("path", "What it is, if not everything is a message.", 'the kind `"message"`'),
-            "start_ms": Key("path", "Where it begins in a recording, a whole number of milliseconds."),
+            "start_ms": Key("path", "Where it begins in a recording: [`[times]`](#times)."),
             "end_ms": Key("path", "Where it ends there."),
             "order": Key("path", "Its place in the dialogue, a number.", "the order of the rows"),
             "replies": Key("path", "Of a tree: the list of the messages that answer it."),
@@ -190,6 +190,12 @@ TABLES: Mapping[str, Table] = {
         {
             "said_at": Key("time", "Of the turns.", "ISO 8601; `unix` in convokit"),
             "started_at": Key("time", "Of the dialogues.", "ISO 8601"),
+            "start_ms": Key(
+                "time",
+                "`seconds`, or a pattern of `%H`, `%M`, `%S` and `%f`, whose hours may be more than 23.",
+                "whole milliseconds",
+            ),
+            "end_ms": Key("time", "The same, of their ends.", "whole milliseconds"),
         },
     ),
     "dialect": Table(

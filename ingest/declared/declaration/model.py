@@ -19,6 +19,12 @@ ISO = "iso"
 UNIX = {"unix": 1_000_000, "unix_ms": 1_000}
 """Forms of a time that are no pattern; of numbers since 1970 also the microseconds of the unit."""
 
+PLACES = ("start_ms", "end_ms")
+"""Keys of places in a recording."""
+
+SECONDS = "seconds"
+"""The form of a place in a recording that is a number of seconds."""
+
 JsonPath: TypeAlias = tuple[str | None, ...]
 """Names to go down by, None for every item of a list (``[*]``): ``labels.quality.value`` is three names.
 
@@ -210,7 +216,9 @@ class Declaration:
     splits: Mapping[str, str | None] = field(default_factory=dict)
     """The publisher's split -> train, validation or test, or None where it is none of these."""
     times: Mapping[str, str] = field(default_factory=dict)
-    """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601."""
+    """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601.
+
+    start_ms, end_ms -> ``seconds`` or a pattern of a clock; else they are whole milliseconds."""
     annotations: tuple[Annotations, ...] = ()
     tasks: tuple[DeclaredTask, ...] = ()
     description: str = ""

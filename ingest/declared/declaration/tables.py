@@ -9,6 +9,8 @@ from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SP
 from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES
 from talkhouse.ingest.declared.declaration.model import (
     EVERYTHING,
+    PLACES,
+    SECONDS,
     UNIX,
     Dialect,
     DialogueFields,
@@ -334,14 +336,17 @@ def _standard_split(table: DeclarationTable, split: str) -> str | None:
 
 
 def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the forms of times that are not ISO 8601."""
+    """Return the forms of times that are not ISO 8601, and of places in a recording that are no milliseconds."""
     table = whole.table("times")
     table.check_keys(table.keys)
     for key in table.values:
-        of_table = "turn" if key == "said_at" else "dialogue"
+        of_table = "dialogue" if key == "started_at" else "turn"
         if getattr(fields[of_table], key) is None:
             table.fail(key, f"there is no {key!r} in [{of_table}] whose form this could be")
-        _check_form(table, key)
+        if key in PLACES:
+            _check_clock(table, key)
+        else:
+            _check_form(table, key)
     return {**form.times, **{key: table.text(key) for key in table.values}}
 
 
@@ -350,6 +355,16 @@ def _check_form(table: DeclarationTable, key: str) -> None:
     directives = _DIRECTIVE.findall(form)
     if form not in UNIX and (not directives or not _DIRECTIVES.issuperset(directives)):
         table.wrong(key, f"{', '.join(UNIX)}, or a pattern of strftime such as '%d.%m.%Y %H:%M'")
+
+
+def _check_clock(table: DeclarationTable, key: str) -> None:
+    form = table.text(key)
+    directives = _DIRECTIVE.findall(form)
+    units = [directive for directive in directives if directive in "HMS"]
+    is_fraction = "%S" in form and "%S%f" not in form and directives.count("f") == 1
+    others = len(directives) - len(units) - directives.count("%")
+    if form != SECONDS and (not units or len({*units}) < len(units) or others != is_fraction):
+        table.wrong(key, f"{SECONDS}, or a pattern of %H, %M, %S and %f, such as '%H:%M:%S,%f'")
 
 
 def _is_sign(text: str) -> bool:

@@ -28,6 +28,7 @@ from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records, write_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, kind_of, members_of, merged, wanted
+from talkhouse.ingest.declared.times import BadTimes
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
@@ -73,7 +74,7 @@ class _DocumentReader:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
         path, count = self._identity.file(file), 0
-        self._rows.shapes = Shapes()
+        self._rows.shapes, self._rows.bad_times = Shapes(), BadTimes()
         try:
             records = open_records(file, self._declaration)
             for block, typed in self._decoded(_blocks(records.texts())):
@@ -95,6 +96,7 @@ class _DocumentReader:
         except BadRecord as problem:
             yield reject(location, problem, file.read())
             return
+        yield from (replace(finding, file=file) for finding in self._rows.bad_times.rest())
         yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
 
     def _decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:

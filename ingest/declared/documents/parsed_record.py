@@ -18,7 +18,7 @@ from talkhouse.ingest.declared.shapes import (
     text_of,
     write_text,
 )
-from talkhouse.ingest.declared.times import read_time, write_time
+from talkhouse.ingest.declared.times import not_a_time, read_time, write_time
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
@@ -220,7 +220,7 @@ class RecordFieldsReader:
         if how is not None:
             taken[_STARTED] = f"{_STARTED}@{how}"
         elif fields.started_at is None:
-            findings.append(ReaderFinding("GF-09", f"{text!r:.100} is not a time of the form {self._form}", pointer=at))
+            findings.append(ReaderFinding("GF-09", not_a_time(text, self._form), pointer=at))
 
 
 def _above(record: SplitObject, path: JsonPath) -> str:

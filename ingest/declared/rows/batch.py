@@ -7,12 +7,11 @@ import msgspec
 import polars as pl
 
 from talkhouse.ingest.common_rules import Severity
-from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
+from talkhouse.ingest.declared.declaration.model import ALL, PLACES, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.identity import Identity, digests, lines
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
-    END_MS,
     ID,
     IS_BOT,
     KIND,
@@ -26,9 +25,9 @@ from talkhouse.ingest.declared.rows.columns import (
     SAID_AT,
     SPEAKER,
     SPLIT,
-    START_MS,
     STARTED_AT,
     TEXT,
+    TIMES,
     TITLE,
     TURN_ID,
     Placeholder,
@@ -49,6 +48,7 @@ from talkhouse.ingest.declared.rows.row_labels import labels_inside, labels_of
 from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
+from talkhouse.ingest.declared.times import BadTimes
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
@@ -58,8 +58,8 @@ from talkhouse.ingest.sources import SourceFile
 class RowFindings:
     """The findings of some rows, with their ``record_id``."""
 
-    def __init__(self, file: SourceFile, rows: pl.DataFrame, extras: RowExtras) -> None:
-        self._file, self._rows, self._extras = file, rows, extras
+    def __init__(self, file: SourceFile, rows: pl.DataFrame, extras: RowExtras, bad_times: BadTimes) -> None:
+        self._file, self._rows, self._extras, self._bad_times = file, rows, extras, bad_times
         self.findings: list[ReaderFinding] = []
 
     def add(self, rule: str, row: int, placeholder: Placeholder, detail: str, severity: Severity | None = None) -> None:
@@ -110,9 +110,14 @@ class RowFindings:
             self.add("GF-19", row, REPLY_TO, f"{self._rows[REPLY_TO][row]!r:.100} is the turn {replies.targets[row]}")
 
     def of_times(self, placeholder: Placeholder, bad: pl.Series) -> None:
-        """Add a finding for each time of another form than declared."""
+        """Add a finding for each time of another form than declared, as long as there are not too many."""
         for row in bad.is_not_null().arg_true():
-            self.add("GF-09", row, placeholder, f"{bad[row]!r:.100} is not a time of the declared form")
+            self.of_time(placeholder, row, f"{bad[row]!r:.100} is not a time of the declared form")
+
+    def of_time(self, placeholder: Placeholder, row: int, detail: str) -> None:
+        """Add a finding for a time of another form than declared, unless its column had too many."""
+        if self._bad_times.is_named(self._extras.column(placeholder, row)):
+            self.add("GF-09", row, placeholder, detail)
 
 
 OURS = "role.ours"
@@ -160,6 +165,7 @@ class FileRows:
         self._shapes = msgspec.json.encode(shapes.envelope()).decode()
         self._columns = build.columns
         self._split = files.split or ALL
+        self.bad_times = BadTimes()
         self.is_scattered = False
         """Whether some dialogue's rows don't stand together, in order."""
 
@@ -175,7 +181,7 @@ class FileRows:
             dialogues[name].gather(rows[OWNER]) for name in ("dialogue_id", "record_id", "is_new", "is_same")
         )
         extras = RowExtras(rows, self._columns, is_csv=self._is_csv)
-        findings = RowFindings(self._file, rows, extras)
+        findings = RowFindings(self._file, rows, extras, self.bad_times)
         findings.of_dialogues(dialogues)
         findings.of_default_ids()
         spoken = self._spoken(rows)
@@ -302,12 +308,14 @@ class FileRows:
             said_at=pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
             reply_to=replied.targets,
         )
-        for placeholder in (SAID_AT, STARTED_AT):
-            if placeholder in there:
-                findings.of_times(placeholder, rows[placeholder + BAD_TIME])
-        for placeholder in (START_MS, END_MS):
-            if placeholder in there:
+        for placeholder in PLACES:
+            if placeholder + BAD_TIME in there:
+                turns = turns.with_columns(rows[f"{placeholder}.value"].alias(placeholder))
+            elif placeholder in there:
                 turns = turns.with_columns(_whole_number(rows, placeholder, extras, findings))
+        for placeholder in (*TIMES, *PLACES):
+            if placeholder + BAD_TIME in there:
+                findings.of_times(placeholder, rows[placeholder + BAD_TIME])
         return turns
 
     def _dialogue_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> ColumnBatch:
@@ -361,5 +369,5 @@ def _whole_number(rows: pl.DataFrame, placeholder: str, extras: RowExtras, findi
     numbers = rows[placeholder].cast(pl.Int64, strict=False)
     extras.keep(placeholder, rows[placeholder].is_not_null() & numbers.cast(pl.String).ne_missing(rows[placeholder]))
     for row in (rows[placeholder].is_not_null() & numbers.is_null()).arg_true():
-        findings.add("GF-09", row, placeholder, f"{rows[placeholder][row]!r:.100} is not a whole number")
+        findings.of_time(placeholder, row, f"{rows[placeholder][row]!r:.100} is not a whole number")
     return numbers.alias(placeholder)

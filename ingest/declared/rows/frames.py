@@ -14,7 +14,7 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
+from talkhouse.ingest.declared.declaration.model import ISO, PLACES, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.record_files import CSV, open_records
@@ -41,7 +41,7 @@ from talkhouse.ingest.declared.shapes import (
     members_of,
     text_of,
 )
-from talkhouse.ingest.declared.times import read_time, read_times
+from talkhouse.ingest.declared.times import ReadPlace, ReadTime, read_place, read_places, read_time, read_times
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.sources import SourceFile
@@ -72,7 +72,8 @@ class RowFrames(ABC):
     def __init__(self, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
         self._columns, self._shapes, self._with_raw = columns, shapes, with_raw
         self._keepers = columns.keepers
-        self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
+        forms = {**dict.fromkeys(TIMES, ISO), **declaration.times}
+        self._forms = {placeholder: form for placeholder, form in forms.items() if placeholder in columns.placeholders}
         self.findings: list[ReaderFinding] = []
         """What was found in labels inside of rows; known when they were read."""
 
@@ -87,8 +88,8 @@ class RowFrames(ABC):
 
 
 def times(texts: pl.Series, form: str) -> list[pl.Series]:
-    """Read a column of times: the values, how each is written, and the texts of another form."""
-    read = read_times(texts, form)
+    """Read a column of times or places: the values, how each is written, and the texts of another form."""
+    read = read_places(texts, form) if texts.name in PLACES else read_times(texts, form)
     names = {"value": f"{texts.name}.value", "how": texts.name + HOW, "bad": texts.name + BAD_TIME}
     return [read[column].alias(name) for column, name in names.items()]
 
@@ -166,10 +167,9 @@ class CsvFrames(RowFrames):
             made.append((cell if placeholder in (TEXT, ID) else said(cell)).alias(placeholder))
         frame = pl.DataFrame(made)
         hows: list[str] = []
-        for placeholder in TIMES:
-            if placeholder in self._columns.placeholders:
-                frame = frame.with_columns(times(frame[placeholder], self._forms[placeholder]))
-                hows += [placeholder] if placeholder in self._holders.values() else []
+        for placeholder, form in self._forms.items():
+            frame = frame.with_columns(times(frame[placeholder], form))
+            hows += [placeholder] if placeholder in self._holders.values() else []
         rest = [self._shape_numbers(frame, hows), _as_written(rows)]
         free = [name for name, placeholder in self._holders.items() if placeholder is None]
         rest += [members({alias(name): table[name] for name in free})] if free else []
@@ -285,13 +285,12 @@ class JsonFrames(RowFrames):
 
     def _frame(self, batch: list[dict[str, Any]]) -> pl.DataFrame:
         schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(self._columns.placeholders, pl.String)
-        for placeholder in TIMES:
-            if placeholder in self._columns.placeholders:
-                schema |= {
-                    f"{placeholder}.value": pl.Datetime("us"),
-                    placeholder + HOW: pl.String,
-                    placeholder + BAD_TIME: pl.String,
-                }
+        for placeholder in self._forms:
+            schema |= {
+                f"{placeholder}.value": pl.Int64 if placeholder in PLACES else pl.Datetime("us"),
+                placeholder + HOW: pl.String,
+                placeholder + BAD_TIME: pl.String,
+            }
         schema |= {RAW: pl.String} if self._with_raw else {}
         schema |= {GIVEN: pl.String} if self._labels else {}
         schema |= {placeholder + KEY: pl.String for placeholder in self._named} | {
@@ -349,13 +348,17 @@ class JsonFrames(RowFrames):
             name: str | None = placeholder + suffix
             if suffix:
                 numbers.append(placeholder)
-            if placeholder in TIMES:
-                value, how = read_time(text, self._forms[placeholder], is_number=suffix == LITERAL)
+            if placeholder in self._forms:
+                value, how = self._timed(placeholder, text, is_number=suffix == LITERAL)
                 row[f"{placeholder}.value"], row[placeholder + HOW] = value, how
                 row[placeholder + BAD_TIME] = text if value is None else None
-                name = f"{placeholder}@{how}" if how else None
+                name = f"{placeholder}{suffix if placeholder in PLACES else ''}@{how}" if how else None
             written = name if placeholder == keeper else written
         return written
+
+    def _timed(self, placeholder: Placeholder, text: str, *, is_number: bool) -> ReadTime | ReadPlace:
+        form = self._forms[placeholder]
+        return read_place(text, form) if placeholder in PLACES else read_time(text, form, is_number=is_number)
 
     def _given(self, members: Members, row: dict[str, Any], at: str) -> str | None:
         dialogue = ParsedDialogue([ParsedTurn("", row[TEXT], at)], messages={0: members})

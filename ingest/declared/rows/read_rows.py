@@ -53,7 +53,7 @@ def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outc
             records += batch.records
             yield batch
         scattered = {SCATTERED: True} if rows.is_scattered else {}
-        yield from (replace(finding, file=file) for finding in frames.findings)
+        yield from (replace(finding, file=file) for finding in (*frames.findings, *rows.bad_times.rest()))
         yield FileEnvelope(file, frames.envelope | scattered, records)
 
 

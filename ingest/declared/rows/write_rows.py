@@ -11,7 +11,7 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import UNIX, Declaration, which
+from talkhouse.ingest.declared.declaration.model import PLACES, UNIX, Declaration, which
 from talkhouse.ingest.declared.record_files import write_records, write_rows
 from talkhouse.ingest.declared.record_files.content import Envelope, WrittenRecord, WrittenRow
 from talkhouse.ingest.declared.rows.columns import ID, LEVEL, SAID_AT, RowColumns, columns_of
@@ -27,7 +27,7 @@ from talkhouse.ingest.declared.rows.row_labels import (
 from talkhouse.ingest.declared.rows.spool import REFUSED, SCATTERED, SetAside
 from talkhouse.ingest.declared.shapes import LITERAL, NULL, KnownShapes, alias
 from talkhouse.ingest.declared.speakers import Roles
-from talkhouse.ingest.declared.times import write_time
+from talkhouse.ingest.declared.times import write_place, write_time
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Annotation, Turn
 from talkhouse.ingest.stored_record import StoredRecord
@@ -100,11 +100,16 @@ class RowsBack:
         name, is_time, how = placeholder.partition("@")
         if not is_time:
             return cell(placeholder, text_of, is_csv=is_csv)
+        literal, name = name.endswith(LITERAL) or how in UNIX, name.removesuffix(LITERAL)
         time = turn.said_at if name == SAID_AT else stored.dialogue.started_at if stored.dialogue else None
-        if time is None:
+        place = getattr(turn, name) if name in PLACES else None
+        if place is not None:
+            text = write_place(place, how)
+        elif time is not None:
+            text = write_time(time, how)
+        else:
             return cell(name + NULL, text_of, is_csv=is_csv)
-        text = write_time(time, how)
-        return text.encode() if how in UNIX else msgspec.json.encode(text)
+        return text.encode() if literal else msgspec.json.encode(text)
 
     def _text(self, turn: Turn, stored: StoredRecord, placeholder: str) -> str | None:
         match placeholder:
