@@ -178,6 +178,12 @@ FORMAT_RULES = (
         "A number that a double does not hold: the column has the nearest one, and what the file says is kept.",
         "Declare it as a label, which is a text, where each digit counts.",
     ),
+    Rule(
+        "GF-22",
+        "warn",
+        "Some times of a file have an offset from UTC and some have none: all are stored as written.",
+        "Nothing, if all are of one clock; else an answer may seem to be before its question.",
+    ),
 )
 """Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""
 

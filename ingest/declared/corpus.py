@@ -119,7 +119,7 @@ def reader_of(declaration: Declaration) -> Callable[[Iterable[tuple[SourceFile, 
             return partial(read_convokit, declaration)
     from talkhouse.ingest.declared.documents.document_files import read_documents
 
-    return lambda files: read_documents(declaration, _document_format(declaration), files)
+    return lambda files: read_documents(declaration, _document_format, files)
 
 
 def writer_of(declaration: Declaration) -> Writer:

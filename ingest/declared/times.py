@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from talkhouse.ingest.declared.declaration.model import ISO, SECONDS, UNIX
+from talkhouse.ingest.declared.declaration.model import ISO, ISO_OFFSET, ISO_UTC, SECONDS, UNIX
 from talkhouse.ingest.outcomes import ReaderFinding
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall clock times, as published
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall clock times, as published
+_NONE = timedelta(0)
+NO_OFFSET = datetime(1, 1, 1)  # noqa: DTZ001 - no time
+"""Stands for the offset of a time that has none."""
 _TAIL = re.compile(r"(?:[.,](\d+))?(Z|[+-]\d\d(?::?\d\d)?)?\Z")
 _PRECISION = {None: "seconds", 3: "milliseconds", 6: "microseconds"}
 
@@ -22,14 +25,15 @@ class ReadTime(NamedTuple):
     """A time as a column has it, and how the file writes it."""
 
     value: datetime | None
-    """The wall clock as published, without a zone; None where the text has another form."""
+    """The wall clock as published, without a zone, or UTC; None where the text has another form."""
     how: str | None
     """For ``write_time``, part of the placeholder's name in the shape; None where the column can't restore the text."""
 
 
 def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTime:
-    """Read a time: ``form`` is ISO, ``unix``, ``unix_ms`` or a pattern of strftime; ``is_number``: a JSON number.
+    """Read a time: ``form`` is ISO, ISO_UTC, ``unix``, ``unix_ms`` or a pattern of strftime.
 
+    ``is_number``: it is a JSON number.
     Numbers since 1970 are read from texts too, which no column gives back.
     """
     try:
@@ -37,6 +41,12 @@ def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTim
             value, how = _since_1970(text, UNIX[form]), form
         elif form == ISO:
             value, how = _iso(text)
+        elif form == ISO_UTC:
+            clock = read_time(text)
+            return clock._replace(value=None if clock.value is None else clock.value - (offset_of(text) or _NONE))
+        elif form == ISO_OFFSET:
+            offset = offset_of(text)
+            return ReadTime(NO_OFFSET if offset is None else EPOCH + offset, None)
         else:
             value, how = datetime.strptime(text, form).replace(tzinfo=None), form  # noqa: DTZ007 - the wall clock
         value.isoformat().encode()
@@ -45,23 +55,34 @@ def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTim
         return ReadTime(None, None)
 
 
-def write_time(value: datetime, how: str) -> str:
-    """Write a time as the file did."""
+def offset_of(text: str) -> timedelta | None:
+    """Return the offset of a time in ISO 8601, None where it has none; raises ValueError for what is no time."""
+    return datetime.fromisoformat(text).utcoffset()
+
+
+@lru_cache(maxsize=256)
+def _offset_of_zone(how: str) -> timedelta:
+    return offset_of(f"2026-01-02T03:04:05{how.rpartition('|')[2]}") or _NONE
+
+
+def write_time(value: datetime, how: str, *, is_utc: bool = False) -> str:
+    """Write a time as the file did; ``is_utc``: it is stored in UTC."""
     if how in UNIX:
-        return f"{Decimal((value - _EPOCH) // timedelta(microseconds=1)) / UNIX[how]:f}"
+        return f"{Decimal((value - EPOCH) // timedelta(microseconds=1)) / UNIX[how]:f}"
     if not how.startswith(ISO):
         return value.strftime(how)
     separator, precision, zone = how[len(ISO) + 1], *how[len(ISO) + 2 :].split("|")
     if precision == "day":
         return value.date().isoformat()
-    return value.isoformat(separator, precision) + zone
+    clock = value + _offset_of_zone(how) if is_utc else value
+    return clock.isoformat(separator, precision) + zone
 
 
 def _since_1970(text: str, unit: int) -> datetime:
     micros = Decimal(text) * unit
     if not micros.is_finite():
         raise ValueError(text)
-    return _EPOCH + timedelta(microseconds=int(micros))
+    return EPOCH + timedelta(microseconds=int(micros))
 
 
 def _iso(text: str) -> tuple[datetime, str]:
@@ -206,9 +227,10 @@ def read_times(texts: pl.Series, form: str, *, is_number: bool = False) -> pl.Da
         return _one_by_one(texts, read, pl.Datetime("us"))
     how, pattern = usual
     values = texts.str.to_datetime(pattern, time_unit="us", strict=False)
+    stored = values - _offset_of_zone(how) if form == ISO_UTC else values
     is_usual = (values.dt.to_string(pattern) == texts) & values.dt.year().is_between(1000, 9999)
     is_usual = is_usual.fill_null(value=False)
-    quick = pl.DataFrame({"value": values, "how": pl.repeat(how, len(texts), eager=True), "bad": [None] * len(texts)})
+    quick = pl.DataFrame({"value": stored, "how": pl.repeat(how, len(texts), eager=True), "bad": [None] * len(texts)})
     quick = quick.select(pl.when(is_usual).then(pl.all())).cast({"bad": pl.String})
     rest = (~is_usual & texts.is_not_null()).arg_true()
     if not len(rest):
@@ -218,9 +240,9 @@ def read_times(texts: pl.Series, form: str, *, is_number: bool = False) -> pl.Da
 
 
 def _usual(texts: pl.Series, form: str) -> tuple[str, str] | None:
-    if form in UNIX:
+    if form in UNIX or form == ISO_OFFSET:
         return None
-    if form != ISO:
+    if not form.startswith(ISO):
         return (form, form) if _DIRECTIVES.fullmatch(form) else None
     how = next((how for text in texts.drop_nulls().head(1) if (how := read_time(text).how)), None)
     if how is None:

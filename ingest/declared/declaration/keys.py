@@ -186,7 +186,10 @@ TABLES: Mapping[str, Table] = {
     ),
     "times": Table(
         "The form of times that are not ISO 8601: `unix` and `unix_ms` are numbers since 1970, in seconds and "
-        "milliseconds; anything else is a pattern of [strftime](https://docs.python.org/3/library/datetime.html#format-codes).",
+        "milliseconds; anything else is a pattern of "
+        "[strftime](https://docs.python.org/3/library/datetime.html#format-codes). "
+        "ISO 8601 is stored by its clock, without the offset from UTC; in UTC, where the times of a file have several "
+        "offsets and none lacks one.",
         {
             "said_at": Key("time", "Of the turns.", "ISO 8601; `unix` in convokit"),
             "started_at": Key("time", "Of the dialogues.", "ISO 8601"),

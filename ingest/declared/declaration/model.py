@@ -16,6 +16,9 @@ NOT_STATED = "not stated"
 """The licence and the citation of a declaration that has none."""
 
 ISO = "iso"
+ISO_UTC, ISO_OFFSET = "iso_utc", "iso_offset"
+"""ISO 8601, stored in UTC where it has an offset; and its offset alone, since 1970. It is the times of a file that say
+so, never a declaration (``offsets``)."""
 UNIX = {"unix": 1_000_000, "unix_ms": 1_000}
 """Forms of a time that are no pattern; of numbers since 1970 also the microseconds of the unit."""
 

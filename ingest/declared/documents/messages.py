@@ -328,7 +328,7 @@ class MessageFormat:
                 own = [part for part in parts if part.field == column]
                 return write_member(column, own, turn.text, shapes)
             if column == "said_at" and turn.said_at is not None:
-                text = write_time(turn.said_at, how)
+                text = write_time(turn.said_at, how, is_utc=shapes.is_utc)
                 return text.encode() if how in UNIX else write_text(column, text)
             if column in PLACES:
                 text = write_place(getattr(turn, column), how)

@@ -229,11 +229,11 @@ def _above(record: SplitObject, path: JsonPath) -> str:
     return pointer(*path[:depth])
 
 
-def write_field(placeholder: str, stored: StoredRecord) -> bytes | None:
+def write_field(placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes | None:
     """Return the JSON text of a placeholder that all formats have; None for another."""
     name, at, how = placeholder.partition("@")
     if at and name == _STARTED and stored.dialogue and stored.dialogue.started_at is not None:
-        text = write_time(stored.dialogue.started_at, how)
+        text = write_time(stored.dialogue.started_at, how, is_utc=shapes.is_utc)
         return text.encode() if how in UNIX else msgspec.json.encode(text)
     column = placeholder.removesuffix(LITERAL)
     if column in _TEXTS:

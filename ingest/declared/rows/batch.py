@@ -7,7 +7,7 @@ import msgspec
 import polars as pl
 
 from talkhouse.ingest.common_rules import Severity
-from talkhouse.ingest.declared.declaration.model import ALL, PLACES, Declaration, Files, Splits
+from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_UTC, PLACES, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.identity import Identity, digests, lines
 from talkhouse.ingest.declared.rows.columns import (
@@ -48,7 +48,7 @@ from talkhouse.ingest.declared.rows.row_labels import labels_inside, labels_of
 from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
-from talkhouse.ingest.declared.times import BadTimes
+from talkhouse.ingest.declared.times import BadTimes, read_times
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
@@ -163,6 +163,7 @@ class FileRows:
         self._path = build.identity.file(file)
         self._bytes_a_row = bytes_a_row
         self._shapes = msgspec.json.encode(shapes.envelope()).decode()
+        self._forms = {**dict.fromkeys(TIMES, ISO), **build.declaration.times} if shapes.is_utc else {}
         self._columns = build.columns
         self._split = files.split or ALL
         self.bad_times = BadTimes()
@@ -171,7 +172,7 @@ class FileRows:
 
     def batch(self, rows: pl.DataFrame) -> LoadedBatch:
         """Make the rows of whole dialogues, which follow one another."""
-        rows = self._in_order(rows)
+        rows = self._in_order(self._in_utc(rows))
         rows = rows.with_columns(self._roles(rows))
         facts = facts_of(rows, self._columns)
         dialogues = self._dialogues(rows)
@@ -213,6 +214,11 @@ class FileRows:
         filled = [batch for batch in batches if len(batch)]
         rows_by_one = [*speakers.rows, *labels_inside(rows)]
         return LoadedBatch(self._file, len(dialogues), size, rows_by_one, filled, findings.findings)
+
+    def _in_utc(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read the times anew where all of the file are stored in UTC, which was known only at its end."""
+        iso = [name for name in TIMES if self._forms.get(name) == ISO and name in rows.columns]
+        return rows.with_columns(read_times(rows[name], ISO_UTC)["value"].alias(f"{name}.value") for name in iso)
 
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         if ORDER in rows.columns:

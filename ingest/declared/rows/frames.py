@@ -17,6 +17,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, PLACES, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
+from talkhouse.ingest.declared.offsets import Offsets
 from talkhouse.ingest.declared.record_files import CSV, open_records
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
@@ -41,7 +42,15 @@ from talkhouse.ingest.declared.shapes import (
     members_of,
     text_of,
 )
-from talkhouse.ingest.declared.times import ReadPlace, ReadTime, read_place, read_places, read_time, read_times
+from talkhouse.ingest.declared.times import (
+    ReadPlace,
+    ReadTime,
+    offset_of,
+    read_place,
+    read_places,
+    read_time,
+    read_times,
+)
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.sources import SourceFile
@@ -74,12 +83,23 @@ class RowFrames(ABC):
         self._keepers = columns.keepers
         forms = {**dict.fromkeys(TIMES, ISO), **declaration.times}
         self._forms = {placeholder: form for placeholder, form in forms.items() if placeholder in columns.placeholders}
+        self.offsets = Offsets()
+        """Of the times that were read."""
         self.findings: list[ReaderFinding] = []
         """What was found in labels inside of rows; known when they were read."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in order."""
+
+    def _see_offsets(self, frame: pl.DataFrame) -> None:
+        for placeholder, form in self._forms.items():
+            if form == ISO and placeholder not in PLACES:
+                times = frame.select(text=placeholder, value=f"{placeholder}.value", how=placeholder + HOW)
+                for text in times.drop_nulls("value").unique("how")["text"]:
+                    self.offsets.add(placeholder, offset_of(text))
+                for text in times.drop_nulls("value").filter(pl.col("how").is_null())["text"].unique():
+                    self.offsets.add(placeholder, offset_of(text))
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -170,6 +190,7 @@ class CsvFrames(RowFrames):
         for placeholder, form in self._forms.items():
             frame = frame.with_columns(times(frame[placeholder], form))
             hows += [placeholder] if placeholder in self._holders.values() else []
+        self._see_offsets(frame)
         rest = [self._shape_numbers(frame, hows), _as_written(rows)]
         free = [name for name, placeholder in self._holders.items() if placeholder is None]
         rest += [members({alias(name): table[name] for name in free})] if free else []
@@ -297,7 +318,9 @@ class JsonFrames(RowFrames):
             "rest": pl.String,
             "numbers": pl.String,
         }
-        return pl.DataFrame([pl.Series(name, [row.get(name) for row in batch], kind) for name, kind in schema.items()])
+        columns = [pl.Series(name, [row.get(name) for row in batch], kind) for name, kind in schema.items()]
+        self._see_offsets(frame := pl.DataFrame(columns))
+        return frame
 
     def _row(self, record: RawRecord) -> dict[str, Any]:
         at = record.pointer

@@ -46,6 +46,7 @@ def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outc
             location = SourceLocation(file, "", entry.subset, entry.release, entry.split or ALL, size=file.size)
             yield reject(location, bad, file.read())
             return
+        shapes.is_utc = frames.offsets.is_utc
         rows = FileRows(build, file, entry, shapes, is_csv=frames.is_csv, bytes_a_row=file.size / max(spool.height, 1))
         records = 0
         for piece in spool.dialogues():
@@ -53,7 +54,8 @@ def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outc
             records += batch.records
             yield batch
         scattered = {SCATTERED: True} if rows.is_scattered else {}
-        yield from (replace(finding, file=file) for finding in (*frames.findings, *rows.bad_times.rest()))
+        found = (*frames.findings, *frames.offsets.findings(), *rows.bad_times.rest())
+        yield from (replace(finding, file=file) for finding in found)
         yield FileEnvelope(file, frames.envelope | scattered, records)
 
 

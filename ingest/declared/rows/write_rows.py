@@ -90,12 +90,21 @@ class RowsBack:
             for key, placeholder in shapes.shape(LEVEL, kept).items():
                 raw = differs.get(at + pointer(key), kept.get(alias(key))) if differs else kept.get(alias(key))
                 cells[key] = (
-                    bytes(raw) if raw is not None else self._cell(placeholder, text_of, turn, stored, is_csv=is_csv)
+                    bytes(raw)
+                    if raw is not None
+                    else self._cell(placeholder, text_of, turn, stored, is_csv=is_csv, is_utc=shapes.is_utc)
                 )
             yield StoredRow.from_cells(lines[turn.turn_index] if lines else first, cells, kept)
 
     def _cell(
-        self, placeholder: str, text_of: Callable[[str], str | None], turn: Turn, stored: StoredRecord, *, is_csv: bool
+        self,
+        placeholder: str,
+        text_of: Callable[[str], str | None],
+        turn: Turn,
+        stored: StoredRecord,
+        *,
+        is_csv: bool,
+        is_utc: bool,
     ) -> bytes:
         name, is_time, how = placeholder.partition("@")
         if not is_time:
@@ -106,7 +115,7 @@ class RowsBack:
         if place is not None:
             text = write_place(place, how)
         elif time is not None:
-            text = write_time(time, how)
+            text = write_time(time, how, is_utc=is_utc)
         else:
             return cell(name + NULL, text_of, is_csv=is_csv)
         return text.encode() if literal else msgspec.json.encode(text)
