@@ -98,6 +98,28 @@ EXAMPLES = (
         """,
     ),
     (
+        "dialogue",
+        """
+        title = "Scenes"
+        format = "turns"
+
+        [[files]]
+        path = "train.csv"
+        split = "train"
+
+        [[files]]
+        path = "test.csv"
+        split = "test"
+
+        [dialogue]
+        id = ["season", "episode", "scene"]
+        ids = "split"
+
+        [turn]
+        text = "line"
+        """,
+    ),
+    (
         "turn",
         """
         title = "Chat room"
@@ -148,6 +170,45 @@ EXAMPLES = (
         """,
     ),
     (
+        "speakers",
+        """
+        title = "Team chat"
+        format = "turns"
+
+        [[files]]
+        path = "**/*.json"
+
+        [turn]
+        text = "text"
+        speaker = "user"
+
+        [speakers]
+        path = "users.json"
+        id = "id"
+        name = ["profile.display_name", "real_name"]
+        is_bot = "is_bot"
+        """,
+    ),
+    (
+        "speakers",
+        """
+        title = "Two people, by what each is called in the file"
+        format = "dialogue"
+
+        [dialogue]
+        turns = "messages"
+
+        [turn]
+        text = "text"
+        speaker = "from"
+
+        [speakers]
+        path = "people.json"
+        record = "*"
+        name = "full_name"
+        """,
+    ),
+    (
         "pair",
         """
         title = "Logs of a helper"
@@ -193,6 +254,59 @@ EXAMPLES = (
         """,
     ),
     (
+        "dialogue",
+        """
+        title = "Small talk, a dialogue a line"
+        format = "transcript"
+
+        [[files]]
+        path = "dialogues.txt"
+
+        [dialogue]
+        text = "$"
+        separator = "__eou__"
+        """,
+    ),
+    (
+        "lines",
+        """
+        title = "A chat program's export"
+        format = "turns"
+
+        [[files]]
+        path = "*.txt"
+
+        [lines]
+        pattern = '(?<at>[\\d.]+, [\\d:]+) - (?:(?<who>[^:]+): )?(?<said>.*)'
+
+        [turn]
+        text = "said"
+        speaker = "who"
+        said_at = "at"
+
+        [times]
+        said_at = "%d.%m.%y, %H:%M"
+        """,
+    ),
+    (
+        "lines",
+        """
+        title = "Scenes, between empty lines"
+        format = "turns"
+
+        [[files]]
+        path = "play.txt"
+
+        [lines]
+        pattern = '(?<who>[A-Z ]+): (?<said>.*)'
+        begins = '^$'
+
+        [turn]
+        text = "said"
+        speaker = "who"
+        """,
+    ),
+    (
         "dialect",
         """
         title = "Museum turns"
@@ -209,6 +323,8 @@ EXAMPLES = (
         delimiter = ";"
         quoteChar = "'"
         escapeChar = "\\\\"
+        header = false
+        names = ["conv", "n", "said"]
         """,
     ),
     (
@@ -309,6 +425,8 @@ REFUSED = (
     'title = "Kitchen chat"\nformat = "chat"\n\n[pair]\nprompt = "ask"\n',
     'title = "Logs"\nformat = "pairs"\n\n[pair]\neach = "days[*].log[*]"\nprompt = "ask"\nresponse = "reply"\n',
     'title = "Museum turns"\nformat = "turns"\n\n[turn]\ntext = "said"\n\n[times]\nsaid_at = "unix"\n',
+    'title = "Export"\nformat = "turns"\n\n[lines]\npattern = "(?<who>[^:]+: (?<said>.*)"\n\n[turn]\ntext = "said"\n',
+    'title = "Export"\nformat = "turns"\n\n[lines]\npattern = "(?<who>[^:]+): (?<said>.*)"\n\n[turn]\ntext = "text"\n',
     'title = "Chat"\nformat = "chat"\n\n[[tasks]]\nname = "rating"\nkind = "dialogue_label"\nscheme = "rating"\n',
 )
 """Declarations with a mistake."""
@@ -318,14 +436,18 @@ _TYPES = {
     "word": "text, not empty",
     "name": "name: lower case letters, digits, `_`",
     "list": "list of texts",
+    "flag": "`true` or `false`",
     "address": "URL",
     "languages": "list of codes",
     "pattern": "pattern of paths",
     "path": "path",
+    "paths": "path, or a list of paths",
     "sign": "one sign",
     "time": "form of a time",
     "labels": 'table of texts, or `"open"`',
     "values": "table of texts, whole numbers, true, false",
+    "texts": "text, or list of texts",
+    "regex": "regular expression",
 }
 
 _HEAD = """\
@@ -336,7 +458,8 @@ From a folder to a chart: [Your own data](your-own-data.md); a page with files f
 [Formats](formats/README.md).
 
 A *path* leads to a place in a record: names with `.` between them, `['a name']` for a name with other signs, `[*]` for
-every item of a list, `$.` in front for the record itself. In rows (`format = "turns"`) it is the name of a column.
+every item of a list, `$.` in front for the record itself. In rows (`format = "turns"`) it is the name of a column, and
+in text files of a group of the pattern.
 
 A declaration is read before any file is. A mistake stops there, and is named with its line.
 

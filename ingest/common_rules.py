@@ -181,6 +181,24 @@ FORMAT_RULES = (
     Rule(
         "GF-22",
         "warn",
+        "Turns without a text, such as pictures and calls: their text is empty. One finding counts those of a corpus.",
+        "Nothing, if that is meant; else check [turn] text.",
+    ),
+    Rule(
+        "GF-23",
+        "warn",
+        "A file of speakers has an id twice: the first counts.",
+        "Nothing, if that is meant; else correct the file.",
+    ),
+    Rule(
+        "GF-24",
+        "warn",
+        "The place of a turn in its dialogue is missing or no number: the turns stand in the order of their lines.",
+        "Correct the rows, or the column that [turn] order names.",
+    ),
+    Rule(
+        "GF-25",
+        "warn",
         "Some times of a file have an offset from UTC and some have none: all are stored as written.",
         "Nothing, if all are of one clock; else an answer may seem to be before its question.",
     ),

@@ -1,15 +1,17 @@
 """Makes a corpus of a declaration: what it says of itself, its schemes, and a reader and writer of its format."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 from talkhouse.ingest.common_rules import FORMAT_RULES
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Splits, which
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Splits, matches, which
 from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat
+from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import RecordWriter, Writer, file_by_file
+from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord, Writer, file_by_file
 from talkhouse.schema.errors import RegistryError, closest
 
 VERSION = 6
@@ -22,7 +24,7 @@ _PICKLE = "a pickle, which is never opened"
 
 def declared_corpus(declaration: Declaration) -> Corpus:
     """Return the corpus that a declaration declares."""
-    patterns = ", ".join(files.path for files in declaration.files)
+    patterns = ", ".join(files.path for files in _entries(declaration))
     return Corpus(
         id=declaration.corpus_id,
         version=VERSION,
@@ -51,6 +53,10 @@ def declared_corpus(declaration: Declaration) -> Corpus:
     )
 
 
+def _entries(declaration: Declaration) -> tuple[Files, ...]:
+    return (*declaration.files, *([declaration.speakers.files] if declaration.speakers is not None else []))
+
+
 def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
     return Scheme(
         declaration.scheme(spec.scheme),
@@ -63,7 +69,7 @@ def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
 def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome]:
     """Read the files that the declaration names; RegistryError for a pattern that fits none."""
     wanted: list[tuple[SourceFile, Files]] = []
-    unused = set(declaration.files)
+    unused = set(_entries(declaration))
     for file in files:
         path = str(file.path).partition("/")[2]
         entry = None if path.startswith(_QUERIES) else which(declaration, path)
@@ -75,7 +81,22 @@ def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome
             wanted.append((file, entry))
     for entry in sorted(unused, key=lambda entry: entry.line):
         raise _no_file(declaration, entry, files)
-    yield from reader_of(declaration)(wanted)
+    yield from read_wanted(declaration, wanted)
+
+
+def read_wanted(declaration: Declaration, wanted: Sequence[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+    """Read files, each with what the declaration says of it: dialogues, labels and speakers."""
+    speakers = Speakers(declaration)
+    if declaration.speakers is None:
+        yield from reader_of(declaration, speakers)(wanted)
+        return
+    from talkhouse.ingest.declared.speaker_files import SpeakerFiles
+
+    of_speakers = [one for one in wanted if one[1].holds == "speakers"]
+    people = SpeakerFiles(declaration, declaration.speakers, of_speakers, speakers)
+    people.look_up()
+    yield from reader_of(declaration, speakers)([one for one in wanted if one[1].holds != "speakers"])
+    yield from people.load()
 
 
 def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: Files | None) -> list[Outcome]:
@@ -106,42 +127,70 @@ def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) ->
 _ROWS = ("turns", "convokit")
 
 
-def reader_of(declaration: Declaration) -> Callable[[Iterable[tuple[SourceFile, Files]]], Iterator[Outcome]]:
-    """Return what reads the files of a declared corpus, each with the ``[[files]]`` that it belongs to."""
+def reader_of(
+    declaration: Declaration, speakers: Speakers
+) -> Callable[[Iterable[tuple[SourceFile, Files]]], Iterator[Outcome]]:
+    """Return what reads the dialogues and labels of a corpus: files, each with the ``[[files]]`` that it belongs to."""
     match declaration.format:
         case "turns":
             from talkhouse.ingest.declared.rows.read_rows import read_turns
 
-            return partial(read_turns, declaration)
+            return partial(read_turns, declaration, speakers)
         case "convokit":
             from talkhouse.ingest.declared.rows.convokit import read_convokit
 
-            return partial(read_convokit, declaration)
+            return partial(read_convokit, declaration, speakers)
     from talkhouse.ingest.declared.documents.document_files import read_documents
 
-    return lambda files: read_documents(declaration, _document_format, files)
+    return partial(read_documents, declaration, speakers, _document_format)
 
 
 def writer_of(declaration: Declaration) -> Writer:
     """Return what writes its files."""
+    write_file: FileWriter
     if declaration.format in _ROWS:
         from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
 
-        return file_by_file(RowFilesWriter(declaration).write_file)
-    from talkhouse.ingest.declared.documents.document_files import documents_writer
+        write_file = RowFilesWriter(declaration).write_file
+    else:
+        from talkhouse.ingest.declared.documents.document_files import documents_writer
 
-    return documents_writer(_document_format(declaration))
+        write_file = documents_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
+
+    def write(first: StoredRecord, others: Iterator[StoredRecord]) -> Iterable[bytes]:
+        if _has_speakers(declaration, first.path):
+            from talkhouse.ingest.declared.whole_records import file_back
+
+            return file_back(first, chain([first], others))
+        return write_file(first, others)
+
+    return file_by_file(write)
 
 
 def record_writer_of(declaration: Declaration) -> RecordWriter:
     """Return what writes one of its records."""
+    write_record: RecordWriter
     if declaration.format in _ROWS:
         from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
 
-        return RowFilesWriter(declaration).write_record
-    from talkhouse.ingest.declared.documents.document_files import document_writer
+        write_record = RowFilesWriter(declaration).write_record
+    else:
+        from talkhouse.ingest.declared.documents.document_files import document_writer
 
-    return document_writer(_document_format(declaration))
+        write_record = document_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
+
+    def write(stored: StoredRecord) -> bytes:
+        if _has_speakers(declaration, stored.path):
+            from talkhouse.ingest.declared.whole_records import record_back
+
+            return record_back(stored)
+        return write_record(stored)
+
+    return write
+
+
+def _has_speakers(declaration: Declaration, path: str) -> bool:
+    return declaration.speakers is not None and matches(declaration.speakers.files.path, path)
 
 
 def _document_format(declaration: Declaration) -> DocumentFormat:

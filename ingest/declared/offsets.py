@@ -3,10 +3,10 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -50,28 +50,38 @@ class Offsets:
         """Yield what there is to say of a file of which some times have an offset and some have none."""
         if self.mixed is not None:
             detail = f"some times of {self.mixed} have an offset from UTC and some have none: all are stored as written"
-            yield ReaderFinding("GF-22", detail)
+            yield ReaderFinding("GF-25", detail)
 
 
-def paths_of_times(declaration: Declaration) -> dict[str, JsonPath]:
+def paths_of_times(declaration: Declaration) -> list[JsonPath]:
     """Return where documents have times that may have an offset."""
-    paths = {SAID_AT: declaration.turn.said_at, STARTED_AT: declaration.dialogue.started_at}
-    return {key: path for key, path in paths.items() if path and declaration.times.get(key, ISO) == ISO}
+    tables: dict[str, Any] = {SAID_AT: declaration.turn, STARTED_AT: declaration.dialogue}
+    paths = [
+        path
+        for key, table in tables.items()
+        if declaration.times.get(key, ISO) == ISO
+        for path in (getattr(table, key), *table.fallbacks.get(key, ()))
+    ]
+    return [path for path in paths if path]
 
 
 def with_form(declaration: Declaration, form: str) -> Declaration:
-    """Return a declaration whose times that may have an offset have another form: ISO_UTC, or ISO_OFFSET."""
-    return replace(declaration, times={**declaration.times, **dict.fromkeys(paths_of_times(declaration), form)})
+    """Return a declaration whose times in ISO 8601 have another form: ISO_UTC, or ISO_OFFSET."""
+    forms = dict.fromkeys((SAID_AT, STARTED_AT), form) | dict(declaration.times)
+    return declaration if form == ISO else replace(declaration, times=forms)
 
 
-def offsets_of_names(records: RecordFile, paths: Iterable[JsonPath]) -> set[Offset]:
+def offsets_of_names(records: RecordFile, paths: Collection[JsonPath]) -> set[Offset]:
     """Return the offsets of all times in a file that are members of the last names of these paths, wherever they are.
+
+    Where a path ends with an item of a list, those of all texts count.
 
     Takes two to three hundredths of the time that loading them takes.
     """
-    names = frozenset(str(path[-1]) for path in paths)
+    names = frozenset(next((name for name in reversed(path) if isinstance(name, str)), "") for path in paths)
     keys = {key for name in names for key in (msgspec.json.encode(name), json.dumps(name).encode())}
-    time = rb"(?:%s)[ \t\r\n]*:[ \t\r\n]*" % b"|".join(map(re.escape, sorted(keys)))
+    is_member = all(isinstance(path[-1], str) for path in paths)
+    time = rb"(?:%s)[ \t\r\n]*:[ \t\r\n]*" % b"|".join(map(re.escape, sorted(keys))) if is_member else b""
     time += rb'"\d[^"\\]{9}[^"\\]?+[ :.,\d]*+'
     pattern = another = re.compile(time + rb'((?:[^"\\]|\\.)*)"')
     endings = set[bytes]()

@@ -1,4 +1,4 @@
-"""Times, and places in a recording: each read by its form with how the file writes it, and written again."""
+"""Times, and moments in a recording: each read by its form with how the file writes it, and written again."""
 
 import re
 from collections import Counter
@@ -99,17 +99,17 @@ def _iso(text: str) -> tuple[datetime, str]:
     return value.replace(tzinfo=None), f"{ISO}:{text[10]}{precision}|{zone}"
 
 
-class ReadPlace(NamedTuple):
-    """A place in a recording as a column has it, and how the file writes it."""
+class ReadMoment(NamedTuple):
+    """A moment in a recording as a column has it, and how the file writes it."""
 
     value: int | None
     """Milliseconds, rounded; None where the text has another form."""
     how: str | None
-    """For ``write_place``; empty: as a whole number; None where the column can't restore the text."""
+    """For ``write_moment``; empty: as a whole number; None where the column can't restore the text."""
 
 
 MILLISECONDS = ""
-"""The form of a place that is a whole number of milliseconds."""
+"""The form of a moment that is a whole number of milliseconds."""
 
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _DECIMAL = re.compile(r"-?[0-9]{1,12}(?:\.([0-9]{1,30}))?")
@@ -118,36 +118,36 @@ _UNITS = {"H": 3_600_000, "M": 60_000, "S": 1_000}
 _PIECES = re.compile(r"%(.)|[^%]+", re.DOTALL)
 
 
-def read_place(text: str, form: str = MILLISECONDS) -> ReadPlace:
-    """Read a place: ``form`` is MILLISECONDS, ``seconds``, or a pattern of a clock, whose largest unit has no end."""
+def read_moment(text: str, form: str = MILLISECONDS) -> ReadMoment:
+    """Read a moment: ``form`` is MILLISECONDS, ``seconds``, or a pattern of a clock, whose largest unit has no end."""
     match form:
         case "":
             value = int(text) if _WHOLE.fullmatch(text) else None
             if value is None or abs(value) > _LARGEST:
-                return ReadPlace(None, None)
-            return ReadPlace(value, "" if str(value) == text else None)
+                return ReadMoment(None, None)
+            return ReadMoment(value, "" if str(value) == text else None)
         case "seconds":
             number = _DECIMAL.fullmatch(text)
             if number is None:
-                return ReadPlace(None, None)
+                return ReadMoment(None, None)
             value, digits = round(Decimal(text) * 1000), len(number[1] or "")
             how = f"{form}0{digits}"
         case _:
             pattern, largest = _clock(form)
             clock = pattern.fullmatch(text)
             if clock is None:
-                return ReadPlace(None, None)
+                return ReadMoment(None, None)
             said = clock.groupdict()
             fraction = said.pop("f", "")
             value = sum(int(number) * _UNITS[unit] for unit, number in said.items())
             value += (int(f"{fraction}000000"[:6]) + 500) // 1000
             digits, width = len(fraction), len(said[largest])
             how = f"{form}{2 if said[largest][0] != '0' and width > 1 else width}{digits}"
-    return ReadPlace(value, how if digits < 10 and write_place(value, how) == text else None)
+    return ReadMoment(value, how if digits < 10 and write_moment(value, how) == text else None)
 
 
-def write_place(value: int, how: str) -> str:
-    """Write a place as the file did."""
+def write_moment(value: int, how: str) -> str:
+    """Write a moment as the file did."""
     if not how:
         return str(value)
     form, width, digits = how[:-2], int(how[-2]), int(how[-1])
@@ -175,9 +175,9 @@ def _clock(form: str) -> tuple[re.Pattern[str], str]:
     return re.compile("".join(texts)), largest
 
 
-def read_places(texts: pl.Series, form: str) -> pl.DataFrame:
-    """Read a column of places: ``value``, ``how`` each is written, and ``bad``, the texts of another form."""
-    return _one_by_one(texts, lambda text: read_place(text, form), pl.Int64())
+def read_moments(texts: pl.Series, form: str) -> pl.DataFrame:
+    """Read a column of moments: ``value``, ``how`` each is written, and ``bad``, the texts of another form."""
+    return _one_by_one(texts, lambda text: read_moment(text, form), pl.Int64())
 
 
 def not_a_time(text: str, form: str) -> str:
@@ -254,7 +254,7 @@ def _usual(texts: pl.Series, form: str) -> tuple[str, str] | None:
     return how, "%Y-%m-%d" + clock.replace("T", separator) + zone
 
 
-def _one_by_one(texts: pl.Series, read: Callable[[str], ReadTime | ReadPlace], kind: pl.DataType) -> pl.DataFrame:
+def _one_by_one(texts: pl.Series, read: Callable[[str], ReadTime | ReadMoment], kind: pl.DataType) -> pl.DataFrame:
     known: dict[str | None, tuple[Any, ...]] = {None: (None, None, None)}
     for text in texts.drop_nulls().unique():
         value, how = read(text)

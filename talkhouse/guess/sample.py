@@ -5,7 +5,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -13,7 +13,8 @@ from typing import IO, Any, Literal, NamedTuple
 
 import msgspec
 
-from talkhouse.ingest.declared.declaration.model import Dialect
+from talkhouse.guess.record_values import is_keyed
+from talkhouse.ingest.declared.declaration.model import Dialect, JsonPath, RecordForm
 from talkhouse.ingest.declared.record_files import ENDINGS, JSON
 from talkhouse.ingest.declared.record_files.content import FileContent, ending, is_packed
 from talkhouse.ingest.declared.record_files.csv_cells import CsvCells
@@ -220,7 +221,7 @@ class Sample:
     records: list[dict[str, Any]]
     is_whole: bool
     """Whether these are all records of the file."""
-    record: Literal["item", "file", "member"] = "item"
+    record: RecordForm = "item"
     """What a record is, as ``[dialogue] record`` says it."""
     columns: tuple[str, ...] = ()
     """Of rows."""
@@ -283,6 +284,37 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
     )
 
 
+def records_inside(taken: Sample) -> Iterator[Sample]:
+    """Yield the samples of the records that a file's object has in lists, the outer ones first: ``data[*]``.
+
+    At most three lists deep, and as many paths as a file may well have.
+    """
+    if taken.record != "file" or not taken.records:
+        return
+    ahead: list[tuple[JsonPath, list[Any]]] = [((), taken.records[:1])]
+    for _ in range(_MOST_PATHS):
+        if not ahead:
+            return
+        path, values = ahead.pop(0)
+        inner: dict[str, list[Any]] = {}
+        for value in values:
+            for name, member in value.items() if isinstance(value, dict) else ():
+                inner.setdefault(name, []).append(member)
+        for name, members in inner.items():
+            items = [item for member in members if isinstance(member, list) for item in member]
+            objects = [item for item in items if isinstance(item, dict)]
+            if objects and len(objects) == len(items):
+                below: JsonPath = (*path, name, None)
+                yield replace(taken, records=objects, record=below)
+                if below.count(None) < _MOST_LISTS:
+                    ahead.append((below, objects))
+            elif len(path) < _MOST_LISTS and any(isinstance(member, dict) for member in members):
+                ahead.append(((*path, name), members))
+
+
+_MOST_PATHS, _MOST_LISTS = 50, 3
+
+
 def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
     """Remove from records, and from the objects in them, all but the first fields; return whether there were no more.
 
@@ -295,6 +327,9 @@ def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
         value, place = ahead.pop()
         if isinstance(value, list):
             ahead += [(item, place) for item in reversed(value) if isinstance(item, list | dict)]
+            continue
+        if is_keyed(value):
+            ahead += [(item, (*place, None)) for item in reversed(value.values())]
             continue
         for name, inner in list(value.items()):
             field = (*place, name)

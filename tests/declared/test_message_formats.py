@@ -293,7 +293,7 @@ def test_turns_may_be_texts() -> None:
 
 
 def test_turns_of_several_lists_stay_as_they_are() -> None:
-    nested = _declared(TurnFields(text=("text",), speaker=("id",)), ("dialog", None, None))
+    nested = _declared(TurnFields(text=("text",), speaker=("id",)), ("dialog", None))
     record = '{"dialog": [[{"id": "a", "text": "Hi", "n": 1.0}, {"id": "b", "text": "Ho"}], [], [{"text": "Yes"}]]}'
     talk = _read(nested, record)
     assert [(said.text, said.pointer) for said in talk.turns] == [

@@ -67,7 +67,7 @@ def test_some_with_and_some_without_stay_as_written_and_are_named_once() -> None
     files = {"a.jsonl": lines(chat(SUMMER, "2026-10-25T02:20:00"), chat(WINTER), chat("2026-10-25T02:20:00"))}
     made = loaded(CHAT, files)
     assert times(made) == ["2026-10-25 02:50:00", "2026-10-25 02:20:00", "2026-10-25 02:10:00", "2026-10-25 02:20:00"]
-    assert made.places == [("GF-22", "a.jsonl#")]
+    assert made.places == [("GF-25", "a.jsonl#")]
     assert restored(made) == files
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from msgspec import Raw
 from msgspec.structs import asdict
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Splits
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Splits
 from talkhouse.ingest.declared.documents.labels import ParsedLabel
 from talkhouse.ingest.declared.documents.parsed_record import (
     ParsedDialogue,
@@ -17,7 +17,7 @@ from talkhouse.ingest.declared.documents.parsed_record import (
     RecordFields,
     given_back_by_records,
 )
-from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
+from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, ids_within, lines
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, SplitObject
 from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
@@ -89,6 +89,8 @@ class ReadRecord(NamedTuple):
     taken: dict[str, str | None]
     labels: Sequence[ParsedLabel]
     findings: list[ReaderFinding]
+    empty: Sequence[str] = ()
+    """Where the turns without a text are."""
 
     def of_record(self, *, is_same: bool) -> OfRecord:
         """Return what the record's own row has to hold, of a dialogue that is all the same in another record or not."""
@@ -124,10 +126,11 @@ def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> pl.DataFrame:
 class DialogueRows:
     """Makes the rows of one corpus, block by block; keeps its keys and speakers."""
 
-    def __init__(self, declaration: Declaration, identity: Identity, splits: Splits) -> None:
+    def __init__(self, declaration: Declaration, speakers: Speakers, identity: Identity, splits: Splits) -> None:
         self._corpus_id, self._identity, self._splits = declaration.corpus_id, identity, splits
+        self._ids = declaration.dialogue.ids
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
-        self._speakers = Speakers(declaration)
+        self._speakers = speakers
         self._texts = Texts(declaration.corpus_id)
         self.shapes = Shapes()
         """Those of the file that is read."""
@@ -163,7 +166,7 @@ class DialogueRows:
         )
         parts = {at: pieces for one in some for at, pieces in one.parts.items()}
         turns = self._turns(some, parts)
-        keys = self._keys(records, turns, path)
+        keys = self._keys(records, turns, path, location.split)
         records = records.hstack(pl.DataFrame(keys, _KEYS, orient="row"))
         owners = records["n"].search_sorted(turns["n"])
         turns = turns.with_columns(records["dialogue_id"].gather(owners)).filter(records["is_new"].gather(owners))
@@ -249,7 +252,7 @@ class DialogueRows:
         shapes = [None if piece.shape is None else Raw(self._numbered("part", piece.shape)) for piece in pieces]
         return msgspec.json.encode((pieces, shapes)).decode()
 
-    def _keys(self, records: pl.DataFrame, turns: pl.DataFrame, path: str) -> list[DialogueKey]:
+    def _keys(self, records: pl.DataFrame, turns: pl.DataFrame, path: str, split: str | None) -> list[DialogueKey]:
         """Return the keys of dialogues; those without an id are named by their place."""
         named = records.filter(records["native_id"].is_not_null())
         if len(named) < len(records):
@@ -258,8 +261,8 @@ class DialogueRows:
         return [
             DialogueKey(self._identity.dialogue_without_id(path, index), is_new=True, is_same=True, is_taken=False)
             if native_id is None
-            else self._identity.dialogue(native_id, *next(hashes))
-            for native_id, index in records.select("native_id", "record_index").iter_rows()
+            else self._identity.dialogue(native_id, *next(hashes), ids_within(self._ids, path, own or split or ALL))
+            for native_id, index, own in records.select("native_id", "record_index", "split").iter_rows()
         ]
 
     def _hashes(self, records: pl.DataFrame, turns: pl.DataFrame) -> Iterator[tuple[bytes, bytes]]:

@@ -119,7 +119,8 @@ def differing(
     """Find the cells that say something else than is known of their dialogue; ``split``: where no row says one."""
     nothing = {label.placeholder: label.missing for label in columns.labels} | {SPLIT: (split,)}
     for placeholder in facts.columns:
-        if placeholder == NUMBER or not (extras.is_keeper(placeholder) or placeholder in columns.inside):
+        is_known = extras.is_keeper(placeholder) or placeholder in columns.inside or placeholder in columns.fallbacks
+        if placeholder == NUMBER or not is_known:
             continue
         values = rows[f"{placeholder}.value" if placeholder == STARTED_AT else placeholder]
         missing = nothing.get(placeholder, ())
@@ -169,7 +170,7 @@ def _restate(
     whole = RowExtras(rows, columns, is_csv=is_csv)
     everywhere = pl.repeat(True, len(rows), dtype=pl.Boolean, eager=True)
     for placeholder in columns.placeholders:
-        if placeholder in rows.columns and placeholder not in _SAID:
+        if placeholder in rows.columns and placeholder not in (*_SAID, *columns.id_parts):
             where = everywhere
             if placeholder == ROLE:
                 where = ~rows["role.back"]

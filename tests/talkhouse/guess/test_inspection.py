@@ -9,7 +9,7 @@ import pytest
 from talkhouse.guess.inspection import Inspection, inspected
 from talkhouse.guess.sample import start_of
 from talkhouse.guess.text_rules import markers_of
-from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.schema.errors import SourceError
 from tests.commands import on_a_terminal, run
 from tests.talkhouse.guess.folders import CHANNEL, CHAT, FOLDERS, LOG, SCATTERED, lines, messages, parquet, write
 
@@ -36,9 +36,15 @@ def test_fields_have_types_counts_ranges_and_members(tmp_path: Path) -> None:
 
 
 FIRST = {
-    "sharegpt": [("system", "Be brief."), ("human", "Fog?"), ("gpt", "Yes.")],
+    "sharegpt": [("system", "Be brief."), ("user", "Fog?"), ("assistant", "Yes.")],
     "chat_parquet": [("user", "Is it far?"), ("assistant", "Two miles.")],
-    "alpaca": [("system", "Be kind."), ("user", "Name a bird."), ("assistant", "Wren.")],
+    "alpaca": [
+        ("system", "Be kind."),
+        ("user", "Hi"),
+        ("assistant", "Hello"),
+        ("user", "Name a bird."),
+        ("assistant", "Wren."),
+    ],
     "preference": [("user", "A tea?"), ("assistant", "Green.")],
     "preference_openai": [("user", "Which train?"), ("assistant", "The nine o'clock.")],
     "preference_transcripts": [
@@ -133,12 +139,12 @@ def test_marks_begin_lines_and_recur() -> None:
 
 
 def test_what_is_no_file_of_records(tmp_path: Path) -> None:
-    write(tmp_path, {"a.pkl": b"x", "b.zip": b"x"})
+    write(tmp_path, {"a.pkl": b"x", "b.zip": b"x", "notes/README.md": b"# Notes", "notes/a.png": b"x"})
     with pytest.raises(SourceError, match="no form that is read"):
         inspected(tmp_path / "a.pkl")
-    with pytest.raises(UsageError, match="this is a folder"):
-        inspected(tmp_path)
-    with pytest.raises(UsageError, match="this is an archive"):
+    with pytest.raises(SourceError, match="no file of a form that is read"):
+        inspected(tmp_path / "notes")
+    with pytest.raises(SourceError, match="the archive can't be read"):
         inspected(tmp_path / "b.zip")
     with pytest.raises(SourceError, match="no such file"):
         inspected(tmp_path / "c.json")
@@ -155,6 +161,10 @@ def test_the_commands_as_a_user_sees_them(tmp_path: Path) -> None:
         'wrote talks/corpus.toml: chat, train.jsonl (train), id = "id"',
         "  kept in extra: topic",
         "  to do: licence, citation",
+        "read by it: 3 records, 3 dialogues, 6 turns (user 3, assistant 3)",
+        "first dialogue, its beginning:",
+        "  user       May I prune it?",
+        "  assistant  In spring.",
         "next: talkhouse build --data . --dry-run",
     ]
     assert (folder / "corpus.toml").is_file()

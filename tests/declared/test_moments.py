@@ -1,4 +1,4 @@
-"""Places in a recording by their form in ``[times]``: in rows, in documents, and in documents read together."""
+"""Moments in a recording by their form in ``[times]``: in rows, in documents, and in documents read together."""
 
 import json
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.documents.document_files import CAREFULLY
-from talkhouse.ingest.declared.times import read_place, read_places, write_place
+from talkhouse.ingest.declared.times import read_moment, read_moments, write_moment
 from talkhouse.ingest.rows import Turn
 from talkhouse.schema.errors import RegistryError
 from tests.declared.rows_loaded import Read, read, restored
@@ -132,9 +132,9 @@ def written(form: str, parts: tuple[int, int, int, str], width: int) -> str:
 @pytest.mark.parametrize("form", FORMS)
 @given(texts=st.lists(st.builds(written, st.sampled_from(FORMS), PARTS, st.integers(1, 3)) | st.none(), max_size=8))
 def test_a_place_that_the_column_gives_back_is_written_as_it_was(form: str, texts: list[str | None]) -> None:
-    columns = read_places(pl.Series(texts, dtype=pl.String), form)
+    columns = read_moments(pl.Series(texts, dtype=pl.String), form)
     for text, (value, how, bad) in zip(texts, columns.rows(), strict=True):
         if text is not None:
-            assert (value, how) == read_place(text, form)
+            assert (value, how) == read_moment(text, form)
             assert (bad is None) == (value is not None)
-            assert how is None or write_place(value, how) == text
+            assert how is None or write_moment(value, how) == text
