@@ -227,6 +227,63 @@ EXAMPLES = (
         """,
     ),
     (
+        "pair",
+        """
+        title = "Questions about stories, in two lists"
+        format = "pairs"
+
+        [pair]
+        system = "story"
+        zip = ["questions", "answers"]
+        prompt = "input_text"
+        response = "input_text"
+        """,
+    ),
+    (
+        "preference",
+        """
+        title = "Answers with scores"
+        format = "preference"
+
+        [preference]
+        prompt = "instruction"
+        answers = "completions[*]"
+        text = "response"
+        source = "model"
+        score = "overall_score"
+        """,
+    ),
+    (
+        "preference",
+        """
+        title = "Answers with ranks"
+        format = "preference"
+
+        [preference]
+        prompt = "prompt"
+        answers = ["answer_a", "answer_b", "answer_c"]
+        rank = ["rank_a", "rank_b", "rank_c"]
+        """,
+    ),
+    (
+        "winners",
+        """
+        title = "Battles"
+        format = "preference"
+
+        [preference]
+        answers = ["conversation_a", "conversation_b"]
+        source = ["model_a", "model_b"]
+        winner = "winner"
+
+        [winners]
+        model_a = 1
+        model_b = 2
+        tie = "all"
+        "tie (bothbad)" = "none"
+        """,
+    ),
+    (
         "preference",
         """
         title = "Two answers"
@@ -442,6 +499,7 @@ _TYPES = {
     "pattern": "pattern of paths",
     "path": "path",
     "paths": "path, or a list of paths",
+    "winner": 'number, `"all"` or `"none"`',
     "sign": "one sign",
     "time": "form of a time",
     "labels": 'table of texts, or `"open"`',

@@ -202,6 +202,12 @@ FORMAT_RULES = (
         "Some times of a file have an offset from UTC and some have none: all are stored as written.",
         "Nothing, if all are of one clock; else an answer may seem to be before its question.",
     ),
+    Rule(
+        "GF-26",
+        "warn",
+        "A word or number by which nobody can tell which answer is the best: none counts as that.",
+        "Say in [winners] what the word means, or correct the record.",
+    ),
 )
 """Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""
 

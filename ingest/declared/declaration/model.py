@@ -142,6 +142,14 @@ class SpeakersFile:
 
 
 @dataclass(frozen=True)
+class ZippedLists:
+    """``[pair] zip``: two lists, of which the items at one place are a pair; without ``[*]`` at their ends."""
+
+    prompts: JsonPath
+    responses: JsonPath
+
+
+@dataclass(frozen=True)
 class PairFields:
     """``[pair]``: the members of an instruction and its answer."""
 
@@ -152,7 +160,31 @@ class PairFields:
     response: JsonPath | None = None
     each: JsonPath | None = None
     """A list of which every item is a pair, one after the other; without ``[*]`` at its end."""
+    zip: ZippedLists | None = None
+    """Where prompts and responses are two lists; ``prompt`` and ``response`` are then inside their items."""
     fallbacks: Fallbacks = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AnswerFields:
+    """``[preference] answers``: several answers, and by what some of them are better."""
+
+    paths: tuple[JsonPath, ...]
+    """Of each answer; of a list of answers one, without ``[*]`` at its end."""
+    is_list: bool
+    """Whether the answers are the items of a list; then the other paths are inside these, else of the record."""
+    text: JsonPath = NO_PATH
+    """In an item: the answer."""
+    source: tuple[JsonPath, ...] = ()
+    """Who made it: for each of the paths one."""
+    score: tuple[JsonPath, ...] = ()
+    """A number, the largest of which is the best."""
+    rank: tuple[JsonPath, ...] = ()
+    """A number, the smallest of which is the best."""
+    winner: JsonPath | None = None
+    """The word of the record that says which answer is the best."""
+    winners: Mapping[str, int | str] = field(default_factory=dict)
+    """Word -> the number of the best answer, from 1, ``all`` or ``none``."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +194,8 @@ class PreferenceFields:
     prompt: JsonPath | None = None
     chosen: JsonPath | None = None
     rejected: JsonPath | None = None
+    answers: AnswerFields | None = None
+    """In place of chosen and rejected."""
 
 
 @dataclass(frozen=True)

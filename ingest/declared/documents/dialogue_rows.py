@@ -325,6 +325,7 @@ class DialogueRows:
                     candidate.item_index,
                     dialogue_id,
                     self._texts.id(candidate.text, rows),
+                    source=candidate.source,
                     is_gold=candidate.is_gold,
                     extra=shaped(number, candidate.extra),
                 )

@@ -78,10 +78,11 @@ class ParsedCandidate(Struct, gc=False):
     turn_index: int | None
     """The first turn of the chosen answer; None where that has none."""
     position: int
-    """0: chosen; 1: rejected."""
+    """0: chosen, 1: rejected; of several answers their order in the file."""
     item_index: int
     text: str
-    is_gold: bool
+    is_gold: bool | None
+    source: str | None = None
     shape: Mapping[str, object] | None = None
     """How the message's object is written (level "candidate"); None where it is no object, or a turn has it."""
     extra: dict[str, Raw] | None = None
