@@ -190,6 +190,12 @@ FORMAT_RULES = (
         "A file of speakers has an id twice: the first counts.",
         "Nothing, if that is meant; else correct the file.",
     ),
+    Rule(
+        "GF-24",
+        "warn",
+        "The place of a turn in its dialogue is missing or no number: the turns stand in the order of their lines.",
+        "Correct the rows, or the column that [turn] order names.",
+    ),
 )
 """Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""
 

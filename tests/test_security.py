@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -18,6 +19,7 @@ def rows() -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
+@cache
 def functions_of(path: Path) -> set[str]:
     return {one.name for one in ast.walk(ast.parse(path.read_bytes())) if isinstance(one, ast.FunctionDef)}
 

@@ -14,7 +14,7 @@ from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord, Writer, file_by_file
 from talkhouse.schema.errors import RegistryError, closest
 
-VERSION = 5
+VERSION = 6
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""
 
 _QUERIES = "queries/"
@@ -142,7 +142,7 @@ def reader_of(
             return partial(read_convokit, declaration, speakers)
     from talkhouse.ingest.declared.documents.document_files import read_documents
 
-    return lambda files: read_documents(declaration, speakers, _document_format(declaration), files)
+    return partial(read_documents, declaration, speakers, _document_format)
 
 
 def writer_of(declaration: Declaration) -> Writer:
@@ -155,7 +155,7 @@ def writer_of(declaration: Declaration) -> Writer:
     else:
         from talkhouse.ingest.declared.documents.document_files import documents_writer
 
-        write_file = documents_writer(_document_format(declaration))
+        write_file = documents_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
 
     def write(first: StoredRecord, others: Iterator[StoredRecord]) -> Iterable[bytes]:
         if _has_speakers(declaration, first.path):
@@ -177,7 +177,7 @@ def record_writer_of(declaration: Declaration) -> RecordWriter:
     else:
         from talkhouse.ingest.declared.documents.document_files import document_writer
 
-        write_record = document_writer(_document_format(declaration))
+        write_record = document_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
 
     def write(stored: StoredRecord) -> bytes:
         if _has_speakers(declaration, stored.path):

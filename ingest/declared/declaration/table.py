@@ -17,6 +17,10 @@ MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "co
 """Entries of those that are gone through for every file, text or record."""
 
 
+MOST_PATHS = 10
+"""Paths of one key: each choice of paths has a reader of its own."""
+
+
 class DeclarationOrigin(Protocol):
     """Where a declaration comes from."""
 
@@ -145,7 +149,8 @@ class DeclarationTable:
             return (self.json_path(key),)
         if not value or not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             self.wrong(key, 'a path, or a list of paths such as ["user", "bot_id"]')
-        self._bounded(key, value)
+        if len(value) > MOST_PATHS:
+            self.fail(key, f"{self._called(key)} has too many paths", expected=f"at most {MOST_PATHS}")
         return tuple(self._json_path(key, item) for item in value)
 
     def _json_path(self, key: str, text: str) -> "Path":
@@ -163,8 +168,8 @@ class DeclarationTable:
         if isinstance(self.values[key], str):
             return (self.column(key),)
         names = self.texts(key)
-        if not names or "" in names:
-            self.wrong(key, "the name of a column, or a list of names")
+        if not names or "" in names or len(names) > MOST_PATHS:
+            self.wrong(key, f"the name of a column, or a list of names, at most {MOST_PATHS}")
         return tuple((name,) for name in names)
 
     def check_keys(self, known: Iterable[str], format_: str = "", advice: Mapping[str, str] | None = None) -> None:

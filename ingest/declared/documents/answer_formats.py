@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
+from talkhouse.ingest.declared.declaration.model import Declaration, Fallbacks, JsonPath
+from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.messages import CHAT, items_of, required
-from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn
+from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn, set_aside
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.transcript import (
     Answers,
@@ -102,25 +103,35 @@ class PairReader:
         raw = required(record, path, at) if placeholder in _REQUIRED else record.find(path)
         if raw is None:
             return []
-        if is_null(raw) and placeholder not in _REQUIRED:
+        if is_null(raw):
             pair.taken[placeholder] = None
             return []
         at += self._places[placeholder]
         if self._answers is not None and placeholder in _REQUIRED and self._answers.has_messages(raw):
             return self._answers.read(raw, at, _ROLES[placeholder], pair.findings).turns
+        if placeholder == "system" and bytes(raw)[:1] != b'"':
+            pair.findings.append(set_aside(f"the system's text is {kind_of(raw)}, not a text", at))
+            return []
         text = string_of(raw, at, f"the {placeholder}")
         if not text:
             pair.taken[placeholder] = placeholder + EMPTY
         return [ParsedTurn(_ROLES[placeholder], text, at)] if text else []
 
     def _read_history(self, record: SplitObject, pair: ParsedPair) -> list[ParsedTurn] | None:
-        """Return the turns of the history, empty ones too; None where there is no history."""
+        """Return the turns of the history, empty ones too; None where there is none, or something else."""
         raw = record.find(self._history)
         if raw is None:
             return None
         if is_null(raw):
             pair.taken["history"] = None
             return None
+        try:
+            return self._history_of(raw)
+        except BadRecord as bad:
+            pair.findings.append(set_aside(bad.detail, bad.pointer))
+            return None
+
+    def _history_of(self, raw: Raw) -> list[ParsedTurn]:
         at = pointer(*self._history)
         turns = []
         for place, item in enumerate(items_of(raw, at, "the history")):
@@ -130,7 +141,8 @@ class PairReader:
                 raise BadRecord("GF-01", detail, f"{at}/{place}")
             for which, (text, role) in enumerate(zip(texts, ("user", "assistant"), strict=True)):
                 where = f"{at}/{place}/{which}"
-                turns.append(ParsedTurn(role, string_of(text, where, "a text of the history"), where))
+                said = "" if is_null(text) else string_of(text, where, "a text of the history")
+                turns.append(ParsedTurn(role, said, where))
         return turns
 
     def write(self, placeholder: str, turns: Sequence[Turn], stored: StoredRecord, shapes: KnownShapes) -> bytes:
@@ -162,6 +174,10 @@ def count_turns(shape: Mapping[str, object]) -> int:
 _EACH = "each"
 
 
+def _without_each(fallbacks: Fallbacks) -> Fallbacks:
+    return {key: others for key, others in fallbacks.items() if key != _EACH}
+
+
 class Pairs:
     """Reads and writes the records of one corpus."""
 
@@ -171,6 +187,12 @@ class Pairs:
         each = declaration.pair.each or ()
         self._each: JsonPath = each[:-1] if each[-1:] == (None,) else each
         self._pairs = PairReader(declaration, in_list=bool(each))
+        inside = {"pair": replace(declaration.pair, fallbacks=_without_each(declaration.pair.fallbacks))}
+        self._of_paths = (
+            FallbackReaders(inside, lambda chosen: PairReader(replace(declaration, **chosen), in_list=True))
+            if each and has_fallbacks(inside)
+            else None
+        )
         self.wanted: Wanted = wanted({_EACH: self._each}) if each else self._pairs.wanted
 
     def read(self, record: SplitObject) -> ParsedDialogue:
@@ -190,8 +212,10 @@ class Pairs:
             here = f"{at}/{place}"
             if bytes(raw)[:1] != b"{":
                 raise BadRecord("GF-01", f"a pair is {kind_of(raw)}, not an object", here)
-            item = SplitObject(members_of(raw), self._pairs.wanted)
-            pair = self._pairs.read(item, here)
+            members_of_pair = members_of(raw)
+            pairs = self._pairs if self._of_paths is None else self._of_paths.reader(members_of_pair)
+            item = SplitObject(members_of_pair, pairs.wanted)
+            pair = pairs.read(item, here)
             dialogue.findings += pair.findings
             rest: dict[str, Raw] = {}
             shape = item.shape(pair.taken, rest)

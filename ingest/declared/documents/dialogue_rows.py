@@ -88,6 +88,8 @@ class ReadRecord(NamedTuple):
     taken: dict[str, str | None]
     labels: Sequence[ParsedLabel]
     findings: list[ReaderFinding]
+    empty: Sequence[str] = ()
+    """Where the turns without a text are."""
 
     def of_record(self, *, is_same: bool) -> OfRecord:
         """Return what the record's own row has to hold, of a dialogue that is all the same in another record or not."""

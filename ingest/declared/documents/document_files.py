@@ -2,19 +2,21 @@
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
-from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, ReadRecord, dialogues_of
+from talkhouse.ingest.declared.declaration.table import path_text
+from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, DialogueRows, ReadRecord, dialogues_of
+from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.labels import labels_of
 from talkhouse.ingest.declared.documents.parsed_record import (
     DocumentFormat,
@@ -23,11 +25,30 @@ from talkhouse.ingest.declared.documents.parsed_record import (
     take_label,
     write_field,
 )
-from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, placeholders_of_keys, typed_dialogues
+from talkhouse.ingest.declared.documents.typed import (
+    EmptyTurn,
+    Seen,
+    Typed,
+    TypedRecords,
+    empty_turns,
+    placeholders_of_keys,
+    typed_dialogues,
+)
+from talkhouse.ingest.declared.empty_turns import NO_TEXT, EmptyTurns
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files import open_records, write_records
-from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
-from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, kind_of, members_of, merged, wanted
+from talkhouse.ingest.declared.record_files import TEXT, open_records, write_records
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord, ending
+from talkhouse.ingest.declared.shapes import (
+    KnownShapes,
+    Members,
+    Shapes,
+    SplitObject,
+    join,
+    kind_of,
+    members_of,
+    merged,
+    wanted,
+)
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
@@ -44,25 +65,70 @@ _BLOCK = 4_000_000
 """Bytes of records that are decoded and handed on together."""
 
 
+FormatOf: TypeAlias = Callable[[Declaration], DocumentFormat]
+"""Makes the format of a declaration; of one whose keys have several paths, for each choice of them."""
+
+
 def read_documents(
-    declaration: Declaration, speakers: Speakers, document_format: DocumentFormat, files: Iterable[DeclaredFile]
+    declaration: Declaration, speakers: Speakers, format_of: FormatOf, files: Iterable[DeclaredFile]
 ) -> Iterator[Outcome]:
     """Read files in their order."""
-    reader = _DocumentReader(declaration, speakers, document_format)
+    reader = _DocumentReader(declaration, speakers, format_of)
     for file, entry in files:
         yield from reader.file(file, entry)
+    yield from reader.empty.findings()
+
+
+class _RecordReader:
+    """Reads records of which all keys of the declaration have one path."""
+
+    def __init__(self, declaration: Declaration, format_of: FormatOf) -> None:
+        self.format = format_of(declaration)
+        self._want = merged(self.format.wanted, wanted(paths_of(declaration)))
+        self._fields = RecordFieldsReader(declaration)
+        self._labels = labels_of(declaration)
+
+    def read(self, members: Members, key: str | None, inside: Members, at: str) -> ReadRecord:
+        """Read a record; ``inside``: the members that labels of the record are among, at ``at``."""
+        split = SplitObject(members, self._want)
+        taken: dict[str, str | None] = {}
+        findings: list[ReaderFinding] = []
+        fields = self._fields.read(split, taken, findings)
+        if fields.native_id is None:
+            fields.native_id = key
+        dialogue = self.format.read(split)
+        labels = [label for labels in self._labels for label in labels.read(inside, dialogue, findings, at)]
+        for spec in self._labels:
+            take_label(spec.spec, split, taken)
+        taken |= dialogue.taken
+        findings += dialogue.findings
+        if not dialogue.turns:
+            findings.append(ReaderFinding("GF-02", "the record has no turns"))
+        empty = [finding.pointer or "" for finding in findings if finding.rule == NO_TEXT]
+        if empty:
+            findings = [finding for finding in findings if finding.rule != NO_TEXT]
+        return ReadRecord(split, fields, dialogue, taken, labels, findings, empty)
 
 
 class _DocumentReader:
-    def __init__(self, declaration: Declaration, speakers: Speakers, document_format: DocumentFormat) -> None:
+    def __init__(self, declaration: Declaration, speakers: Speakers, format_of: FormatOf) -> None:
         self._declaration = declaration
-        self._format = document_format
-        self._want = merged(document_format.wanted, wanted(paths_of(declaration)))
-        self._fields = RecordFieldsReader(declaration)
+        self._reader = _RecordReader(declaration, format_of)
+        tables: dict[str, Any] = {"dialogue": declaration.dialogue, "pair": declaration.pair}
+        if declaration.pair.each is not None:  # the other paths begin at its items
+            others = {key: paths for key, paths in declaration.pair.fallbacks.items() if key == "each"}
+            tables["pair"] = replace(declaration.pair, fallbacks=others)
+        self._of_paths = (
+            FallbackReaders(tables, lambda chosen: _RecordReader(replace(declaration, **chosen), format_of))
+            if has_fallbacks(tables)
+            else None
+        )
+        self._is_text = False
         self._labels = labels_of(declaration)
         self._identity = Identity(declaration.corpus_id)
         self._rows = DialogueRows(declaration, speakers, self._identity, Splits(declaration))
-        columns = None if os.environ.get(CAREFULLY) else document_format.columns
+        self.empty = EmptyTurns(path_text(declaration.turn.text or ()))
+        columns = None if os.environ.get(CAREFULLY) or self._of_paths else self._reader.format.columns
         placeholders = placeholders_of_keys(declaration)
         self._typed = (
             None
@@ -74,6 +140,7 @@ class _DocumentReader:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
         path, count = self._identity.file(file), 0
+        self._is_text = ending(file.path) in TEXT
         self._rows.shapes = Shapes()
         try:
             records = open_records(file, self._declaration)
@@ -88,7 +155,10 @@ class _DocumentReader:
                             yield read
                         else:
                             reads[n] = read
+                empty = [turn for one, decoded in zip(typed, some, strict=True) for turn in empty_turns(one, decoded)]
+                empty += [(n, at) for n, read in reads.items() for at in read.empty]
                 some.append(dialogues_of(reads))
+                self._count(file, block, some, empty)
                 read_again = partial(self._read_of, block, reads)
                 if batch := self._rows.batch(block, location, path, some, read_again):
                     yield batch
@@ -137,23 +207,34 @@ class _DocumentReader:
             return reject(place, problem, verbatim)
 
     def _read(self, raw: RawRecord) -> ReadRecord:
+        if self._declaration.dialogue.are_bare:
+            return self._read_bare(raw)
         if raw.raw[:1] != b"{":
             raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
-        split = SplitObject(members_of(raw.raw), self._want)
-        taken: dict[str, str | None] = {}
-        findings: list[ReaderFinding] = []
-        fields = self._fields.read(split, taken, findings)
-        if fields.native_id is None:
-            fields.native_id = raw.key
-        dialogue = self._format.read(split)
-        labels = [label for labels in self._labels for label in labels.read(split.members, dialogue, findings)]
-        for spec in self._labels:
-            take_label(spec.spec, split, taken)
-        taken |= dialogue.taken
-        findings += dialogue.findings
-        if not dialogue.turns:
-            findings.append(ReaderFinding("GF-02", "the record has no turns"))
-        return ReadRecord(split, fields, dialogue, taken, labels, findings)
+        members = members_of(raw.raw)
+        return self._reader_of(members).read(members, raw.key, members, "")
+
+    def _reader_of(self, members: Members) -> _RecordReader:
+        return self._reader if self._of_paths is None else self._of_paths.reader(members)
+
+    def _read_bare(self, raw: RawRecord) -> ReadRecord:
+        """Read a record as the member "" of an object, and take that out of the places of what is found."""
+        members = members_of(raw.raw) if self._is_text else {"": Raw(raw.raw)}
+        inside, at = (members_of(raw.raw), "/") if raw.raw[:1] == b"{" else (members, "")
+        try:
+            read = self._reader_of(members).read(members, raw.key, inside, at)
+        except BadRecord as bad:
+            raise BadRecord(bad.rule, bad.detail, bad.pointer.removeprefix("/")) from bad
+        findings = [replace(one, pointer=(one.pointer or "").removeprefix("/")) for one in read.findings]
+        return read._replace(findings=findings, empty=[at.removeprefix("/") for at in read.empty])
+
+    def _count(
+        self, file: SourceFile, block: Sequence[RawRecord], some: Sequence[DecodedDialogues], empty: Iterable[EmptyTurn]
+    ) -> None:
+        """Count the turns of a block, and those that have no text, each by its record and its place there."""
+        in_order = sorted(empty)
+        first = block[in_order[0][0]].pointer + in_order[0][1] if in_order else ""
+        self.empty.add(file, sum(len(one.turns) for one in some), len(in_order), first)
 
 
 def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
@@ -168,8 +249,8 @@ def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield block
 
 
-def documents_writer(document_format: DocumentFormat) -> FileWriter:
-    """Make the writer of a file of a corpus."""
+def documents_writer(document_format: DocumentFormat, *, are_bare: bool) -> FileWriter:
+    """Make the writer of a file of a corpus; ``are_bare`` as ``[dialogue]`` has it."""
 
     def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterator[bytes]:
         has_envelope = first.record is None and first.raw is None
@@ -178,39 +259,43 @@ def documents_writer(document_format: DocumentFormat) -> FileWriter:
         records = rest if has_envelope else chain([first], rest)
         return write_records(
             envelope,
-            (_written(number, stored, document_format, shapes) for number, stored in enumerate(records)),
+            (_written(number, stored, document_format, shapes, are_bare) for number, stored in enumerate(records)),
             PurePosixPath(first.path),
         )
 
     return write_file
 
 
-def document_writer(document_format: DocumentFormat) -> RecordWriter:
+def document_writer(document_format: DocumentFormat, *, are_bare: bool) -> RecordWriter:
     """Make the writer of a single record."""
 
     def write_record(stored: StoredRecord) -> bytes:
-        return _json(stored, document_format, KnownShapes(literals(stored.file.extra)))
+        return _json(stored, document_format, KnownShapes(literals(stored.file.extra)), are_bare)
 
     return write_record
 
 
-def _written(number: int, stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes) -> WrittenRecord:
+def _written(
+    number: int, stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes, are_bare: bool
+) -> WrittenRecord:
     if stored.raw is not None:
         return WrittenRecord(number, stored.pointer, stored.raw, is_verbatim=True)
     cells = literals(stored.loaded.extra).get("cells")
     return WrittenRecord(
         stored.loaded.record_index,
         stored.pointer,
-        _json(stored, document_format, shapes),
+        _json(stored, document_format, shapes, are_bare),
         None if cells is None else msgspec.json.decode(cells, type=Mapping[str, str]),
     )
 
 
-def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes) -> bytes:
+def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes, are_bare: bool) -> bytes:
     extra = literals(stored.loaded.extra)
 
     def fill(placeholder: str) -> bytes:
         own = write_field(placeholder, stored)
         return own if own is not None else document_format.write(placeholder, stored, shapes)
 
-    return join(shapes.shape("record", extra), extra, fill)
+    written = join(shapes.shape("record", extra), extra, fill)
+    is_wrapped = are_bare and ending(PurePosixPath(stored.path)) not in TEXT
+    return written.removeprefix(b'{"":').removesuffix(b"}") if is_wrapped else written

@@ -1,13 +1,16 @@
 """What is read of a record: what it says of its dialogue, and the turns, parts and candidates that it holds."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from heapq import heappop, heappush
 from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Annotations, Declaration, JsonPath
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.identity import id_part, joined_id
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
@@ -16,6 +19,7 @@ from talkhouse.ingest.declared.shapes import (
     SplitObject,
     Wanted,
     is_null,
+    kind_of,
     text_of,
     write_text,
 )
@@ -182,7 +186,7 @@ def label_placeholder(spec: Annotations) -> str:
 def is_whole_member(spec: Annotations) -> bool:
     """Whether a label is a member of the record that the annotation gives back."""
     is_plain = spec.on != "turn" and not (spec.by or spec.each or spec.from_file or spec.columns)
-    return is_plain and spec.label is not None and None not in spec.label
+    return is_plain and spec.label is not None and all(isinstance(step, str) for step in spec.label)
 
 
 class RecordFieldsReader:
@@ -208,7 +212,9 @@ class RecordFieldsReader:
             is_id = placeholder.startswith("native_id")
             if placeholder == "native_id" and self._may_lack_id and (raw is None or bytes(raw)[:1] in _NO_ID):
                 continue
-            if raw is not None and (is_id or not is_null(raw)):
+            if raw is not None and not is_id and bytes(raw)[:1] in (b"{", b"["):
+                findings.append(set_aside(f"the {placeholder} is {kind_of(raw)}, not a text", at))
+            elif raw is not None and (is_id or not is_null(raw)):
                 text, suffix = text_of(raw, at, f"the {'id' if is_id else placeholder}")
                 if placeholder in _TEXTS:
                     setattr(fields, placeholder, text)
@@ -218,7 +224,8 @@ class RecordFieldsReader:
             elif raw is not None:
                 taken[placeholder] = None
             elif is_id:
-                raise BadRecord("GF-01", f"the id, {'.'.join(map(str, path))}, is missing", _above(record, path))
+                name = path_text(path).removeprefix("['']").removeprefix(".")
+                raise BadRecord("GF-01", f"the id, {name}, is missing", _above(record, path))
         if parts:
             fields.native_id = joined_id(parts)
         raw = record.find(self._started)
@@ -231,6 +238,9 @@ class RecordFieldsReader:
     ) -> None:
         if is_null(raw):
             taken[_STARTED] = None
+            return
+        if bytes(raw)[:1] in (b"{", b"["):
+            findings.append(set_aside(f"the time is {kind_of(raw)}, not a text", at))
             return
         text, suffix = text_of(raw, at, "the time")
         fields.started_at, how = read_time(text, self._form, is_number=suffix == LITERAL)
@@ -282,6 +292,29 @@ def given_back_by_records(taken: Mapping[str, str | None]) -> dict[str, str | No
         for placeholder, name in taken.items()
         if placeholder in _OF_RECORDS or placeholder.startswith((ID_PART, _LABEL))
     }
+
+
+def set_aside(detail: str, at: str) -> ReaderFinding:
+    """Return the finding for a field of another type that stays in ``extra``: the dialogue is loaded without it."""
+    return ReaderFinding("GF-01", detail, pointer=at, severity="warn")
+
+
+def places_behind(targets: list[int | None]) -> list[int]:
+    """Return the places of turns in which each stands behind what it replies to, and else as before.
+
+    ``targets`` are the turns that turns reply to, never in a loop.
+    """
+    answers = defaultdict[int | None, list[int]](list)
+    for turn, target in enumerate(targets):
+        answers[target].append(turn)
+    free = answers[None]
+    places: dict[int, int] = {}
+    while free:
+        turn = heappop(free)
+        places[turn] = len(places)
+        for answer in answers[turn]:
+            heappush(free, answer)
+    return [places[turn] for turn in range(len(targets))]
 
 
 def in_loops(targets: list[int | None]) -> list[bool]:

@@ -6,7 +6,7 @@ anything to it that is not in columns, is left to the reader.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -67,6 +67,7 @@ class Layout(NamedTuple):
     shape: Mapping[str, Any]
     parts: Sequence[str] = ()
     """Keys of what becomes parts."""
+    has_text: bool = True
 
     @property
     def rest(self) -> list[tuple[str, str]]:
@@ -144,7 +145,8 @@ class TypedRecords:
         for message_form, _ in counts.most_common(_MOST_LAYOUTS):
             if _types([*(known.form for known in layouts), message_form]) is not None:
                 parts = [key for key, kind in message_form if key in self._parts and kind != _NULL]
-                layouts.append(Layout(message_form, shapes[message_form], parts))
+                has_text = dict(message_form).get(self._fields.get("text", ""), _NULL) == _TEXT
+                layouts.append(Layout(message_form, shapes[message_form], parts, has_text))
         return Layout(most, shape), layouts
 
     def _form_of(self, raw: RawRecord) -> tuple[Form, Seen, list[Form]] | None:
@@ -270,7 +272,7 @@ def placeholders_of_keys(declaration: Declaration) -> dict[str, str] | None:
         if path
     }
     placeholders = {
-        str(path[0]): placeholder for placeholder, path in paths.items() if len(path) == 1 and path[0] is not None
+        path[0]: placeholder for placeholder, path in paths.items() if len(path) == 1 and isinstance(path[0], str)
     }
     return placeholders if len(placeholders) == len(paths) else None
 
@@ -353,6 +355,18 @@ def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[L
         {(n, i): pieces for n, one in read.items() for i, pieces in enumerate(one.parts) if pieces},
         {n: OfRecord(typed.layout.shape, one.extra, one.labels) for n, one in read.items()},
     )
+
+
+EmptyTurn = tuple[int, str]
+"""The place of a record in its block, and that of a turn in the record, as a pointer."""
+
+
+def empty_turns(typed: Typed, decoded: DecodedDialogues) -> Iterator[EmptyTurn]:
+    """Yield the turns of one form that have no text, nor anything else that is said."""
+    silent = [number for number, one in enumerate(typed.layouts) if not one.has_text]
+    if silent:
+        turns = decoded.turns.filter(pl.col("shape").is_in(silent)).select("n", "i")
+        yield from ((n, pointer(typed.list_key, i)) for n, i in turns.iter_rows() if (n, i) not in decoded.parts)
 
 
 class _Read(NamedTuple):

@@ -31,6 +31,8 @@ from talkhouse.ingest.sources import BOM, JSON_LINES, SourceFile
 JSON = (".json",)
 CSV = (".csv", ".tsv")
 PARQUET = (".parquet",)
+TEXT = (".txt", ".text", ".log")
+"""Their records are objects with the text as the member "" (``DialogueFields.are_bare``)."""
 ENDINGS = (*JSON, *JSON_LINES, *PARQUET, *CSV)
 """Each may have .gz behind it."""
 

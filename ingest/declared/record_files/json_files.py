@@ -17,7 +17,7 @@ from talkhouse.ingest.declared.record_files.content import (
     WrittenRecord,
     gaps_of,
 )
-from talkhouse.ingest.decode import BadRecord, check, pointer, unique
+from talkhouse.ingest.decode import BadRecord, check, last_name, pointer, unique
 from talkhouse.ingest.json_members import items, views
 
 _PIECE = 1_000_000
@@ -192,8 +192,7 @@ def write_json_document(layout: Mapping[str, Raw], records: Iterable[WrittenReco
         if count:
             parts.append(b",")
         if form == "member":
-            key = record.pointer[1:].replace("~1", "/").replace("~0", "~")
-            parts += (msgspec.json.encode(key), b":")
+            parts += (msgspec.json.encode(last_name(record.pointer)), b":")
         parts.append(record.raw)
         size += len(record.raw)
         if size > _PIECE:

@@ -8,7 +8,9 @@ import polars as pl
 
 from talkhouse.ingest.common_rules import Severity
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.documents.labels import Labels
+from talkhouse.ingest.declared.empty_turns import EmptyTurns
 from talkhouse.ingest.declared.identity import Identity, digests, ids_within, lines
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
@@ -39,8 +41,8 @@ from talkhouse.ingest.declared.rows.frames import BAD_TIME
 from talkhouse.ingest.declared.rows.replies import (
     TURN_INDEX,
     VALUE,
-    WHOLE,
     Replies,
+    by_places,
     by_time,
     places_by_replies,
     replies,
@@ -109,6 +111,18 @@ class RowFindings:
         for row in (replies.targets > self._rows[TURN_INDEX]).arg_true():
             self.add("GF-19", row, REPLY_TO, f"{self._rows[REPLY_TO][row]!r:.100} is the turn {replies.targets[row]}")
 
+    def of_places(self) -> None:
+        """Add a finding for each dialogue whose turns are not in their order, for a place that is no number."""
+        if ORDER not in self._rows.columns:
+            return
+        lacking = self._rows.select(OWNER, VALUE, row=pl.int_range(pl.len())).filter(pl.col(VALUE).is_null())
+        counted = lacking.group_by(OWNER, maintain_order=True).agg(pl.col("row").first(), pl.len())
+        for row, count in counted.select("row", "len").iter_rows():
+            found = self._rows[ORDER][row]
+            what = "there is none" if found is None else f"{found!r:.100} is no number"
+            detail = f"{count:,} turns without a place, here the first: {what}; all stand in the order of their lines"
+            self.add("GF-24", row, ORDER, detail)
+
     def of_times(self, placeholder: Placeholder, bad: pl.Series) -> None:
         """Add a finding for each time of another form than declared."""
         for row in bad.is_not_null().arg_true():
@@ -143,6 +157,7 @@ class RowsBuild:
         """Prepare roles and splits."""
         self.roles = Roles(self.declaration)
         self.splits = Splits(self.declaration)
+        self.empty = EmptyTurns(path_text(self.declaration.turn.text or ("text",)))
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None
 
@@ -178,6 +193,7 @@ class FileRows:
         findings = RowFindings(self._file, rows, extras)
         findings.of_dialogues(dialogues)
         findings.of_default_ids()
+        findings.of_places()
         spoken = self._spoken(rows)
         speakers = self._build.speakers.of_turns(spoken)
         if NAME in rows.columns:
@@ -210,7 +226,9 @@ class FileRows:
 
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         if ORDER in rows.columns:
-            return self._numbered(rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True))
+            return self._numbered(by_places(rows))
+        if self._build.declaration.turn.is_reversed:
+            return self._numbered(rows.sort(NUMBER, -pl.col(POSITION)))
         if self._build.declaration.format != "convokit":
             return self._numbered(rows)
         rows = self._numbered(by_time(rows))

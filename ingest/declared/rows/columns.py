@@ -55,6 +55,8 @@ class RowColumns:
     labels: tuple[LabelColumn, ...] = ()
     inside: Mapping[Placeholder, JsonPath] = field(default_factory=dict)
     """Placeholder -> the path below its column, if it is a member of an object; the cell stays in ``extra``."""
+    fallbacks: frozenset[Placeholder] = frozenset()
+    """Those that have several columns, of which the first that says something counts; all cells stay in ``extra``."""
     has_default_ids: bool = False
     """Whether a turn need not say of which dialogue it is (``default_ids``)."""
 
@@ -63,7 +65,8 @@ class RowColumns:
         """Column -> the placeholder that gives its cells back: the first of those that read it."""
         keepers: dict[str, Placeholder] = {}
         for placeholder, names in self.placeholders.items():
-            for name in names if not placeholder.startswith(READ) and placeholder not in self.inside else ():
+            is_read_only = placeholder.startswith(READ) or placeholder in self.inside or placeholder in self.fallbacks
+            for name in () if is_read_only else names:
                 keepers.setdefault(name, placeholder)
         return keepers
 
@@ -79,13 +82,14 @@ class RowColumns:
     @property
     def declared(self) -> list[str]:
         """The columns that a file must have, each once."""
-        return list(dict.fromkeys(names[0] for names in self.placeholders.values()))
+        placeholders = self.placeholders.items()
+        return list(dict.fromkeys(names[0] for placeholder, names in placeholders if placeholder not in self.fallbacks))
 
     def readers(self) -> dict[str, list[Placeholder]]:
-        """Column -> the placeholders that read it."""
+        """Column -> the placeholders that read it, but for those that have several in their order."""
         readers: dict[str, list[Placeholder]] = {}
         for placeholder, names in self.placeholders.items():
-            for name in names:
+            for name in () if placeholder in self.fallbacks else names:
                 readers.setdefault(name, []).append(placeholder)
         return readers
 
@@ -118,7 +122,15 @@ def columns_of(declaration: Declaration) -> RowColumns:
     labels = [label for spec in specs for label in _label_columns(spec, declaration, paths)]
     placeholders = {placeholder: names for placeholder, path in paths.items() if (names := _names(path))}
     inside = {placeholder: path[1:] for placeholder, path in paths.items() if path and len(path) > 1}
-    return RowColumns(placeholders, tuple(labels), inside)
+    several = {**turn.fallbacks, **dialogue.fallbacks, **speaker.fallbacks}
+    fallbacks = {_PLACEHOLDERS.get(key, key): others for key, others in several.items()}
+    for placeholder, others in fallbacks.items():
+        placeholders[placeholder] += tuple(name for path in others for name in _names(path))
+    return RowColumns(placeholders, tuple(labels), inside, frozenset(fallbacks))
+
+
+_PLACEHOLDERS = {"is_bot": READ + IS_BOT}
+"""Of keys that are called otherwise; the id of dialogues has no fallbacks."""
 
 
 def _names(path: JsonPath | None) -> tuple[str, ...]:

@@ -72,15 +72,16 @@ def file_kind(path: PurePosixPath) -> Kind | None:
 def utterance_columns(declaration: Declaration) -> RowColumns:
     """Return what the members of an utterance are, by their new names or the old ones."""
     columns = columns_of(replace(declaration, annotations=()))
+    declared = {*columns.inside, *columns.fallbacks}
     taken = {name for names in columns.placeholders.values() for name in names}
     placeholders = {
         placeholder: (
             *names,
-            *(name for name in _OLD.get(placeholder, ()) if name not in taken and placeholder not in columns.inside),
+            *(name for name in _OLD.get(placeholder, ()) if name not in taken and placeholder not in declared),
         )
         for placeholder, names in columns.placeholders.items()
     }
-    return RowColumns(placeholders, inside=columns.inside, has_default_ids=True)
+    return RowColumns(placeholders, inside=columns.inside, fallbacks=columns.fallbacks, has_default_ids=True)
 
 
 def check_utterances(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> None:
@@ -222,6 +223,7 @@ def read_convokit(
                 yield Unrecognised(file, "not a file of a ConvoKit corpus")
             case _:
                 yield from members.read(kind, file, entry)
+    yield from build.empty.findings()
 
 
 class _MemberFiles:

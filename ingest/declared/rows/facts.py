@@ -120,7 +120,8 @@ def differing(
     """Find the cells that say something else than is known of their dialogue; ``split``: where no row says one."""
     nothing = {label.placeholder: label.missing for label in columns.labels} | {SPLIT: (split,)}
     for placeholder in facts.columns:
-        if placeholder == NUMBER or not (extras.is_keeper(placeholder) or placeholder in columns.inside):
+        is_known = extras.is_keeper(placeholder) or placeholder in columns.inside or placeholder in columns.fallbacks
+        if placeholder == NUMBER or not is_known:
             continue
         values = rows[f"{placeholder}.value" if placeholder == STARTED_AT else placeholder]
         missing = nothing.get(placeholder, ())

@@ -16,7 +16,7 @@ from talkhouse.ingest.declared.rows.columns import ID, ID_PART, TEXT, TURN_ID, L
 from talkhouse.ingest.declared.rows.facts import OWNER, RowExtras
 from talkhouse.ingest.declared.rows.frames import GIVEN
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
-from talkhouse.ingest.declared.rows.spool import POSITION, SetAside
+from talkhouse.ingest.declared.rows.spool import SetAside, are_apart
 from talkhouse.ingest.declared.shapes import alias, rounded
 from talkhouse.ingest.decode import BadRecord, dump, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -224,9 +224,7 @@ class LabelRows:
         self._rows = rows.rows(named=True)
         self._keepers = named.columns.keepers
         self.lines: list[int] = rows["line"].to_list()
-        positions = rows[POSITION]
-        self.is_apart = bool(positions[-1] - positions[0] >= len(positions))
-        """Whether rows of other dialogues stand between them."""
+        self._are_apart = are_apart(rows)
         self.is_scattered = False
         """Whether the rows are not in the order of the annotations, one each; known when they were read."""
         self._annotators: dict[tuple[int | None, str], list[str | None]] = {}
@@ -251,7 +249,7 @@ class LabelRows:
                 bare[pointer(row["line"])] = Raw((extra or "{}").encode())
         in_order = sorted(made, key=lambda pair: order_of(pair[0]))
         lines = [line for _, line in in_order]
-        self.is_scattered = self.is_apart or lines != self.lines
+        self.is_scattered = self._are_apart or lines != self.lines
         kept = {"lines": lines} if self.is_scattered else {}
         record.extra = dump(kept | ({"differs": bare} if bare else {}))
         return [annotation for annotation, _ in in_order], self._findings
@@ -349,10 +347,6 @@ class LabelRows:
         text = row[placeholder]
         is_number = placeholder in (row.get("numbers") or "").split(" ")
         return text if is_number and text is not None else msgspec.json.encode(text or "").decode()
-
-    def texts(self) -> list[bytes]:
-        """Return the rows, verbatim."""
-        return [row["raw"].encode() for row in self._rows]
 
 
 def cells_of(annotation: Annotation, turn: str | None, text: str, *, is_utf16: bool) -> dict[str, str | None]:

@@ -94,6 +94,12 @@ NUMBER, POSITION = "dialogue.number", "position"
 """Columns of what is given back: a dialogue's place in the file by its first row, and a row's; both from 0."""
 
 
+def are_apart(rows: pl.DataFrame) -> bool:
+    """Whether rows of other dialogues stand between those of one."""
+    positions = rows[POSITION]
+    return bool(positions[-1] - positions[0] >= len(positions))
+
+
 class Spool:
     """The rows of one file; use it in a ``with``."""
 
@@ -115,9 +121,15 @@ class Spool:
 
     def __exit__(self, *_: object) -> None:
         """Remove what was set aside."""
-        self._frames.clear()
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove what was set aside, to begin anew."""
+        for kept in (self._frames, self._runs, self._written):
+            kept.clear()
         if self._disk is not None:
             self._disk.__exit__()
+        self._disk, self._size, self.height, self._lacks_ids = None, 0, 0, False
 
     def add(self, frame: pl.DataFrame) -> None:
         """Set rows aside; they are grouped by the dialogue's id, where they have that column."""

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from scipy.special import rel_entr
 from sklearn import metrics
 from sklearn.preprocessing import MultiLabelBinarizer
@@ -413,6 +412,8 @@ def test_texts(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
 
 
 def bleu(gold: list[str], text: list[str], size: int) -> float:
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu  # takes longer to import than most tests
+
     smoothing = SmoothingFunction(epsilon=1e-12).method1
     return float(sentence_bleu([gold], text, weights=[1 / size] * size, smoothing_function=smoothing))
 
