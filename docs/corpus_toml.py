@@ -252,6 +252,59 @@ EXAMPLES = (
         """,
     ),
     (
+        "dialogue",
+        """
+        title = "Small talk, a dialogue a line"
+        format = "transcript"
+
+        [[files]]
+        path = "dialogues.txt"
+
+        [dialogue]
+        text = "$"
+        separator = "__eou__"
+        """,
+    ),
+    (
+        "lines",
+        """
+        title = "A chat program's export"
+        format = "turns"
+
+        [[files]]
+        path = "*.txt"
+
+        [lines]
+        pattern = '(?<at>[\\d.]+, [\\d:]+) - (?:(?<who>[^:]+): )?(?<said>.*)'
+
+        [turn]
+        text = "said"
+        speaker = "who"
+        said_at = "at"
+
+        [times]
+        said_at = "%d.%m.%y, %H:%M"
+        """,
+    ),
+    (
+        "lines",
+        """
+        title = "Scenes, between empty lines"
+        format = "turns"
+
+        [[files]]
+        path = "play.txt"
+
+        [lines]
+        pattern = '(?<who>[A-Z ]+): (?<said>.*)'
+        begins = '^$'
+
+        [turn]
+        text = "said"
+        speaker = "who"
+        """,
+    ),
+    (
         "dialect",
         """
         title = "Museum turns"
@@ -370,6 +423,8 @@ REFUSED = (
     'title = "Kitchen chat"\nformat = "chat"\n\n[pair]\nprompt = "ask"\n',
     'title = "Logs"\nformat = "pairs"\n\n[pair]\neach = "days[*].log[*]"\nprompt = "ask"\nresponse = "reply"\n',
     'title = "Museum turns"\nformat = "turns"\n\n[turn]\ntext = "said"\n\n[times]\nsaid_at = "unix"\n',
+    'title = "Export"\nformat = "turns"\n\n[lines]\npattern = "(?<who>[^:]+: (?<said>.*)"\n\n[turn]\ntext = "said"\n',
+    'title = "Export"\nformat = "turns"\n\n[lines]\npattern = "(?<who>[^:]+): (?<said>.*)"\n\n[turn]\ntext = "text"\n',
     'title = "Chat"\nformat = "chat"\n\n[[tasks]]\nname = "rating"\nkind = "dialogue_label"\nscheme = "rating"\n',
 )
 """Declarations with a mistake."""
@@ -389,6 +444,8 @@ _TYPES = {
     "time": "form of a time",
     "labels": 'table of texts, or `"open"`',
     "values": "table of texts, whole numbers, true, false",
+    "texts": "text, or list of texts",
+    "regex": "regular expression",
 }
 
 _HEAD = """\
@@ -399,7 +456,8 @@ From a folder to a chart: [Your own data](your-own-data.md); a page with files f
 [Formats](formats/README.md).
 
 A *path* leads to a place in a record: names with `.` between them, `['a name']` for a name with other signs, `[*]` for
-every item of a list, `$.` in front for the record itself. In rows (`format = "turns"`) it is the name of a column.
+every item of a list, `$.` in front for the record itself. In rows (`format = "turns"`) it is the name of a column, and
+in text files of a group of the pattern.
 
 A declaration is read before any file is. A mistake stops there, and is named with its line.
 

@@ -22,8 +22,10 @@ from talkhouse.ingest.declared.declaration.tables import (
     files_of,
     markers_of,
     roles_of,
+    separators_of,
     speakers_of,
     splits_of,
+    text_lines_of,
     times_of,
 )
 from talkhouse.ingest.declared.declaration.toml_text import MOST_LEVELS, KeyPath, TooDeep, lines_of, toml_text
@@ -107,8 +109,10 @@ def declaration_of(
         **facts,
         **fields,
         dialect=dialect,
+        lines=text_lines_of(whole),
         speakers=speakers_of(whole),
         markers=markers_of(whole, form),
+        separators=separators_of(whole),
         roles=roles_of(whole, form),
         splits=splits,
         times=times_of(whole, form, fields),
@@ -162,7 +166,7 @@ def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int
 
 FORMAT, MAP, SPLIT = "--format", "--map", "--split"
 
-_OTHER_TABLES = ("roles", "splits", "times", "markers", "dialect")
+_OTHER_TABLES = ("roles", "splits", "times", "markers", "dialect", "lines")
 """Tables that only ``table.key=value`` reaches."""
 
 

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE
 from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES, Key, Table
 from talkhouse.ingest.declared.declaration.label_tables import LONGEST_NAME
+from talkhouse.ingest.declared.declaration.line_patterns import LONGEST_REGEX
 from talkhouse.ingest.declared.declaration.model import Format
 from talkhouse.ingest.declared.declaration.tables import fitting_keys
 from talkhouse.schema.contents import ID
@@ -32,6 +33,8 @@ _TYPES: Mapping[str, dict[str, Any]] = {
     "time": _WORD,
     "labels": {"anyOf": [{"enum": ["open"]}, {"type": "object", "additionalProperties": _TEXT}]},
     "values": {"type": "object", "additionalProperties": {"type": ["string", "boolean", "integer"]}},
+    "texts": {"anyOf": [_WORD, {"type": "array", "items": _WORD, "minItems": 1}]},
+    "regex": {**_WORD, "maxLength": LONGEST_REGEX},
 }
 
 

@@ -29,9 +29,12 @@ Type: TypeAlias = Literal[
     "time",
     "labels",
     "values",
+    "texts",
+    "regex",
 ]
 """Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words; true or false. The
-others are texts with a form of their own, a table of labels with their meanings, and one of values to compare with."""
+others are texts with a form of their own, a table of labels with their meanings, a table of values to compare with, a
+text or a list of texts, and a regular expression."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,12 @@ TABLES: Mapping[str, Table] = {
             "turns": Key(
                 "paths", "The list of its turns; `.*` where they are members of an object; of a tree its first message."
             ),
-            "text": Key("paths", "Of a transcript: the whole text."),
+            "text": Key("paths", 'Of a transcript: the whole text; `"$"`: the text file, or a line of it.'),
+            "separator": Key(
+                "texts",
+                "Of a transcript, in place of `[markers]`: what stands between two turns, letter by letter; of several "
+                "the longest counts first.",
+            ),
             "record": Key(
                 "path",
                 'What a record is in a JSON file: `"$"` the file, `"*"` each member of its object, `"data[*]"` each '
@@ -238,6 +246,23 @@ TABLES: Mapping[str, Table] = {
             "escapeChar": Key("sign", "What stands before a quote inside of quotes.", "another quote"),
             "header": Key("flag", "`false`: files of dialogues begin with a row, not with the names.", "`true`"),
             "names": Key("list", "The names of their columns, in order, where `header = false`."),
+        },
+    ),
+    "lines": Table(
+        "How the lines of a text file (`.txt`, `.text`, `.log`) are rows. A line that the pattern does not fit belongs "
+        "to the turn before. Patterns are those of [Rust](https://docs.rs/regex/latest/regex/#syntax), which has no "
+        "look-ahead.",
+        {
+            "pattern": Key(
+                "regex",
+                "A regular expression that fits a whole line; its named groups, `(?<who>...)`, are the columns.",
+                is_required=True,
+            ),
+            "begins": Key(
+                "regex",
+                "One that fits the beginning of the lines with which a dialogue begins; `^$` is an empty line.",
+                "a file is a dialogue",
+            ),
         },
     ),
     "annotations": Table(

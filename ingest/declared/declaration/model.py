@@ -29,6 +29,9 @@ Of rows it is one name, that of the column; of ConvoKit's utterances it may go d
 NO_PATH: JsonPath = ()
 """The thing itself: ``$``."""
 
+WHOLE: JsonPath = ("",)
+"""Where a record that is no object is the whole of it: a text file, or a line of one."""
+
 Fallbacks: TypeAlias = Mapping[str, tuple[JsonPath, ...]]
 """Of keys that have a list of paths: those behind the first, which count in this order where it leads to nothing."""
 
@@ -167,6 +170,18 @@ class Dialect:
 
 
 @dataclass(frozen=True)
+class Lines:
+    """``[lines]``: how a line of a text file is a row."""
+
+    pattern: str
+    """A regular expression that fits a whole line; its named groups are the columns."""
+    groups: tuple[str, ...]
+    """Their names."""
+    begins: str | None = None
+    """One that fits the beginning of the lines with which a dialogue begins; None: a file is a dialogue."""
+
+
+@dataclass(frozen=True)
 class Annotations:
     """An ``[[annotations]]``: a scheme, and where its labels are."""
 
@@ -243,8 +258,11 @@ class Declaration:
     pair: PairFields = PairFields()
     preference: PreferenceFields = PreferenceFields()
     dialect: Dialect = Dialect()
+    lines: Lines | None = None
     markers: Mapping[str, str] = field(default_factory=dict)
     """Literal text -> role."""
+    separators: tuple[str, ...] = ()
+    """Of a transcript: what stands between two turns, in place of marks; the first is the usual one."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """The file's word -> ours."""
     splits: Mapping[str, str | None] = field(default_factory=dict)

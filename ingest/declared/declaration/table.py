@@ -13,7 +13,7 @@ from talkhouse.schema.errors import TalkhouseError, closest
 MOST = 10_000
 """Entries of a table or list: corpora have some dozens."""
 
-MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "columns"), 1_000)}
+MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "columns", "separator"), 1_000)}
 """Entries of those that are gone through for every file, text or record."""
 
 
@@ -121,6 +121,14 @@ class DeclarationTable:
             self.wrong(key, 'a list of texts, such as ["a", "b"]')
         self._bounded(key, value)
         return tuple(value)
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """Return a text or a list of texts, none of them empty; nothing where the key is not there."""
+        value = self.values.get(key, [])
+        words = self.texts(key) if isinstance(value, list) else (self.text(key),)
+        if key in self.values and not all(words or ("",)):
+            self.wrong(key, "a text that is not empty, or a list of such")
+        return words
 
     def table(self, key: str, expected: str = "") -> "DeclarationTable":
         """Return a table inside; an empty one where there is none."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES
+from talkhouse.ingest.declared.declaration.line_patterns import BadRegex, named_groups
 from talkhouse.ingest.declared.declaration.model import (
     EVERYTHING,
     UNIX,
@@ -16,6 +17,7 @@ from talkhouse.ingest.declared.declaration.model import (
     Files,
     Format,
     JsonPath,
+    Lines,
     PairFields,
     PreferenceFields,
     RecordForm,
@@ -24,7 +26,7 @@ from talkhouse.ingest.declared.declaration.model import (
     TurnFields,
     pattern_problem,
 )
-from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path
+from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path, shown
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Form:
     may_be_none: tuple[tuple[str, str], ...] = ()
     """Tables and keys whose default a record may lack, and ``""`` takes away."""
     needs_markers: bool = False
+    """Whether nothing can be read without marks or a separator."""
     is_rows: bool = False
     """Whether paths are names of columns."""
     scope: Literal["corpus", "dialogue"] = "dialogue"
@@ -122,7 +125,7 @@ FORMS: Mapping[Format, Form] = {
         turns_are_objects=False,
     ),
     "transcript": Form(
-        fields={"dialogue": (*_OF_DIALOGUE, "text", "record")},
+        fields={"dialogue": (*_OF_DIALOGUE, "text", "separator", "record")},
         tables=frozenset({"times", "dialect", "markers"}),
         defaults={"dialogue": {"text": "text"}},
         needs_markers=True,
@@ -147,7 +150,7 @@ FORMS: Mapping[Format, Form] = {
     ),
     "turns": Form(
         fields={"dialogue": _OF_DIALOGUE, "turn": _IN_ORDER},
-        tables=_PEOPLE,
+        tables=_PEOPLE | {"lines"},
         needs=(("turn", "text"),),
         is_rows=True,
         scope="corpus",
@@ -200,11 +203,12 @@ def _tables_in(value: object) -> list[dict[str, object]]:
 
 
 _KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "preference": PreferenceFields}
-_OTHERS = ("speaker", "speakers", "roles", "times", "dialect", "markers")
+_OTHERS = ("speaker", "speakers", "roles", "times", "dialect", "lines", "markers")
 
 _LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
 _MAY_BE_ALL = {("turn", "text"), ("dialogue", "turns"), ("dialogue", "text"), ("pair", "each")}
 """What may be the thing itself: turns that are texts, and records that are a list, a message or a text."""
+_NO_PATHS = {("dialogue", "record"), ("dialogue", "ids"), ("dialogue", "separator")}
 
 _OF_RECORDS = ("dialogue", "pair", "preference")
 """Tables whose paths begin at the record; those of pairs in a list, ``each``, begin at the pair."""
@@ -214,6 +218,7 @@ _REVERSED = "reversed"
 _DIRECTIVE = re.compile(r"%(.?)", re.DOTALL)
 _DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
 """Of ``datetime.strptime``."""
+_YEARS = frozenset("YyGcx")
 
 
 def fitting_keys(name: str, format_: Format) -> list[str] | None:
@@ -252,7 +257,7 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
         table.check_keys(keys, format_, advice)
         paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
         fallbacks: dict[str, tuple[JsonPath, ...]] = {}
-        for key in (key for key in table.values if key not in ("record", "ids")):
+        for key in (key for key in table.values if (name, key) not in _NO_PATHS):
             is_none = (name, key) in form.may_be_none and table.values[key] == ""
             if key == "order" and table.values[key] == _REVERSED:
                 paths |= {"is_reversed": True}
@@ -465,16 +470,79 @@ def check_names(whole: DeclarationTable, dialect: Dialect) -> None:
                     table.fail(key, f"{column!r:.80} is none of 'names' in [dialect]", expected=expected)
 
 
+def text_lines_of(whole: DeclarationTable) -> Lines | None:
+    """Return how lines of text files are rows, if that is declared."""
+    if "lines" not in whole:
+        return None
+    table = whole.table("lines")
+    table.check_keys(table.keys)
+    if "pattern" not in table:
+        table.fail(None, "[lines] without a pattern", expected="pattern = '(?<who>[^:]+): (?<said>.*)'")
+    groups = tuple(_groups_of(table, "pattern"))
+    if not groups:
+        table.wrong("pattern", "one with named groups, such as '(?<who>[^:]+): (?<said>.*)'")
+    _check_columns(whole, groups)
+    if "begins" in table:
+        _groups_of(table, "begins")
+        if "id" in whole.table("dialogue"):
+            table.fail(
+                "begins", "dialogues are told apart twice: by [dialogue] id and by the lines with which they begin"
+            )
+    return Lines(table.text("pattern"), groups, table.text("begins") if "begins" in table else None)
+
+
+def _groups_of(table: DeclarationTable, key: str) -> list[str]:
+    try:
+        return named_groups(table.text(key))
+    except BadRegex as problem:
+        table.fail(
+            key,
+            f"{key!r} in [lines] is no pattern: {problem}",
+            found=f"{table.text(key):.100}",
+            next_step="patterns are Rust's: https://docs.rs/regex/latest/regex/#syntax",
+        )
+
+
+def _check_columns(whole: DeclarationTable, groups: Sequence[str]) -> None:
+    """Refuse a column that is no group; those of files of labels are columns of theirs."""
+    own = [table for table in whole.tables("annotations") if "from" not in table]
+    for table in (*map(whole.table, ("dialogue", "turn", "speaker")), *own):
+        known = TABLES[str(table.path[0])].keys
+        for key, value in table.values.items():
+            if key != "columns" and not (key in known and known[key].type.startswith("path")):
+                continue
+            for column in value if isinstance(value, list) else [value]:
+                if column not in groups and (key, column) != ("order", _REVERSED):
+                    table.fail(
+                        key,
+                        f"{key!r} in {table.name}: the pattern in [lines] has no group {shown(column)}",
+                        expected=one_of(str(column), groups),
+                    )
+
+
+def separators_of(whole: DeclarationTable) -> tuple[str, ...]:
+    """Return what stands between the turns of a transcript, in place of marks."""
+    table = whole.table("dialogue")
+    separators = table.words("separator")
+    if separators and whole.table("markers").values:
+        table.fail(
+            "separator",
+            "turns are told apart twice: by a separator and by [markers]",
+            next_step="remove one of the two",
+        )
+    return separators
+
+
 def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
     """Return the marks of a transcript with their roles."""
     table = whole.table("markers")
     markers = {mark: table.word(mark) or "" for mark in table.values}
     if "" in markers:
         table.fail("", "an empty marker would begin a turn everywhere", expected='a text such as "\\n\\nUser: "')
-    if form.needs_markers and not markers:
+    if form.needs_markers and not markers and "separator" not in whole.table("dialogue"):
         whole.fail(
             "markers" if "markers" in whole else "format",
-            "format = 'transcript' needs [markers]: nobody knows who speaks",
+            "format = 'transcript' needs [markers] or [dialogue] separator: nobody knows where a turn begins",
             expected='[markers] and below it lines such as "\\n\\nUser: " = "user"',
         )
     return markers
@@ -517,6 +585,13 @@ def _check_form(table: DeclarationTable, key: str) -> None:
     directives = _DIRECTIVE.findall(form)
     if form not in UNIX and (not directives or not _DIRECTIVES.issuperset(directives)):
         table.wrong(key, f"{', '.join(UNIX)}, or a pattern of strftime such as '%d.%m.%Y %H:%M'")
+    if form not in UNIX and _YEARS.isdisjoint(directives):
+        table.fail(
+            key,
+            f"the form {form!r:.80} has no year, so that nobody knows the day",
+            expected="a date and a time, such as '%d.%m.%Y %H:%M'",
+            next_step=f"leave out {key!r}, here and above: what no key names is kept in 'extra'",
+        )
 
 
 def _is_sign(text: str) -> bool:

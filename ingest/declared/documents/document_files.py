@@ -36,8 +36,8 @@ from talkhouse.ingest.declared.documents.typed import (
 )
 from talkhouse.ingest.declared.empty_turns import NO_TEXT, EmptyTurns
 from talkhouse.ingest.declared.identity import Identity
-from talkhouse.ingest.declared.record_files import TEXT, open_records, write_records
-from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord, ending
+from talkhouse.ingest.declared.record_files import open_records, write_records
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
 from talkhouse.ingest.declared.shapes import (
     KnownShapes,
     Members,
@@ -123,7 +123,6 @@ class _DocumentReader:
             if has_fallbacks(tables)
             else None
         )
-        self._is_text = False
         self._labels = labels_of(declaration)
         self._identity = Identity(declaration.corpus_id)
         self._rows = DialogueRows(declaration, speakers, self._identity, Splits(declaration))
@@ -140,7 +139,6 @@ class _DocumentReader:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
         path, count = self._identity.file(file), 0
-        self._is_text = ending(file.path) in TEXT
         self._rows.shapes = Shapes()
         try:
             records = open_records(file, self._declaration)
@@ -202,6 +200,8 @@ class _DocumentReader:
                 raise raw.problem
             return self._read(raw)
         except BadRecord as problem:
+            if not raw.pointer:  # the record is the file, which comes back as it was, packed or not
+                return reject(location, problem, location.file.read())
             verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
             place = replace(location, pointer=raw.pointer, record_index=raw.record_index, size=len(raw.raw))
             return reject(place, problem, verbatim)
@@ -219,7 +219,7 @@ class _DocumentReader:
 
     def _read_bare(self, raw: RawRecord) -> ReadRecord:
         """Read a record as the member "" of an object, and take that out of the places of what is found."""
-        members = members_of(raw.raw) if self._is_text else {"": Raw(raw.raw)}
+        members = {"": Raw(raw.raw)}
         inside, at = (members_of(raw.raw), "/") if raw.raw[:1] == b"{" else (members, "")
         try:
             read = self._reader_of(members).read(members, raw.key, inside, at)
@@ -297,5 +297,4 @@ def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownSh
         return own if own is not None else document_format.write(placeholder, stored, shapes)
 
     written = join(shapes.shape("record", extra), extra, fill)
-    is_wrapped = are_bare and ending(PurePosixPath(stored.path)) not in TEXT
-    return written.removeprefix(b'{"":').removesuffix(b"}") if is_wrapped else written
+    return written.removeprefix(b'{"":').removesuffix(b"}") if are_bare else written

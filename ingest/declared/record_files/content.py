@@ -147,7 +147,7 @@ class RawRecord(Struct, gc=False):
     cells: Mapping[str, str] | None = None
     """Of CSV: cells that the dialect would write otherwise, by column, as the file has them, quotes included."""
     verbatim: bytes | None = None
-    """Of CSV: the row as the file has it, without its line end."""
+    """Of CSV and text files: the row, line or text as the file has it, without its line end."""
 
     @property
     def quarantined(self) -> bytes:
@@ -213,6 +213,8 @@ class RowTable:
     """Row -> cells that the dialect would write otherwise, by column, as the file has them."""
     texts: pl.Series
     """The rows as the file has them, without their line ends."""
+    dialogues: pl.Series | None = None
+    """The number of the dialogue of each row, where lines of the file say that one begins."""
 
 
 @dataclass(frozen=True)
@@ -276,3 +278,19 @@ def gaps_of(layout: Mapping[str, Raw]) -> Iterator[bytes]:
                 yield texts[number]
     while True:
         yield LINE_END.encode()
+
+
+_PIECE = 1_000_000
+
+
+def with_gaps(layout: Mapping[str, Raw], records: Iterable[bytes]) -> Iterator[bytes]:
+    """Write records with what stands between them; yield pieces of about a megabyte."""
+    gaps = gaps_of(layout)
+    parts, size = [next(gaps)], 0
+    for record in records:
+        parts += (record, next(gaps))
+        size += len(record)
+        if size > _PIECE:
+            yield b"".join(parts)
+            parts, size = [], 0
+    yield b"".join(parts)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -21,7 +22,7 @@ from talkhouse.ingest.declared.record_files.content import (
     WrittenRecord,
     WrittenRow,
     ending,
-    gaps_of,
+    with_gaps,
 )
 from talkhouse.ingest.declared.record_files.csv_cells import (
     FIELD,
@@ -297,9 +298,6 @@ def layout_cells(layout: Mapping[str, Raw], path: PurePosixPath) -> CsvCells:
     return CsvCells(delimiter, known.get("quote", '"'), known.get("quoted", ()), known.get("escape", ""))
 
 
-_PIECE = 1_000_000
-
-
 class CsvRecords(RecordFile):
     """A file of rows on its way in, each as a JSON object of texts.
 
@@ -370,14 +368,5 @@ def _columns(layout: Mapping[str, Raw], path: PurePosixPath) -> list[str]:
 
 def _pieces(layout: Mapping[str, Raw], texts: Iterable[str]) -> Iterator[bytes]:
     """Write the header and the rows, with what stands between; yield pieces of about a megabyte."""
-    gaps = gaps_of(layout)
-    parts, size = [next(gaps)], 0
-    if "header" in layout:
-        parts += (msgspec.json.decode(layout["header"], type=str).encode(), next(gaps))
-    for text in texts:
-        parts += (text.encode(), next(gaps))
-        size += len(text)
-        if size > _PIECE:
-            yield b"".join(parts)
-            parts, size = [], 0
-    yield b"".join(parts)
+    header = [msgspec.json.decode(layout["header"], type=str)] if "header" in layout else []
+    return with_gaps(layout, (text.encode() for text in chain(header, texts)))

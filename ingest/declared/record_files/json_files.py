@@ -15,7 +15,7 @@ from talkhouse.ingest.declared.record_files.content import (
     RawRecord,
     RecordFile,
     WrittenRecord,
-    gaps_of,
+    with_gaps,
 )
 from talkhouse.ingest.decode import BadRecord, check, last_name, pointer, unique
 from talkhouse.ingest.json_members import items, views
@@ -288,12 +288,4 @@ def lines(pieces: Iterable[bytes], check: Callable[[int, int], None] = lambda *_
 
 def write_json_lines(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
     """Write the records and what stands between them; yield pieces of about a megabyte."""
-    gaps = gaps_of(layout)
-    parts, size = [next(gaps)], 0
-    for record in records:
-        parts += (record.raw, next(gaps))
-        size += len(record.raw)
-        if size > _PIECE:
-            yield b"".join(parts)
-            parts, size = [], 0
-    yield b"".join(parts)
+    return with_gaps(layout, (record.raw for record in records))

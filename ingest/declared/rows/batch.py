@@ -290,7 +290,8 @@ class FileRows:
         if ID in rows.columns:
             key = pl.lit(f"{self._build.declaration.corpus_id}:") + pl.col("within") + pl.col("native_id")
         else:
-            key = pl.lit(identity.dialogue_without_id(self._path, 0))
+            begin = identity.dialogue_without_id(self._path, 0).removesuffix("0")
+            key = pl.lit(begin) + pl.col(NUMBER).cast(pl.String)
         return dialogues.select(
             key.alias("dialogue_id"),
             is_new=pl.lit(value=True),

@@ -19,6 +19,8 @@ LABEL, OF_DIALOGUE = "label:", "fact:"
 """Before a scheme and the place of its column: labels of a turn, and of the dialogue."""
 LEVEL = "row"
 """Of the shapes of rows."""
+BEGUN = "begun"
+"""Of a frame without ids: the number of the dialogue, where the file says that one begins."""
 READ = "read:"
 """Before what is only read: its cell stays in ``extra``."""
 

@@ -19,7 +19,7 @@ from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPa
 from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.identity import joined_id, joined_ids
-from talkhouse.ingest.declared.record_files import CSV, open_records
+from talkhouse.ingest.declared.record_files import CSV, TEXTS, open_records
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     FileContent,
@@ -30,7 +30,18 @@ from talkhouse.ingest.declared.record_files.content import (
 )
 from talkhouse.ingest.declared.record_files.csv_cells import names
 from talkhouse.ingest.declared.record_files.csv_files import CsvRows
-from talkhouse.ingest.declared.rows.columns import ID, LABEL, LEVEL, TEXT, TIMES, TURN_ID, Placeholder, RowColumns
+from talkhouse.ingest.declared.record_files.pattern_lines import LineRows
+from talkhouse.ingest.declared.rows.columns import (
+    BEGUN,
+    ID,
+    LABEL,
+    LEVEL,
+    TEXT,
+    TIMES,
+    TURN_ID,
+    Placeholder,
+    RowColumns,
+)
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     NULL,
@@ -76,7 +87,7 @@ class RowFrames(ABC):
 
     is_csv: bool
 
-    _file: CsvRows | RecordFile
+    _file: CsvRows | LineRows | RecordFile
 
     def __init__(self, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
         self._columns, self._shapes, self._with_raw = columns, shapes, with_raw
@@ -151,11 +162,11 @@ class CsvFrames(RowFrames):
     is_csv = True
 
     def __init__(
-        self, file: CsvRows, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
+        self, file: CsvRows | LineRows, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool
     ) -> None:
         """Raises BadRecord GF-12 where a declared column is not there, or twice."""
         super().__init__(columns, declaration, shapes, with_raw=with_raw)
-        self._file: CsvRows = file
+        self._file: CsvRows | LineRows = file
         check_header(file.columns, columns.declared)
         for placeholder in columns.fallbacks:
             check_some(file.columns, columns.placeholders[placeholder])
@@ -184,6 +195,8 @@ class CsvFrames(RowFrames):
                 cell = table[column]
             is_whole = placeholder in (TEXT, ID) or placeholder in self._id_parts
             made.append((cell if is_whole else said(cell)).alias(placeholder))
+        if rows.dialogues is not None:
+            made.append(rows.dialogues.alias(BEGUN))
         frame = pl.DataFrame(made)
         if self._id_parts:
             frame = frame.with_columns(joined_ids(frame[part] for part in self._id_parts).alias(ID))
@@ -462,7 +475,7 @@ def _key(key: str) -> str:
 
 def is_csv(path: PurePosixPath) -> bool:
     """Whether a file has cells, not objects, by its path."""
-    return ending(path) in CSV
+    return ending(path) in (*CSV, *TEXTS)
 
 
 def open_frames(
@@ -478,6 +491,15 @@ def open_frames(
 
     Raises BadRecord where the file is to be refused, here or when it is iterated.
     """
+    if ending(file.path) in TEXTS:
+        if TEXT not in columns.placeholders:
+            raise BadRecord("GF-14", "a text: labels are read from CSV, TSV, JSON Lines and Parquet")
+        if declaration.lines is None:
+            raise BadRecord("GF-14", "a text, whose lines are rows by a pattern in [lines], which is not declared")
+        rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT][0])
+        frames = CsvFrames(rows, columns, declaration, shapes, with_raw=with_raw)
+        frames.findings = rows.findings
+        return frames
     if is_csv(file.path):
         return CsvFrames(
             CsvRows(FileContent(file), declaration.dialect), columns, declaration, shapes, with_raw=with_raw

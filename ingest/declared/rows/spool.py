@@ -14,7 +14,7 @@ from typing import Self
 import polars as pl
 
 from talkhouse.ingest.declared.identity import joined_ids
-from talkhouse.ingest.declared.rows.columns import ID, REPLY_TO, SPLIT, TURN_ID
+from talkhouse.ingest.declared.rows.columns import BEGUN, ID, REPLY_TO, SPLIT, TURN_ID
 
 HAS_DEFAULT = "has_default_id"
 """Column of rows: whether the file doesn't say of which dialogue a turn is."""
@@ -137,6 +137,8 @@ class Spool:
         if ID in frame.columns:
             self._runs.append(_runs(self._ids_of(frame)))
             self._lacks_ids |= frame[ID].has_nulls()
+        elif BEGUN in frame.columns:
+            self._runs.append(_runs(frame[BEGUN]))
         self._frames.append(frame)
         self._size += int(frame.estimated_size())
         if self._size > _IN_MEMORY:
