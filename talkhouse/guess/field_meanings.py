@@ -69,6 +69,9 @@ class Guess:
     preference: PreferenceFields = field(default_factory=PreferenceFields)
     dialect: Dialect = field(default_factory=Dialect)
     markers: Mapping[str, str] = field(default_factory=dict)
+    separators: tuple[str, ...] = ()
+    lines: Mapping[str, str] = field(default_factory=dict)
+    """``[lines]``, by which the lines of a text are rows."""
     roles: Mapping[str, str] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[GuessedLabels, ...] = ()

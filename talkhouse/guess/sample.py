@@ -15,7 +15,7 @@ import msgspec
 
 from talkhouse.guess.record_values import is_keyed
 from talkhouse.ingest.declared.declaration.model import Dialect, JsonPath, RecordForm
-from talkhouse.ingest.declared.record_files import ENDINGS, JSON
+from talkhouse.ingest.declared.record_files import ENDINGS, JSON, TEXTS
 from talkhouse.ingest.declared.record_files.content import FileContent, ending, is_packed
 from talkhouse.ingest.declared.record_files.csv_cells import CsvCells
 from talkhouse.ingest.decode import BadRecord
@@ -253,7 +253,7 @@ class _Decoded:
 
 def is_read(path: str) -> bool:
     """Whether a file of this name is read, by its ending."""
-    return ending(PurePosixPath(path)) in ENDINGS
+    return ending(PurePosixPath(path)) in (*ENDINGS, *TEXTS)
 
 
 def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Sample | None:
@@ -371,7 +371,7 @@ def _text(file: SourceFile, path: PurePosixPath, most: Most) -> _Decoded:
         raw, problem = _beginning(stream, most.bytes, packed=is_packed(path))
     is_whole = len(raw) <= most.bytes and problem is None
     text, bad = _decode(raw[: most.bytes].removeprefix(BOM), is_whole=is_whole)
-    decode = _DECODE.get(ending(path), _lines)
+    decode = _one_text if ending(path) in TEXTS else _DECODE.get(ending(path), _lines)
     decoded = decode(text, is_whole, most.records)
     decoded.problem = problem or bad or decoded.problem
     return decoded
@@ -424,6 +424,16 @@ def _lines(text: str, is_whole: bool, most: int) -> _Decoded:
         value, _ = start_of(lines[0], most)
         decoded.values = [value]
     return decoded
+
+
+TEXT = "text"
+"""The form of a file of which only its own words say what its records are."""
+
+
+def _one_text(text: str, is_whole: bool, most: int) -> _Decoded:  # noqa: ARG001 - as the others
+    """Return a text, or its whole lines."""
+    whole = text if is_whole else text[: text.rfind("\n") + 1] or text
+    return _Decoded(TEXT, [{"": whole}] if whole.strip() else [], is_whole, "file")
 
 
 def _json(text: str, is_whole: bool, most: int) -> _Decoded:
