@@ -50,11 +50,15 @@ def splits(document: dict[str, Any]) -> dict[str, str | None]:
 def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path) -> None:
     files, expected = FOLDERS[name]
     folder = write(tmp_path / name, files)
-    document = declared(folder)
+    seen = new_declaration(folder)
+    document = declared_in(folder)
     assert of_folder(folder).format == expected["format"]
     proposed = {table: document.get(table) for table in expected}
     proposed["files"] = splits(document) if "files" in document else {}
     assert {table: proposed[table] for table in expected} == expected
+    assert seen.trial is not None
+    assert seen.trial.turns
+    assert (seen.trial.set_aside, seen.trial.problem) == (0, None)
 
 
 @pytest.mark.parametrize(
@@ -154,6 +158,14 @@ def test_of_several_columns_that_could_be_the_id_each_says_what_it_would_make(tm
     assert 'id = "episode": 2 dialogues of 8 turns' in line
     assert seen.trial is not None
     assert (seen.trial.dialogues, seen.trial.turns) == (8, 16)
+
+
+def test_a_day_that_may_be_a_month_is_to_decide(tmp_path: Path) -> None:
+    chat = b"[01/02/2026, 10:05] Ida: Hello\n[03/02/2026, 10:06] Ole: Hi\n"
+    folder = write(tmp_path / "talks", {"chat.txt": chat})
+    (line,) = new_declaration(folder).to_decide
+    assert '"%d/%m/%Y, %H:%M" or said_at = "%m/%d/%Y, %H:%M"' in line
+    assert "said_at" not in declared_in(folder)["turn"]
 
 
 def test_an_episode_beside_the_id_of_a_dialogue_is_no_part_of_it(tmp_path: Path) -> None:
@@ -263,7 +275,7 @@ def test_of_no_known_format_a_skeleton_is_written(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"a.json": b'[{"n": 1}]', "b.txt": b"Ida: Row on.", "c.csv": b"x\n1\n"})
     assert declared(folder) == {"title": "Talks"}
     assert "to do: chat, sharegpt, pairs" in comments(folder)
-    assert "files here: b.txt, a.json, c.csv" in comments(folder)
+    assert "files here: a.json, b.txt, c.csv" in comments(folder)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
