@@ -33,8 +33,8 @@ Type: TypeAlias = Literal[
     "regex",
 ]
 """Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words; true or false. The
-others are texts with a form of their own, a table of labels with their meanings, a table of values to compare with, a
-text or a list of texts, and a regular expression."""
+others are texts with a form of their own, a table of labels with their meanings, one of values to compare with, a text
+or a list of texts, and a regular expression."""
 
 
 @dataclass(frozen=True)

@@ -458,16 +458,8 @@ def _names(table: DeclarationTable) -> tuple[str, ...]:
 
 def check_names(whole: DeclarationTable, dialect: Dialect) -> None:
     """Refuse a column that is none of those that ``names`` has, where there is no header."""
-    tables = [whole.table(name) for name in ("dialogue", "turn", "speaker")]
-    labels = [table for table in whole.tables("annotations") if "from" not in table]
-    for table in (*tables, *labels) if dialect.names else ():
-        for key, value in table.values.items():
-            if TABLES[str(table.path[0])].keys[key].type not in ("path", "paths") and key != "columns":
-                continue
-            for column in value if isinstance(value, list) else [value]:
-                if column not in dialect.names and (key, column) != ("order", _REVERSED):
-                    expected = one_of(column, dialect.names)
-                    table.fail(key, f"{column!r:.80} is none of 'names' in [dialect]", expected=expected)
+    if dialect.names:
+        _check_columns(whole, dialect.names, "{} is none of 'names' in [dialect]")
 
 
 def text_lines_of(whole: DeclarationTable) -> Lines | None:
@@ -481,7 +473,7 @@ def text_lines_of(whole: DeclarationTable) -> Lines | None:
     groups = tuple(_groups_of(table, "pattern"))
     if not groups:
         table.wrong("pattern", "one with named groups, such as '(?<who>[^:]+): (?<said>.*)'")
-    _check_columns(whole, groups)
+    _check_columns(whole, groups, "the pattern in [lines] has no group {}")
     if "begins" in table:
         _groups_of(table, "begins")
         if "id" in whole.table("dialogue"):
@@ -503,21 +495,17 @@ def _groups_of(table: DeclarationTable, key: str) -> list[str]:
         )
 
 
-def _check_columns(whole: DeclarationTable, groups: Sequence[str]) -> None:
-    """Refuse a column that is no group; those of files of labels are columns of theirs."""
+def _check_columns(whole: DeclarationTable, columns: Sequence[str], problem: str) -> None:
+    """Refuse a column that is none of these; those of files of labels are columns of theirs."""
     own = [table for table in whole.tables("annotations") if "from" not in table]
     for table in (*map(whole.table, ("dialogue", "turn", "speaker")), *own):
         known = TABLES[str(table.path[0])].keys
         for key, value in table.values.items():
-            if key != "columns" and not (key in known and known[key].type.startswith("path")):
+            if key != "columns" and not (key in known and known[key].type in ("path", "paths")):
                 continue
             for column in value if isinstance(value, list) else [value]:
-                if column not in groups and (key, column) != ("order", _REVERSED):
-                    table.fail(
-                        key,
-                        f"{key!r} in {table.name}: the pattern in [lines] has no group {shown(column)}",
-                        expected=one_of(str(column), groups),
-                    )
+                if column not in columns and (key, column) != ("order", _REVERSED):
+                    table.fail(key, problem.format(shown(column)), expected=one_of(str(column), columns))
 
 
 def separators_of(whole: DeclarationTable) -> tuple[str, ...]:

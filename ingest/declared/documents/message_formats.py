@@ -76,10 +76,9 @@ class DialogueFormat:
         """The list of turns."""
         is_plain = len(self._path) == 1 and not (self._are_members or self._is_bare)
         fields = None if self._has_bare_turns or not is_plain or self._has_order else self._messages.columns
+        of = self._messages
         return (
-            None
-            if fields is None
-            else ListColumns(str(self._path[0]), fields, self._messages.parts, self._messages.is_plain)
+            None if fields is None else ListColumns(str(self._path[0]), fields, of.parts, of.is_plain, of.null_is_text)
         )
 
     @property

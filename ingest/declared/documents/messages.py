@@ -239,6 +239,8 @@ class MessageFormat:
         }
         own = wanted({**paths, **(others or {})})
         self.parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
+        self.null_is_text = with_parts
+        """Whether a text of null says that there is none, as in messages that have parts beside it."""
         self._wanted: Wanted = {**{name: name for name in self.parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
         self._may_be_bare = declaration.format in ("chat", "sharegpt", "dialogue")
@@ -347,8 +349,12 @@ class MessageFormat:
                     pieces += read
         if pieces:
             parsed.parts = pieces
-        elif not parsed.text and message.taken.get("text") is None and self.turn.text:
+        elif not parsed.text and self.turn.text and not self._has_text(message):
             findings.append(ReaderFinding(NO_TEXT, "no text", pointer=parsed.pointer))
+
+    def _has_text(self, message: Message) -> bool:
+        taken = message.taken
+        return "text" in taken and (taken["text"] is not None or self.null_is_text)
 
     def _read_text(self, message: Message) -> list[ParsedPart]:
         path = self.turn.text or ()

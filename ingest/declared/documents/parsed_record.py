@@ -119,6 +119,8 @@ class ListColumns(NamedTuple):
     """Keys of what becomes parts of a turn."""
     is_plain: Callable[[str], bool]
     """Whether a role's word says no more than the role does."""
+    null_is_text: bool
+    """Whether a text of null is one, and empty."""
 
 
 class DocumentFormat(Protocol):

@@ -105,6 +105,7 @@ class TypedRecords:
     ) -> None:
         """``placeholders``: key of a record -> placeholder."""
         self._placeholders, self._list, self._fields = placeholders, columns.list_key, columns.fields
+        self._null_is_text = columns.null_is_text
         self._is_plain, self._parts, self._see = columns.is_plain, columns.parts, see
         self._roles = declaration.roles
         self._times = declaration.times
@@ -145,7 +146,8 @@ class TypedRecords:
         for message_form, _ in counts.most_common(_MOST_LAYOUTS):
             if _types([*(known.form for known in layouts), message_form]) is not None:
                 parts = [key for key, kind in message_form if key in self._parts and kind != _NULL]
-                has_text = dict(message_form).get(self._fields.get("text", ""), _NULL) == _TEXT
+                kind = dict(message_form).get(self._fields["text"]) if "text" in self._fields else _TEXT
+                has_text = kind == _TEXT or (kind == _NULL and self._null_is_text)
                 layouts.append(Layout(message_form, shapes[message_form], parts, has_text))
         return Layout(most, shape), layouts
 

@@ -3,6 +3,7 @@
 import re
 import shlex
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -46,15 +47,20 @@ def test_the_examples_of_all_formats_load_and_come_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["your-own-data", "own-recipes"])
+@pytest.mark.parametrize("name", ["your-own-data", "own-recipes", "own-exports"])
 def test_a_page_is_what_happens(name: str, tmp_path: Path, regen: bool) -> None:
     printed, page = "", DOCS / f"{name}.md"
     written = page.read_text(encoding="utf-8")
     for block in _BLOCK.finditer(written):
         path, language, text = block["path"], block["language"], block["text"]
         if path:
+            path, _, member = path.partition("!")
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_text(text, encoding="utf-8")
+            if member:
+                with ZipFile(tmp_path / path, "a") as archive:
+                    archive.writestr(member, text)
+            else:
+                (tmp_path / path).write_text(text, encoding="utf-8")
         elif language in ("sh", "sql"):
             commands = [shlex.split(line)[1:] for line in text.splitlines()] if language == "sh" else [["sql", text]]
             for command in commands:
