@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,21 @@ def test_what_is_written_was_read_by_it(tmp_path: Path) -> None:
         ("GF-01", 1, "a.jsonl#/3/messages/0/content")
     ]
     assert list(trial.first) == [("user", "May I prune it?"), ("assistant", "In spring.")]
+
+
+def test_nothing_of_a_sample_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = tmp_path / "temporary"
+    private.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    many = [{"id": f"n{n}", "messages": messages("Hi", "Ho")} for n in range(1_001)]
+    folder = write(tmp_path / "talks", {"a.jsonl.gz": gzip.compress(lines(*many)), "b.jsonl": lines(*many)})
+    trial = new_declaration(folder).trial
+    assert trial is not None
+    assert (trial.records, trial.set_aside) == (1_000, 0)
+    assert not list(private.iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *(".corpus.schema.json", "a.jsonl.gz", "b.jsonl", "corpus.toml")
+    ]
 
 
 def test_a_count_of_rows_says_which_dialogue(tmp_path: Path) -> None:
