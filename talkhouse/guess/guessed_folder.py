@@ -208,7 +208,20 @@ def _with_records(taken: Sample) -> Sample:
     """Return a sample whose records are what fits a format: the file itself, or else what it has in a list."""
     if taken.record != "file" or _fitting([taken]) is not None:
         return taken
-    return next((inner for inner in records_inside(taken) if _fitting([inner]) is not None), taken)
+    inside = list(records_inside(taken))
+    chosen = next((inner for inner in inside if _fitting([inner]) is not None), None)
+    if chosen is None or not isinstance(chosen.record, tuple):
+        return taken
+    others = [
+        path_text(inner.record)
+        for inner in inside
+        if isinstance(inner.record, tuple)
+        and ... not in chosen.record
+        and inner.record != chosen.record
+        and inner.records[0].keys() == chosen.records[0].keys()
+    ]
+    problem = f"{', '.join(others)} has such records too, and is not read" if others else chosen.problem
+    return replace(chosen, problem=problem)
 
 
 def _sorted_out(

@@ -300,6 +300,9 @@ def records_inside(taken: Sample) -> Iterator[Sample]:
         for value in values:
             for name, member in value.items() if isinstance(value, dict) else ():
                 inner.setdefault(name, []).append(member)
+        every = [item for members in inner.values() for member in members for item in _list_of_objects(member)]
+        if len(inner) > 1 and all(_list_of_objects(member) for members in inner.values() for member in members):
+            yield replace(taken, records=every, record=(*path, ..., None))
         for name, members in inner.items():
             items = [item for member in members if isinstance(member, list) for item in member]
             objects = [item for item in items if isinstance(item, dict)]
@@ -310,6 +313,10 @@ def records_inside(taken: Sample) -> Iterator[Sample]:
                     ahead.append((below, objects))
             elif len(path) < _MOST_LISTS and any(isinstance(member, dict) for member in members):
                 ahead.append(((*path, name), members))
+
+
+def _list_of_objects(value: Any) -> list[dict[str, Any]]:
+    return value if isinstance(value, list) and all(isinstance(item, dict) for item in value) else []
 
 
 _MOST_PATHS, _MOST_LISTS = 50, 3

@@ -169,6 +169,18 @@ def test_a_day_that_may_be_a_month_is_to_decide(tmp_path: Path) -> None:
     assert "said_at" not in declared_in(folder)["turn"]
 
 
+def test_records_of_several_lists_are_all_read_or_named(tmp_path: Path) -> None:
+    splits_inside = {split: [{**CHAT[0], "id": split}] for split in ("train", "test")}
+    all_of_them = write(tmp_path / "talks", {"a.json": json.dumps(splits_inside).encode()})
+    seen = new_declaration(all_of_them)
+    assert declared_in(all_of_them)["dialogue"]["record"] == "*[*]"
+    assert seen.trial is not None
+    assert seen.trial.dialogues == 2
+    with_more = write(tmp_path / "others", {"a.json": json.dumps({"version": 1, **splits_inside}).encode()})
+    assert new_declaration(with_more).problems == {"a.json": "test[*] has such records too, and is not read"}
+    assert declared_in(with_more)["dialogue"]["record"] == "train[*]"
+
+
 def test_an_episode_beside_the_id_of_a_dialogue_is_no_part_of_it(tmp_path: Path) -> None:
     rows = b"conv,episode,who,words\n1,1,ida,Row on.\n1,1,ole,I do.\n2,1,ida,And now?\n2,1,ole,So so.\n"
     folder = write(tmp_path / "talks", {"a.csv": rows})
