@@ -204,7 +204,10 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
         "speaker": {"scope": guess.speaker.scope} if guess.turn.speaker else {},
     }
     for table, extra in settings.items():
-        paths = {name: path_text(path) for name, path in paths_of(getattr(guess, table)).items()}
+        paths = {
+            name: path_text(path[1:] if path[:1] == ("",) else path)  # the record itself
+            for name, path in paths_of(getattr(guess, table)).items()
+        }
         if FORMS[guess.format].is_rows:
             paths = {name: str(path[0]) for name, path in paths_of(getattr(guess, table)).items() if path}
         if guess.dialogue.turns and guess.dialogue.turns[-1] is None and table == "dialogue":

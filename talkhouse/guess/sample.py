@@ -268,6 +268,8 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
     is_parquet = ending(PurePosixPath(path)) == ".parquet"
     decoded = _parquet(file, most) if is_parquet else _text(file, PurePosixPath(path), most)
     records = [value for value in decoded.values if isinstance(value, dict)]
+    if not records:  # a list of messages is a record too, as [dialogue] turns = "$" has it
+        records = [{"": value} for value in decoded.values if value and _list_of_objects(value)]
     has_all_fields = _keep_first_fields(records)
     return Sample(
         path,

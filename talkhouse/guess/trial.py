@@ -196,13 +196,14 @@ def _written(taken: Sample) -> bytes:
         return buffer.getvalue()
     if form in (".csv", ".tsv"):
         return "".join(_lines(taken, "\t" if form == ".tsv" else ",")).encode()
+    records = [record[""] if isinstance(record.get(""), list) else record for record in taken.records]
     if form not in JSON:
-        return "".join(json.dumps(record) + "\n" for record in taken.records).encode()
+        return "".join(json.dumps(record) + "\n" for record in records).encode()
     if taken.record == "file":
         return json.dumps(taken.records[0] if taken.records else {}).encode()
     if taken.record == "member":
         return json.dumps(dict(enumerate(taken.records))).encode()
-    return json.dumps(_around(taken.records, taken.record if isinstance(taken.record, tuple) else (None,))).encode()
+    return json.dumps(_around(records, taken.record if isinstance(taken.record, tuple) else (None,))).encode()
 
 
 def _around(records: Sequence[Any], path: JsonPath) -> Any:

@@ -447,6 +447,10 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
         {"format": "preference", "preference": {"chosen": "chosen_messages", "rejected": "rejected_messages"}},
     ),
     "kto_chat": ({"kto.json": listed(*KTO)}, {"format": "chat", "dialogue": {"turns": "messages"}}),
+    "lists_of_messages": (
+        {"train.jsonl": lines(*[messages("Is it hot?", "It is.") for _ in range(3)])},
+        {"format": "chat", "dialogue": {"turns": "$"}, "turn": {"role": "role", "text": "content"}},
+    ),
     "kto_lists": (
         {"kto.jsonl": lines(*KTO_LISTS)},
         {"format": "pairs", "pair": {"prompt": "prompt", "response": "completion"}},
