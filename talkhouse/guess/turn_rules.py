@@ -14,6 +14,7 @@ from talkhouse.guess.field_meanings import (
     about_dialogues,
     dotted,
     meanings,
+    paths_of,
     records_of,
     with_dialogue,
 )
@@ -319,7 +320,7 @@ def turns(samples: Sequence[Sample]) -> Guess | None:
     if found is None or not (together or _are_messages(found)):
         return None
     found = with_reverse(replace(found, turn=replace(found.turn, order=found.turn.order or order)))
-    taken = [*together, *(value for value in vars(found.turn).values() if value)]
+    taken = [*together, *paths_of(found.turn).values()]
     fields, times = about_dialogues([dialogue[0] for dialogue in dialogues], taken)
     fields = _constant(replace(fields, id=together[0] if together else None), dialogues)
     size = evidence.groups(dialogues)
