@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration, JsonPath, TurnFields
+from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, UNIX, Declaration, JsonPath, TurnFields
 from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.parsed_record import (
     ParsedDialogue,
@@ -43,12 +43,10 @@ from talkhouse.ingest.declared.shapes import (
     write_text,
 )
 from talkhouse.ingest.declared.speakers import NO_ROLE, Roles
-from talkhouse.ingest.declared.times import read_time, write_time
+from talkhouse.ingest.declared.times import MILLISECONDS, not_a_time, read_moment, read_time, write_moment, write_time
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Part, Speaker, Turn
-
-_LARGEST = 2**63 - 1
 
 
 class Message:
@@ -105,8 +103,8 @@ def read_said_at(message: Message, path: JsonPath, form: str, findings: list[Rea
     if how is not None:
         message.taken["said_at"] = f"said_at@{how}"
     elif message.turn.said_at is None:
-        detail = f"{text!r:.100} is not a time of the form {form}"
-        findings.append(ReaderFinding("GF-09", detail, pointer=message.turn.pointer + pointer(*path)))
+        at = message.turn.pointer + pointer(*path)
+        findings.append(ReaderFinding("GF-09", not_a_time(text, form), pointer=at))
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -142,18 +140,20 @@ def read_place(
     return Decimal((time.replace(tzinfo=time.tzinfo or UTC) - _EPOCH) // timedelta(microseconds=1))
 
 
-def read_ms(message: Message, placeholder: str, path: JsonPath) -> int | None:
-    """Read milliseconds: an integer that the column holds; what is none stays in extra."""
+def read_ms(message: Message, placeholder: str, path: JsonPath, form: str, findings: list[ReaderFinding]) -> int | None:
+    """Read a moment in a recording; GF-09 where that has another form."""
     raw = message.split.find(path)
     if raw is None or is_null(raw):
         if raw is not None:
             message.taken[placeholder] = None
         return None
-    literal = bytes(raw)
-    value = int(literal) if len(literal) < 20 and literal.removeprefix(b"-").isdigit() else None
-    if value is None or abs(value) > _LARGEST or str(value).encode() != literal:
-        return None
-    message.taken[placeholder] = placeholder + LITERAL
+    at = message.turn.pointer + pointer(*path)
+    text, suffix = (bytes(raw).decode(), "") if bytes(raw)[:1] in _INNER else text_of(raw, at, placeholder)
+    value, how = read_moment(text, form)
+    if how is not None:
+        message.taken[placeholder] = placeholder + suffix + (f"@{how}" if how else "")
+    elif value is None and text:
+        findings.append(ReaderFinding("GF-09", not_a_time(text, form or "a whole number"), pointer=at))
     return value
 
 
@@ -169,6 +169,7 @@ def step_text(step: object) -> str:
 
 
 _ITEMS = decoder(list[Raw])
+_INNER = (b"[", b"{")
 
 
 def required(record: SplitObject, path: JsonPath, at: str = "") -> Raw:
@@ -226,6 +227,7 @@ class MessageFormat:
         self._of_paths = FallbackReaders(tables, with_one_path) if has_fallbacks(tables) else None
         self.roles = Roles(declaration)
         self._time_form = declaration.times.get("said_at", ISO)
+        self._start_form, self._end_form = (declaration.times.get(moment, MILLISECONDS) for moment in MOMENTS)
         self._text_paths = [path for path in (self.turn.text, *self.turn.fallbacks.get("text", ())) if path]
         self._field = ".".join(str(name) for name in self.turn.text or () if name != "")
         # The speaker is before the role: what is both comes back whatever [roles] says.
@@ -413,9 +415,9 @@ class MessageFormat:
             said_at = parsed.said_at if turn.order == turn.said_at else None
             message.place = read_place(message, turn.order, said_at, findings)
         if turn.start_ms is not None:
-            parsed.start_ms = read_ms(message, "start_ms", turn.start_ms)
+            parsed.start_ms = read_ms(message, "start_ms", turn.start_ms, self._start_form, findings)
         if turn.end_ms is not None:
-            parsed.end_ms = read_ms(message, "end_ms", turn.end_ms)
+            parsed.end_ms = read_ms(message, "end_ms", turn.end_ms, self._end_form, findings)
 
     def write(
         self,
@@ -433,7 +435,7 @@ class MessageFormat:
 
         def fill(placeholder: str) -> bytes:
             column, _, how = placeholder.partition("@")
-            column = column.removesuffix(LITERAL)
+            is_literal, column = column.endswith(LITERAL), column.removesuffix(LITERAL)
             if column in others:
                 return others[column]
             if column == "parts":
@@ -442,8 +444,11 @@ class MessageFormat:
                 own = [part for part in parts if part.field == column]
                 return write_member(column, own, turn.text, shapes)
             if column == "said_at" and turn.said_at is not None:
-                text = write_time(turn.said_at, how)
+                text = write_time(turn.said_at, how, is_utc=shapes.is_utc)
                 return text.encode() if how in UNIX else write_text(column, text)
+            if column in MOMENTS:
+                text = write_moment(getattr(turn, column), how)
+                return text.encode() if is_literal else write_text(column, text)
             return write_text(placeholder, self._text(column, turn, speaker, turns))
 
         return join(shapes.shape("message", extra), extra, fill)
