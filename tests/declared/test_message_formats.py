@@ -286,7 +286,7 @@ def test_replies_in_a_loop_are_none_and_those_to_one_in_it_are_kept() -> None:
 
 
 def test_turns_may_be_texts() -> None:
-    bare = _declared(TurnFields(text=()), ("dialog", None))
+    bare = _declared(TurnFields(text=()), ("dialog",))
     record = '{"dialog": ["Hi", "\\u00e9 😀"], "n": 1.0}'
     assert [(said.role, said.text) for said in _read(bare, record).turns] == [("speaker", "Hi"), ("speaker", "é 😀")]
     _assert_comes_back(bare, record)
