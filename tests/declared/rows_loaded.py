@@ -135,7 +135,7 @@ def restored(made: Read) -> dict[str, bytes]:
 def stored(made: Read) -> Iterator[StoredRecord]:
     """Return all records as a writer gets them: file by file, the envelope first, in the order of their indexes."""
     by_file = defaultdict[str, list[tuple[int, StoredRecord]]](list)
-    hanging = {kind: _by_key(made, kind) for kind in (rows.Dialogue, rows.Turn, rows.Annotation)}
+    hanging = {kind: _by_key(made, kind) for kind in (rows.Dialogue, rows.Turn, rows.Part, rows.Annotation)}
     speakers = {row.speaker_id: row for row in made.of(rows.Speaker)}
     for record in made.of(rows.Record):
         key = record.dialogue_id or ""
@@ -146,6 +146,7 @@ def stored(made: Read) -> Iterator[StoredRecord]:
             dialogue=next(iter(hanging[rows.Dialogue][key]), None),
             speakers=speakers,
             turns=sorted(hanging[rows.Turn][key], key=lambda turn: turn.turn_index),
+            parts=hanging[rows.Part][key],
             annotations=hanging[rows.Annotation][record.record_id],
         )
         by_file[record.source_file_id].append((record.record_index, one))

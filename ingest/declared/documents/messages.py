@@ -54,14 +54,17 @@ _LARGEST = 2**63 - 1
 class Message:
     """A message on its way in: what was read of it, and what columns take."""
 
+    place: Decimal | None = None
+    """Its place among the others, by ``[turn] order``; None where it has none that can be read."""
+    fields: TurnFields | None = None
+    """Where it says what, if a key has several paths."""
+
     def __init__(self, split: SplitObject, turn: ParsedTurn) -> None:
         self.split = split
         self.turn = turn
         self.taken: dict[str, str | None] = {}
         self.reply: tuple[str, str] | None = None
         """The id that it replies to, and the suffix of the placeholder."""
-        self.place: Decimal | None = None
-        """Its place among the others, by ``[turn] order``; None where it has none that can be read."""
 
     def close(self) -> ParsedTurn:
         """Set shape and extra, now that it is known what columns take; a list stays where it is, whole."""
@@ -198,7 +201,7 @@ class MessageFormat:
     """The messages of one corpus.
 
     ``turn``: where a message says what; the declaration's own unless given. ``with_parts``: tool calls, reasoning and
-    the like are members of a message (``parts.MEMBERS``). ``others``: what else the caller takes, placeholder -> path.
+    the like are members of a message (``parts.MEMBERS``). ``others``: keys of ``[turn]`` that the caller takes too.
     """
 
     def __init__(
@@ -207,7 +210,7 @@ class MessageFormat:
         turn: TurnFields | None = None,
         *,
         with_parts: bool = True,
-        others: Mapping[str, JsonPath | None] | None = None,
+        others: Iterable[str] = (),
     ) -> None:
         self.turn = turn or declaration.turn
         tables = {"turn": self.turn, "speaker": declaration.speaker}
@@ -237,7 +240,7 @@ class MessageFormat:
             "start_ms": self.turn.start_ms,
             "end_ms": self.turn.end_ms,
         }
-        own = wanted({**paths, **(others or {})})
+        own = wanted({**paths, **{key: getattr(self.turn, key) for key in others}})
         self.parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
         self.null_is_text = with_parts
         """Whether a text of null says that there is none, as in messages that have parts beside it."""
@@ -271,7 +274,10 @@ class MessageFormat:
             raise BadRecord("GF-01", self._no_object(raw), at)
         members = members_of_any(raw) if self.are_lists else members_of(raw)
         if self._of_paths is not None:
-            return self._of_paths.reader(members).open(raw, at, findings)
+            reader = self._of_paths.reader(members)
+            message = reader.open(raw, at, findings)
+            message.fields = reader.turn
+            return message
         message = Message(SplitObject(members, self._wanted), ParsedTurn(NO_ROLE, "", at))
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
@@ -495,7 +501,7 @@ def find_replies(
             if target > index:
                 found.append(("GF-19", index, f"a reply to the turn {target}"))
     for rule, index, problem in found:
-        at = dialogue.turns[index].pointer + pointer(*turn.reply_to or ())
+        at = dialogue.turns[index].pointer + pointer(*(messages[index].fields or turn).reply_to or ())
         dialogue.findings.append(ReaderFinding(rule, problem, pointer=at))
 
 
