@@ -325,6 +325,24 @@ EXAMPLES = (
         """,
     ),
     (
+        "lines",
+        """
+        title = "Numbered lines, two turns each"
+        format = "turns"
+
+        [[files]]
+        path = "train.txt"
+
+        [lines]
+        pattern = '(?<n>\\d+) (?<said>[^\\t]*)(?:\\t(?<answer>[^\\t]*)(?:\\t.*)?)?'
+        begins = '1 '
+        turns = "each"
+
+        [turn]
+        text = ["said", "answer"]
+        """,
+    ),
+    (
         "dialect",
         """
         title = "Museum turns"
@@ -477,8 +495,8 @@ From a folder to a chart: [Your own data](your-own-data.md); a page with files f
 
 A *path* leads to a place in a record: names with `.` between them, `['a name']` for a name with other signs, `[0]` for
 the first item of a list, `[*]` for every item, `.*` for every member of an object, `$.` in front for the record itself
-([Paths](paths.md)). In rows (`format = "turns"`) it is the name of a column, and in text files of a group of the pattern.
-Of a list of paths the first counts that leads to something; those of a dialogue's id are joined.
+([Paths](paths.md)). In rows (`format = "turns"`) it is the name of a column, and in text files of a group of the
+pattern. Of a list of paths the first counts that leads to something; those of a dialogue's id are joined.
 
 A declaration is read before any file is. A mistake stops there, and is named with its line.
 

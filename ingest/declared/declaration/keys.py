@@ -11,6 +11,7 @@ from talkhouse.ingest.declared.declaration.model import (
     DeclaredTask,
     DialogueFields,
     Format,
+    Lines,
 )
 
 Type: TypeAlias = Literal[
@@ -262,6 +263,13 @@ TABLES: Mapping[str, Table] = {
                 "regex",
                 "One that fits the beginning of the lines with which a dialogue begins; `^$` is an empty line.",
                 "a file is a dialogue",
+            ),
+            "turns": Key(
+                "choice",
+                "Where `text` in `[turn]` is a list of groups: `first`, the first that says something is the turn; "
+                "`each`, a line has several turns, and the groups before a text belong to it.",
+                '`"first"`',
+                _words(Lines, "turns"),
             ),
         },
     ),

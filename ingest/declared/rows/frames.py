@@ -496,7 +496,7 @@ def open_frames(
             raise BadRecord("GF-14", "a text: labels are read from CSV, TSV, JSON Lines and Parquet")
         if declaration.lines is None:
             raise BadRecord("GF-14", "a text, whose lines are rows by a pattern in [lines], which is not declared")
-        rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT][0])
+        rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT])
         frames = CsvFrames(rows, columns, declaration, shapes, with_raw=with_raw)
         frames.findings = rows.findings
         return frames
