@@ -98,6 +98,48 @@ EXAMPLES = (
         """,
     ),
     (
+        "dialogue",
+        """
+        title = "Export of chats"
+        format = "dialogue"
+
+        [dialogue]
+        record = "chats.list"
+        turns = "messages.*"
+
+        [turn]
+        text = ["content", "caption"]
+        speaker = ["user.id", "bot"]
+        said_at = "at"
+        order = "reversed"
+
+        [times]
+        said_at = "unix_ms"
+        """,
+    ),
+    (
+        "dialogue",
+        """
+        title = "Scenes"
+        format = "turns"
+
+        [[files]]
+        path = "train.csv"
+        split = "train"
+
+        [[files]]
+        path = "test.csv"
+        split = "test"
+
+        [dialogue]
+        id = ["season", "episode", "scene"]
+        ids = "split"
+
+        [turn]
+        text = "line"
+        """,
+    ),
+    (
         "turn",
         """
         title = "Chat room"
@@ -128,6 +170,8 @@ EXAMPLES = (
 
         [times]
         said_at = "unix_ms"
+        start_ms = "seconds"
+        end_ms = "%H:%M:%S,%f"
         """,
     ),
     (
@@ -146,6 +190,45 @@ EXAMPLES = (
         """,
     ),
     (
+        "speakers",
+        """
+        title = "Team chat"
+        format = "turns"
+
+        [[files]]
+        path = "**/*.json"
+
+        [turn]
+        text = "text"
+        speaker = "user"
+
+        [speakers]
+        path = "users.json"
+        id = "id"
+        name = ["profile.display_name", "real_name"]
+        is_bot = "is_bot"
+        """,
+    ),
+    (
+        "speakers",
+        """
+        title = "Two people, by what each is called in the file"
+        format = "dialogue"
+
+        [dialogue]
+        turns = "messages"
+
+        [turn]
+        text = "text"
+        speaker = "from"
+
+        [speakers]
+        path = "people.json"
+        record = "*"
+        name = "full_name"
+        """,
+    ),
+    (
         "pair",
         """
         title = "Logs of a helper"
@@ -161,6 +244,63 @@ EXAMPLES = (
         prompt = "ask"
         query = "with"
         response = "reply"
+        """,
+    ),
+    (
+        "pair",
+        """
+        title = "Questions about stories, in two lists"
+        format = "pairs"
+
+        [pair]
+        system = "story"
+        zip = ["questions", "answers"]
+        prompt = "input_text"
+        response = "input_text"
+        """,
+    ),
+    (
+        "preference",
+        """
+        title = "Answers with scores"
+        format = "preference"
+
+        [preference]
+        prompt = "instruction"
+        answers = "completions[*]"
+        text = "response"
+        source = "model"
+        score = "overall_score"
+        """,
+    ),
+    (
+        "preference",
+        """
+        title = "Answers with ranks"
+        format = "preference"
+
+        [preference]
+        prompt = "prompt"
+        answers = ["answer_a", "answer_b", "answer_c"]
+        rank = ["rank_a", "rank_b", "rank_c"]
+        """,
+    ),
+    (
+        "winners",
+        """
+        title = "Battles"
+        format = "preference"
+
+        [preference]
+        answers = ["conversation_a", "conversation_b"]
+        source = ["model_a", "model_b"]
+        winner = "winner"
+
+        [winners]
+        model_a = 1
+        model_b = 2
+        tie = "all"
+        "tie (bothbad)" = "none"
         """,
     ),
     (
@@ -191,6 +331,77 @@ EXAMPLES = (
         """,
     ),
     (
+        "dialogue",
+        """
+        title = "Small talk, a dialogue a line"
+        format = "transcript"
+
+        [[files]]
+        path = "dialogues.txt"
+
+        [dialogue]
+        text = "$"
+        separator = "__eou__"
+        """,
+    ),
+    (
+        "lines",
+        """
+        title = "A chat program's export"
+        format = "turns"
+
+        [[files]]
+        path = "*.txt"
+
+        [lines]
+        pattern = '(?<at>[\\d.]+, [\\d:]+) - (?:(?<who>[^:]+): )?(?<said>.*)'
+
+        [turn]
+        text = "said"
+        speaker = "who"
+        said_at = "at"
+
+        [times]
+        said_at = "%d.%m.%y, %H:%M"
+        """,
+    ),
+    (
+        "lines",
+        """
+        title = "Scenes, between empty lines"
+        format = "turns"
+
+        [[files]]
+        path = "play.txt"
+
+        [lines]
+        pattern = '(?<who>[A-Z ]+): (?<said>.*)'
+        begins = '^$'
+
+        [turn]
+        text = "said"
+        speaker = "who"
+        """,
+    ),
+    (
+        "lines",
+        """
+        title = "Numbered lines, two turns each"
+        format = "turns"
+
+        [[files]]
+        path = "train.txt"
+
+        [lines]
+        pattern = '(?<n>\\d+) (?<said>[^\\t]*)(?:\\t(?<answer>[^\\t]*)(?:\\t.*)?)?'
+        begins = '1 '
+        turns = "each"
+
+        [turn]
+        text = ["said", "answer"]
+        """,
+    ),
+    (
         "dialect",
         """
         title = "Museum turns"
@@ -207,6 +418,8 @@ EXAMPLES = (
         delimiter = ";"
         quoteChar = "'"
         escapeChar = "\\\\"
+        header = false
+        names = ["conv", "n", "said"]
         """,
     ),
     (
@@ -307,6 +520,8 @@ REFUSED = (
     'title = "Kitchen chat"\nformat = "chat"\n\n[pair]\nprompt = "ask"\n',
     'title = "Logs"\nformat = "pairs"\n\n[pair]\neach = "days[*].log[*]"\nprompt = "ask"\nresponse = "reply"\n',
     'title = "Museum turns"\nformat = "turns"\n\n[turn]\ntext = "said"\n\n[times]\nsaid_at = "unix"\n',
+    'title = "Export"\nformat = "turns"\n\n[lines]\npattern = "(?<who>[^:]+: (?<said>.*)"\n\n[turn]\ntext = "said"\n',
+    'title = "Export"\nformat = "turns"\n\n[lines]\npattern = "(?<who>[^:]+): (?<said>.*)"\n\n[turn]\ntext = "text"\n',
     'title = "Chat"\nformat = "chat"\n\n[[tasks]]\nname = "rating"\nkind = "dialogue_label"\nscheme = "rating"\n',
 )
 """Declarations with a mistake."""
@@ -316,14 +531,19 @@ _TYPES = {
     "word": "text, not empty",
     "name": "name: lower case letters, digits, `_`",
     "list": "list of texts",
+    "flag": "`true` or `false`",
     "address": "URL",
     "languages": "list of codes",
     "pattern": "pattern of paths",
     "path": "path",
+    "paths": "path or paths",
+    "winner": 'number, `"all"` or `"none"`',
     "sign": "one sign",
     "time": "form of a time",
     "labels": 'table of texts, or `"open"`',
     "values": "table of texts, whole numbers, true, false",
+    "texts": "text, or list of texts",
+    "regex": "regular expression",
 }
 
 _HEAD = """\
@@ -333,8 +553,10 @@ Every table and key of a declaration. This page is generated from the code that 
 From a folder to a chart: [Your own data](your-own-data.md); a page with files for each format:
 [Formats](formats/README.md).
 
-A *path* leads to a place in a record: names with `.` between them, `['a name']` for a name with other signs, `[*]` for
-every item of a list, `$.` in front for the record itself. In rows (`format = "turns"`) it is the name of a column.
+A *path* leads to a place in a record: names with `.` between them, `['a name']` for a name with other signs, `[0]` for
+the first item of a list, `[*]` for every item, `.*` for every member of an object, `$.` in front for the record itself
+([Paths](paths.md)). In rows (`format = "turns"`) it is the name of a column, and in text files that of a group of the
+pattern. Of a list of paths the first counts that leads to something; those of a dialogue's id are joined.
 
 A declaration is read before any file is. A mistake stops there, and is named with its line.
 

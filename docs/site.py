@@ -1,7 +1,8 @@
 """Makes a website of the documents: ``uv run --group docs python -m docs.site [FOLDER]``, by default into ``site/``.
 
-Beside the pages in this folder it has the README as its first page, a page for each corpus, that on SQL, and the pages
-at the top of the repository. It is made without a network, and not at all where a link leads nowhere.
+Beside the pages in this folder it has the README as its first page, a page for each corpus and each example, that on
+SQL, and the pages at the top of the repository. It is made without a network, and not at all where a link leads
+nowhere.
 """
 
 import os
@@ -21,12 +22,14 @@ def pages() -> dict[Path, Path]:
     """Map each document of the repository, a path from its root, to its place in the website."""
     top = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
     corpora = sorted((ROOT / "ingest" / "corpora").glob("*/README.md"))
+    examples = sorted((ROOT / "examples").glob("*/README.md"))
     return {
         Path("README.md"): Path("index.md"),
         **{Path(name): Path(name) for name in top},
         Path("queries", "README.md"): Path("queries.md"),
         Path("migrations", "README.md"): Path("migrations.md"),
         **{path.relative_to(ROOT): Path("corpora", f"{path.parent.name}.md") for path in corpora},
+        **{path.relative_to(ROOT): Path("examples", f"{path.parent.name}.md") for path in examples},
         **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.md"))},
         **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.png"))},
         **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.glob("*.json"))},

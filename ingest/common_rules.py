@@ -122,14 +122,17 @@ FORMAT_RULES = (
     Rule(
         "GF-10",
         "reject_dialogue",
-        "A transcript that begins with no marker: nobody knows who speaks.",
-        "Add the marker to [markers], or correct the text.",
+        "A transcript that begins with no marker: nobody knows who speaks. As a warning: lines of a text file before "
+        "the first turn, which belong to none.",
+        "Add the marker to [markers], or correct the text; of lines nothing, if they are a heading, else check the "
+        "pattern in [lines].",
     ),
     Rule("GF-11", "warn", "The chosen and the rejected answer are the same.", "Nothing, if that is meant."),
     Rule(
         "GF-12",
         "reject_file",
-        "A column that corpus.toml declares is missing or there twice, or any is there more than 100 times.",
+        "A column that corpus.toml declares is missing or there twice, or any is there more than 100 times; or the "
+        "pattern in [lines] fits no line.",
         "Correct the declaration, or the file's first line.",
     ),
     Rule(
@@ -177,6 +180,36 @@ FORMAT_RULES = (
         "warn",
         "A number that a double does not hold: the column has the nearest one, and what the file says is kept.",
         "Declare it as a label, which is a text, where each digit counts.",
+    ),
+    Rule(
+        "GF-22",
+        "warn",
+        "Turns without a text, such as pictures and calls: their text is empty. One finding counts those of a corpus.",
+        "Nothing, if that is meant; else check [turn] text.",
+    ),
+    Rule(
+        "GF-23",
+        "warn",
+        "A file of speakers has an id twice: the first counts.",
+        "Nothing, if that is meant; else correct the file.",
+    ),
+    Rule(
+        "GF-24",
+        "warn",
+        "The place of a turn in its dialogue is missing or no number: the turns stand in the order of their lines.",
+        "Correct the rows, or the column that [turn] order names.",
+    ),
+    Rule(
+        "GF-25",
+        "warn",
+        "Some times of a file have an offset from UTC and some have none: all are stored as written.",
+        "Nothing, if all are of one clock; else an answer may seem to be before its question.",
+    ),
+    Rule(
+        "GF-26",
+        "warn",
+        "A word or number by which nobody can tell which answer is the best: none counts as that.",
+        "Say in [winners] what the word means, or correct the record.",
     ),
 )
 """Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""

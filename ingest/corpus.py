@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.files.archives import points_outside as points_outside
-from talkhouse.ingest.keys import Memory
+from talkhouse.ingest.keys import Memory, Tallies
 from talkhouse.ingest.outcomes import Outcome, Reader
 from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.sources import SourceFile
@@ -202,6 +202,9 @@ class PartsReader(Protocol):
 
         No labels are declared by such files (``rows.Label``).
         """
+
+    def end(self, files: list[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
+        """Yield what ``read`` yields last, of all these files together, by what was counted in each."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -156,6 +156,11 @@ def pointer(*tokens: object) -> str:
     return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in tokens)
 
 
+def last_name(pointer: str) -> str:
+    """Return the last token of a JSON pointer."""
+    return pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+
+
 def dump(value: object) -> str | None:
     """Write the JSON text of ``extra``; None for an empty object."""
     return msgspec.json.encode(value).decode() if value else None

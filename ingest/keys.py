@@ -29,6 +29,24 @@ Entries: TypeAlias = dict[str, Any]
 """A key, and what came first under it."""
 
 
+@dataclass
+class Tally:
+    """How many of all, and where the first of them is: a file's id and a pointer."""
+
+    some: int = 0
+    all: int = 0
+    first: tuple[str, str] | None = None
+
+    def add(self, other: "Tally") -> None:
+        """Add what was counted behind this."""
+        self.some += other.some
+        self.all += other.all
+        self.first = self.first or other.first
+
+
+Tallies: TypeAlias = defaultdict[str, Tally]
+
+
 @dataclass(frozen=True)
 class Ledger:
     """Entries of memories, by the name of each."""
@@ -37,6 +55,8 @@ class Ledger:
     """Of those whose answers what is read depends on."""
     rows: dict[str, Entries] = field(default_factory=lambda: defaultdict(dict))
     """Of those that have a row written once, by its table: the row's key, and what else of it is answered."""
+    tallies: Tallies = field(default_factory=lambda: defaultdict(Tally))
+    """What was counted, which nothing that is read depends on."""
 
     def __bool__(self) -> bool:
         """Whether there is any entry."""
@@ -49,10 +69,12 @@ class Ledger:
                 known = mine[name]
                 for key, value in entries.items():
                     known.setdefault(key, value)
+        for name, tally in other.tallies.items():
+            self.tallies[name].add(tally)
 
     def beyond(self, other: "Ledger") -> "Ledger":
-        """Return what this one has and the other has not."""
-        left = Ledger()
+        """Return what this one has and the other has not; what was counted stays."""
+        left = Ledger(tallies=self.tallies)
         for mine, theirs, rest in ((self.keys, other.keys, left.keys), (self.rows, other.rows, left.rows)):
             for name, entries in mine.items():
                 known = theirs.get(name, {})
@@ -96,6 +118,11 @@ class Memory:
     def rows(self, table: str) -> Entries:
         """Return which rows of a table were written; to be filled by the reader."""
         return self._told.rows[table]
+
+    @property
+    def tallies(self) -> Tallies:
+        """Return what was counted, by names; to be counted on by the reader."""
+        return self._told.tallies
 
     def ledger(self) -> Ledger:
         """Return what was told for the first time."""

@@ -94,6 +94,9 @@ Writer: TypeAlias = Callable[[Iterable[StoredRecord]], Iterator[tuple[str, bytes
 The pieces of one file are in order; those of several may alternate.
 """
 
+FileWriter: TypeAlias = Callable[[StoredRecord, Iterator[StoredRecord]], Iterable[bytes]]
+"""Takes the first record of a file, or its envelope alone, and the others, and yields the file in pieces."""
+
 TextReferences: TypeAlias = Callable[[rows.Record], Collection[str]]
 """Takes a record's row, returns the keys in ``main.texts`` to which its ``extra`` refers."""
 
@@ -135,7 +138,7 @@ def whole_files(write_record: RecordWriter) -> Writer:
     return write
 
 
-def file_by_file(write_file: Callable[[StoredRecord, Iterator[StoredRecord]], Iterable[bytes]]) -> Writer:
+def file_by_file(write_file: FileWriter) -> Writer:
     """Make the writer of a corpus whose files have many records; a rejected file comes back as it was.
 
     ``write_file`` takes a file's envelope, or its first record where it has none, and the records that follow.

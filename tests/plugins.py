@@ -1,5 +1,6 @@
 """Invented packages that bring a corpus, laid out as pip installs them: a module beside its metadata."""
 
+import sys
 from pathlib import Path
 
 CORPUS = """
@@ -30,3 +31,8 @@ def installed(
     points = f"[talkhouse.corpora]\n{corpus_id} = {module.name}:{attribute}\n"
     (metadata / "entry_points.txt").write_text(points, encoding="utf-8")
     return module
+
+
+def know(site: Path) -> None:
+    """Have the packages below a folder in the process that calls this; for ``before`` of a command."""
+    sys.path.insert(0, str(site))

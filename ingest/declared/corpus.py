@@ -1,20 +1,24 @@
 """Makes a corpus of a declaration: what it says of itself, its schemes, and a reader and writer of its format."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from talkhouse.ingest.common_rules import FORMAT_RULES
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Splits, which
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Splits, matches, which
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat
-from talkhouse.ingest.keys import Memory
+from talkhouse.ingest.declared.empty_turns import EmptyTurns
+from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.keys import Memory, Tallies
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import RecordWriter, Writer, file_by_file
+from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord, Writer, file_by_file
 from talkhouse.schema.errors import RegistryError, closest
 
-VERSION = 5
+VERSION = 6
 """Raised when these formats are read into other rows: declared corpora are then loaded again."""
 
 _QUERIES = "queries/"
@@ -24,7 +28,7 @@ _PICKLE = "a pickle, which is never opened"
 
 def declared_corpus(declaration: Declaration) -> Corpus:
     """Return the corpus that a declaration declares."""
-    patterns = ", ".join(files.path for files in declaration.files)
+    patterns = ", ".join(files.path for files in _entries(declaration))
     return Corpus(
         id=declaration.corpus_id,
         version=VERSION,
@@ -54,6 +58,10 @@ def declared_corpus(declaration: Declaration) -> Corpus:
     )
 
 
+def _entries(declaration: Declaration) -> tuple[Files, ...]:
+    return (*declaration.files, *([declaration.speakers.files] if declaration.speakers is not None else []))
+
+
 def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
     return Scheme(
         declaration.scheme(spec.scheme),
@@ -65,12 +73,13 @@ def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
 
 def _needs_other_files(declaration: Declaration) -> bool:
     """Whether a file is read by what others say: of labels, or of conversations and speakers."""
-    return declaration.format == "convokit" or any(files.holds == "annotations" for files in declaration.files)
+    beside = any(files.holds == "annotations" for files in declaration.files)
+    return beside or declaration.format == "convokit" or declaration.speakers is not None
 
 
 @dataclass(frozen=True)
 class DeclaredReader:
-    """Reads the files of a declared corpus: all of them, or a part."""
+    """Reads the files of a declared corpus: all of them, or some that are a part."""
 
     declaration: Declaration
 
@@ -78,7 +87,7 @@ class DeclaredReader:
         """Read the files that the declaration names; RegistryError for a pattern that fits none."""
         passed_over, wanted = self.sort_out(files)
         yield from passed_over
-        yield from self.read(wanted, Memory())
+        yield from read_wanted(self.declaration, self._with_entries(wanted))
 
     def corpus(self) -> Corpus:
         """Return the corpus, in another process too."""
@@ -88,7 +97,7 @@ class DeclaredReader:
         """Return what is said of files that are not read, and which are; RegistryError for a pattern that fits none."""
         said: list[Outcome] = []
         wanted: list[SourceFile] = []
-        unused = set(self.declaration.files)
+        unused = set(_entries(self.declaration))
         for file in files:
             path = _inside(file)
             entry = self._entry(path)
@@ -104,15 +113,47 @@ class DeclaredReader:
 
     def read(self, files: list[SourceFile], memory: Memory) -> Iterator[Outcome]:
         """Read some of the files that are wanted, in their order."""
-        entries = ((file, self._entry(_inside(file))) for file in files)
-        yield from reader_of(self.declaration)([(file, entry) for file, entry in entries if entry is not None], memory)
+        speakers = Speakers(self.declaration, memory)
+        yield from reader_of(self.declaration, speakers)(self._with_entries(files), memory)
+
+    def end(self, files: list[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
+        """Yield what is to be said of all files together, by what was counted in each."""
+        yield from _end(self.declaration, files, tallies)
 
     def _entry(self, path: str) -> Files | None:
         return None if path.startswith(_QUERIES) else which(self.declaration, path)
 
+    def _with_entries(self, files: list[SourceFile]) -> list[tuple[SourceFile, Files]]:
+        entries = ((file, self._entry(_inside(file))) for file in files)
+        return [(file, entry) for file, entry in entries if entry is not None]
+
 
 def _inside(file: SourceFile) -> str:
     return str(file.path).partition("/")[2]
+
+
+def read_wanted(declaration: Declaration, wanted: Sequence[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+    """Read files, each with what the declaration says of it: dialogues, labels and speakers."""
+    memory = Memory()
+    speakers = Speakers(declaration, memory)
+    files = [file for file, _ in wanted]
+    if declaration.speakers is None:
+        yield from reader_of(declaration, speakers)(wanted, memory)
+        yield from _end(declaration, files, memory.tallies)
+        return
+    from talkhouse.ingest.declared.speaker_files import SpeakerFiles
+
+    of_speakers = [one for one in wanted if one[1].holds == "speakers"]
+    people = SpeakerFiles(declaration, declaration.speakers, of_speakers, speakers)
+    people.look_up()
+    yield from reader_of(declaration, speakers)([one for one in wanted if one[1].holds != "speakers"], memory)
+    yield from _end(declaration, files, memory.tallies)
+    yield from people.load()
+
+
+def _end(declaration: Declaration, files: Iterable[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
+    path = declaration.turn.text or (("text",) if declaration.format in _ROWS else ())
+    yield from EmptyTurns(tallies).findings(path_text(path), files)
 
 
 def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: Files | None) -> list[Outcome]:
@@ -143,52 +184,84 @@ def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) ->
 _ROWS = ("turns", "convokit")
 
 
-def reader_of(declaration: Declaration) -> Callable[[Iterable[tuple[SourceFile, Files]], Memory], Iterator[Outcome]]:
-    """Return what reads the files of a declared corpus, each with the ``[[files]]`` that it belongs to."""
+def reader_of(
+    declaration: Declaration, speakers: Speakers
+) -> Callable[[Iterable[tuple[SourceFile, Files]], Memory], Iterator[Outcome]]:
+    """Return what reads the dialogues and labels of a corpus: files, each with the ``[[files]]`` that it belongs to."""
     match declaration.format:
         case "turns":
             from talkhouse.ingest.declared.rows.read_rows import read_turns
 
-            return partial(read_turns, declaration)
+            return partial(read_turns, declaration, speakers)
         case "convokit":
             from talkhouse.ingest.declared.rows.convokit import read_convokit
 
-            return partial(read_convokit, declaration)
+            return partial(read_convokit, declaration, speakers)
     from talkhouse.ingest.declared.documents.document_files import read_documents
 
-    return partial(read_documents, declaration, _document_format(declaration))
+    return partial(read_documents, declaration, speakers, _document_format)
 
 
 def writer_of(declaration: Declaration) -> Writer:
     """Return what writes its files."""
+    write_file: FileWriter
     if declaration.format in _ROWS:
         from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
 
-        return file_by_file(RowFilesWriter(declaration).write_file)
-    from talkhouse.ingest.declared.documents.document_files import documents_writer
+        write_file = RowFilesWriter(declaration).write_file
+    else:
+        from talkhouse.ingest.declared.documents.document_files import documents_writer
 
-    return documents_writer(_document_format(declaration))
+        write_file = documents_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
+
+    def write(first: StoredRecord, others: Iterator[StoredRecord]) -> Iterable[bytes]:
+        if _has_speakers(declaration, first.path):
+            from talkhouse.ingest.declared.whole_records import file_back
+
+            return file_back(first, chain([first], others))
+        return write_file(first, others)
+
+    return file_by_file(write)
 
 
 def record_writer_of(declaration: Declaration) -> RecordWriter:
     """Return what writes one of its records."""
+    write_record: RecordWriter
     if declaration.format in _ROWS:
         from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
 
-        return RowFilesWriter(declaration).write_record
-    from talkhouse.ingest.declared.documents.document_files import document_writer
+        write_record = RowFilesWriter(declaration).write_record
+    else:
+        from talkhouse.ingest.declared.documents.document_files import document_writer
 
-    return document_writer(_document_format(declaration))
+        write_record = document_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
+
+    def write(stored: StoredRecord) -> bytes:
+        if _has_speakers(declaration, stored.path):
+            from talkhouse.ingest.declared.whole_records import record_back
+
+            return record_back(stored)
+        return write_record(stored)
+
+    return write
+
+
+def _has_speakers(declaration: Declaration, path: str) -> bool:
+    return declaration.speakers is not None and matches(declaration.speakers.files.path, path)
 
 
 def _document_format(declaration: Declaration) -> DocumentFormat:
     match declaration.format:
         case "pairs":
-            from talkhouse.ingest.declared.documents.answer_formats import Pairs
+            if declaration.pair.zip is not None:
+                from talkhouse.ingest.declared.documents.zipped_pairs import ZippedPairs
+
+                return ZippedPairs(declaration)
+            from talkhouse.ingest.declared.documents.pairs import Pairs
 
             return Pairs(declaration)
         case "preference":
-            from talkhouse.ingest.declared.documents.answer_formats import Preference
+            from talkhouse.ingest.declared.documents.preference import Preference
 
             return Preference(declaration)
         case "transcript":

@@ -1,6 +1,7 @@
 """Keys of records and dialogues: the same id and words are one dialogue; other words under it get a hash."""
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -37,9 +38,12 @@ class Identity:
         """Return the key of a record of a file, ``corpus/path/number``."""
         return f"{self._corpus_id}/{path}/{number}"
 
-    def dialogue(self, native_id: str, words: bytes, rest: bytes) -> DialogueKey:
-        """Return the key of a dialogue by its id, the hash of what is said by whom, and the hash of everything else."""
-        natural = f"{self._corpus_id}:{native_id}"
+    def dialogue(self, native_id: str, words: bytes, rest: bytes, within: str = "") -> DialogueKey:
+        """Return the key of a dialogue by its id, the hash of what is said by whom, and the hash of everything else.
+
+        ``within``: where ids mean one dialogue (``ids_within``).
+        """
+        natural = f"{self._corpus_id}:{within}{native_id}"
         key, is_new = self._dialogues.assign(natural, words, beside=rest)
         is_same = is_new or self._dialogues.content(key) == words + rest
         return DialogueKey(key, is_new, is_same, is_new and key != natural)
@@ -47,6 +51,38 @@ class Identity:
     def dialogue_without_id(self, path: str, number: int) -> str:
         """Return the key of a dialogue that has no id: the place of its record."""
         return f"{self._corpus_id}:{path}/{number}"
+
+
+def ids_within(ids: Literal["corpus", "file", "split"], path: str, split: str) -> str:
+    """Return what stands before an id in keys: nothing, the file's path or the split, in which it means a dialogue."""
+    match ids:
+        case "corpus":
+            return ""
+        case "file":
+            return f"{path}/"
+        case "split":
+            return f"{_escaped(split)}/"
+
+
+def joined_id(parts: Iterable[str]) -> str:
+    """Join values that are an id together, so that they can be told apart again."""
+    return "/".join(map(_escaped, parts))
+
+
+def joined_ids(parts: Iterable[pl.Series]) -> pl.Series:
+    """Join columns of values that are ids together."""
+    named = pl.DataFrame([part.alias(str(number)) for number, part in enumerate(parts)])
+    escaped = pl.all().str.replace_all("%", "%25", literal=True).str.replace_all("/", "%2F", literal=True)
+    return named.select(pl.concat_str(escaped, separator="/")).to_series()
+
+
+def id_part(joined: str, number: int) -> str:
+    """Return one of the values that an id was joined of."""
+    return joined.split("/")[number].replace("%2F", "/").replace("%25", "%")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("/", "%2F")
 
 
 def lines(columns: pl.DataFrame) -> pl.Series:

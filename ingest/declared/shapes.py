@@ -41,6 +41,7 @@ Members: TypeAlias = Mapping[str, Raw]
 
 
 _MEMBERS = decoder(dict[str, Raw])
+_ITEMS = decoder(list[Raw])
 
 
 def members_of(raw: Raw | bytes) -> Members:
@@ -56,7 +57,7 @@ def wanted(paths: Mapping[str, JsonPath | None]) -> Wanted:
     """
     arranged: dict[str, Any] = {}
     for placeholder, path in paths.items():
-        names = [name for name in path or () if name is not None]
+        names = [name for name in path or () if isinstance(name, str)]
         if not path or len(names) < len(path):
             continue
         inner: Any = arranged
@@ -80,9 +81,12 @@ def merged(first: Wanted, second: Wanted) -> Wanted:
 
 
 class SplitObject:
-    """An object on its way in: find what columns want, decide what they take, and get the shape and the rest."""
+    """An object on its way in: find what columns want, decide what they take, and get the shape and the rest.
 
-    def __init__(self, members: Members, want: Wanted) -> None:
+    A list may be taken for an object whose members are called 0, 1 and so on; that has no shape.
+    """
+
+    def __init__(self, members: Mapping[Any, Raw], want: Wanted) -> None:
         self.members = members
         self._want = want
         self._inner_read: dict[str, SplitObject] = {}
@@ -107,13 +111,15 @@ class SplitObject:
         return inner
 
     def find(self, path: JsonPath | None) -> Raw | None:
-        """Return the JSON text at a path of names, if there is one."""
+        """Return the JSON text at a path of names and places, if there is one."""
         name = path[0] if path else None
-        if name is None or name not in self.members:
+        if name not in self.members:
             return None
         raw = self.members[name]
         if path is None or len(path) == 1:
             return raw
+        if not isinstance(name, str) or not isinstance(path[1], str):
+            return value_at(raw, path[1:])
         inner = self._inner.get(name) or self._inner_read.get(name)
         if inner is None:
             if bytes(raw)[:1] != b"{":
@@ -144,6 +150,25 @@ class SplitObject:
         return shape
 
 
+def value_at(raw: Raw, path: JsonPath) -> Raw | None:
+    """Return what stands at a path of names and places inside a JSON text, if there is anything."""
+    found: Raw | None = raw
+    for step in path:
+        inner = members_of_any(found) if found is not None else {}
+        found = inner.get(step)
+    return found
+
+
+def members_of_any(raw: Raw) -> Mapping[Any, Raw]:
+    """Split an object into its members, a list into its items by their places; nothing else has any."""
+    match bytes(raw)[:1]:
+        case b"{":
+            return members_of(raw)
+        case b"[":
+            return dict(enumerate(_ITEMS.decode(raw)))
+    return {}
+
+
 def join(shape: Mapping[str, Any], extra: Mapping[str, Raw], fill: Callable[[str], bytes]) -> bytes:
     """Write an object again; ``fill`` returns the JSON text of a placeholder."""
     pieces = []
@@ -172,6 +197,8 @@ class Shapes:
 
     def __init__(self) -> None:
         self._numbers: dict[str, dict[Shape, int]] = {}
+        self.is_utc = False
+        """Whether times of the file are stored in UTC."""
 
     def number(self, level: str, shape: Mapping[str, Any]) -> int | Mapping[str, Any]:
         """Return the number of a shape at a level (record, message, part), or itself where there are too many."""
@@ -190,7 +217,7 @@ class Shapes:
             level: {str(number): Raw(text.encode()) for text, number in numbers.items()}
             for level, numbers in sorted(self._numbers.items())
         }
-        return {"shapes": by_level} if by_level else {}
+        return ({"shapes": by_level} if by_level else {}) | ({"utc": True} if self.is_utc else {})
 
 
 class KnownShapes:
@@ -198,6 +225,7 @@ class KnownShapes:
 
     def __init__(self, envelope: Mapping[str, Raw]) -> None:
         raw = envelope.get("shapes")
+        self.is_utc = "utc" in envelope
         self._shapes: dict[str, dict[str, dict[str, Any]]] = msgspec.json.decode(raw) if raw is not None else {}
 
     def shape(self, level: str, extra: Mapping[str, Raw]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -79,6 +80,13 @@ class SpeakerRows:
     """Speaker -> the name in the tables."""
 
 
+class Person(NamedTuple):
+    """What a file says of a speaker."""
+
+    name: str | None
+    is_bot: bool | None
+
+
 class Speakers:
     """The speakers of one corpus; of those who are known in all of it, the keys and names are kept."""
 
@@ -86,6 +94,8 @@ class Speakers:
         self._corpus_id = declaration.corpus_id
         self._is_within = declaration.speaker.scope == "dialogue"
         self._names = memory.rows(Speaker.TABLE)
+        self.people: dict[str, Person] = {}
+        """Those whom a file of speakers names, by their ids."""
 
     def id(self, speaker: str) -> pl.Expr:
         """Return the key of the speaker whom the column ``speaker`` names in the dialogue ``dialogue_id``."""
@@ -95,6 +105,7 @@ class Speakers:
     def of_turns(self, turns: pl.DataFrame) -> SpeakerRows:
         """Return who takes part by turns, which have the columns of ``SPOKEN``, and who of them is new."""
         named = turns.drop_nulls("speaker").unique(["owner", "speaker"], keep="first", maintain_order=True)
+        named = self._with_people(named) if self.people else named
         people = named.filter("is_new")
         participants = ColumnBatch(Participant, {}, people.select("dialogue_id", "speaker_id", "role").to_dict())
         if self._is_within:
@@ -108,6 +119,15 @@ class Speakers:
             rows += [speaker] if is_new else []
             names[speaker_id] = speaker.name
         return SpeakerRows([participants], rows, names)
+
+    def _with_people(self, named: pl.DataFrame) -> pl.DataFrame:
+        people = [self.people.get(speaker) for speaker in named["speaker"]]
+        names = pl.Series([person and person.name for person in people], dtype=pl.String)
+        bots = pl.Series([person and person.is_bot for person in people], dtype=pl.Boolean)
+        return named.with_columns(
+            shown=names.zip_with(names.is_not_null(), named["shown"]),
+            is_bot=bots.zip_with(bots.is_not_null(), named["is_bot"]),
+        )
 
     def _within(self, people: pl.DataFrame, participants: ColumnBatch) -> SpeakerRows:
         kinds = {role: speaker_kind(role) for role in people["role"].unique()}

@@ -60,6 +60,7 @@ def read_apart(load: Load, files: list[SourceFile], workers: Workers) -> bool:
             shutil.rmtree(answer.folder)
             known.add(answer.ledger)
             ahead -= part.size
+    load.take(reader.end(wanted, known.tallies))
     return True
 
 

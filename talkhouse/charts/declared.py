@@ -35,6 +35,7 @@ class Grain(StrEnum):
 
     YEAR = "year"
     MONTH = "month"
+    WEEK = "week"
     DAY = "day"
 
 

@@ -258,7 +258,7 @@ X, SERIES, VALUE, ORDER, SHOWN, LEADS = "_x", "_series", "_value", "_order", "_s
 _MOST_STEPS = 500
 """Bins or times from the first to the last that are all drawn."""
 
-_STEPS = {Grain.YEAR: "1y", Grain.MONTH: "1mo", Grain.DAY: "1d"}
+_STEPS = {Grain.YEAR: "1y", Grain.MONTH: "1mo", Grain.WEEK: "1w", Grain.DAY: "1d"}
 """Units of time, as Polars has them."""
 
 

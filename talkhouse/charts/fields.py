@@ -147,6 +147,7 @@ NUMBERS = {
 TIMES = {
     Grain.YEAR: TimeFormatByTool("%Y", "P1Y"),
     Grain.MONTH: TimeFormatByTool("%Y-%m", "P1M"),
+    Grain.WEEK: TimeFormatByTool("%Y-%m-%d", "P1W"),  # of its Monday
     Grain.DAY: TimeFormatByTool("%Y-%m-%d", "P1D"),
 }
 

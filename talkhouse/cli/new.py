@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,10 @@ from talkhouse.cli.terminal.console import around, output, print_hanging, styled
 from talkhouse.cli.terminal.options import Command, Group
 from talkhouse.scaffold.templates import Like
 from talkhouse.visible import visible, visible_json
+
+if TYPE_CHECKING:
+    from talkhouse.guess.guessed_folder import Look
+    from talkhouse.guess.trial import Trial
 
 _WIDTH = 13
 _PARTS = {
@@ -66,26 +70,47 @@ def new_command() -> None:
 
 @new_command.command(_OF_FOLDER, cls=_OfFolder)
 @click.argument("folder", metavar="DIR", type=options.PATH, help="The folder of a corpus, named by its id.")
-def of_folder(folder: Path) -> None:
+@options.as_json
+def of_folder(folder: Path, as_json: bool) -> None:
     """Write DIR/corpus.toml, by which the dialogues in DIR become a corpus, as far as its files show how.
 
     DIR is a folder of files (JSON, JSON Lines, CSV, TSV, Parquet, each also as .gz, and archives), named by the
-    corpus's id. Some of its files are read, 8 MB at most. The result is a proposal: read it, and fill in what is marked
-    'to do'. A build reads every record by it, and names what does not fit. Beside it stands .corpus.schema.json, by
-    which editors complete and check it.
+    corpus's id. Some of its files are read, 8 MB at most. The result is a proposal: each guess has beside it what
+    speaks for it, and what you have to decide or fill in is marked 'to decide' or 'to do'. Beside it stands
+    .corpus.schema.json, by which editors complete and check it.
+
+    Then what was read is taken apart by the new declaration, as a build would do it, and you see what came of it:
+    dialogues, turns, roles, turns without words, how often each rule found something and where first, and the beginning
+    of the first dialogue. A build reads every record.
 
     Nothing is ever overwritten; for files of an unknown format, a skeleton is written.
+
+    --json prints one object: declaration (its path), format or null, files (path, split), id, extra, labels, problems,
+    left (path, reason), to_do, to_decide, sample (records, set_aside, dialogues, turns, roles, empty, findings, first,
+    problem) or null, next.
 
     Examples:
         talkhouse new corpora/kitchen_chat
         talkhouse new ./corpus
     """
-    import shlex
-
-    from talkhouse.guess.new_declaration import TO_DO, new_declaration
-    from talkhouse.ingest.files.skipped import DECLARATION
+    from talkhouse.guess.new_declaration import new_declaration
 
     look = new_declaration(folder)
+    parent = folder.resolve().parent if folder.name in ("", "..") else folder.parent
+    command = f"talkhouse build --data {shlex.quote(str(parent))} --dry-run"
+    if as_json:
+        print(visible_json({**look.as_data(folder), "next": command}))
+        return
+    _print_look(folder, look)
+    if look.trial is not None:
+        _print_trial(look.trial)
+    print_hanging(styled("next: "), styled(visible(command)))
+
+
+def _print_look(folder: Path, look: "Look") -> None:
+    """Print what was written, and what is left to do."""
+    from talkhouse.ingest.files.skipped import DECLARATION
+
     guess = look.guess
     files = _shortened([f"{path} ({split})" if split else path for path, split in look.files])
     head = f"{folder / DECLARATION}: "
@@ -94,8 +119,7 @@ def of_folder(folder: Path) -> None:
             styled("wrote "), styled(visible(f"{head}a skeleton, since this looks like no format that is known"))
         )
     else:
-        an_id = guess.dialogue.id
-        about = [guess.format, *files, *([f'id = "{".".join(map(str, an_id))}"'] if an_id else [])]
+        about = [guess.format, *files, *([f"id = {look.id_text}"] if look.id_text else [])]
         print_hanging(styled("wrote "), styled(visible(head + ", ".join(about))))
         if guess.extra:
             print_hanging(styled("  kept in extra: "), styled(visible(", ".join(_shortened(guess.extra)))))
@@ -106,9 +130,43 @@ def of_folder(folder: Path) -> None:
     if look.left:
         left = [f"{path} ({reason})" for path, reason in look.left.items()]
         print_hanging(styled("  left: "), styled(visible(", ".join(_shortened(left)))))
-    print_hanging(styled("  to do: "), styled(", ".join(TO_DO if guess else ("format", *TO_DO))))
-    where = visible(shlex.quote(str(folder.resolve().parent if folder.name in ("", "..") else folder.parent)))
-    print_hanging(styled("next: "), styled(f"talkhouse build --data {where} --dry-run"))
+    for line in look.to_decide:
+        print_hanging(styled("  to decide: "), styled(visible(line)))
+    print_hanging(styled("  to do: "), styled(", ".join(look.to_do)))
+
+
+_MOST_SHOWN = 3
+"""Turns of the first dialogue that are shown."""
+
+
+def _print_trial(trial: "Trial") -> None:
+    """Print what came of the sample."""
+    roles = ", ".join(_shortened([f"{role} {count:,}" for role, count in trial.roles.items()]))
+    counts = [
+        f"{trial.records:,} record{'s' * (trial.records != 1)}",
+        *([f"{trial.set_aside:,} of them can't be loaded"] if trial.set_aside else []),
+        f"{trial.dialogues:,} dialogue{'s' * (trial.dialogues != 1)}",
+        f"{trial.turns:,} turn{'s' * (trial.turns != 1)}" + f" ({roles})" * bool(roles),
+        *([f"{trial.empty:,} of them without words"] if trial.empty else []),
+    ]
+    print_hanging(styled("read by it: "), styled(visible(", ".join(counts))))
+    if trial.problem:
+        print_hanging(styled("  problem: "), styled(visible(trial.problem)))
+    for told in trial.findings:
+        times = f" {told.count:,} times, first" if told.count > 1 else ""
+        print_hanging(styled(f"  {told.rule}{times} at "), styled(visible(f"{told.place}: {told.detail}")))
+    _print_turns(trial.first[:_MOST_SHOWN], "first dialogue, its beginning:")
+
+
+def _print_turns(turns: Sequence[tuple[str, str]], head: str) -> None:
+    """Print who says what, a line each."""
+    from rich.cells import set_cell_size
+
+    if turns:
+        _line(head)
+        width = min(max(len(visible(who)) for who, _ in turns), _WIDEST_NAME)
+        for who, text in turns:
+            _line(f"  {set_cell_size(visible(who), width)}  {visible(text)}")
 
 
 def _shortened(names: Sequence[str]) -> list[str]:
@@ -154,6 +212,8 @@ def corpus(corpus_id: str, parent: Path, like: Like, package: bool) -> None:
     print_hanging(styled("next: "), styled(steps if package else f"talkhouse conform {corpus_id} --corpora {where}"))
 
 
+_MOST_FILES = 20
+"""Files of a folder or archive that are listed."""
 _WIDEST_NAME = 24
 _ELSEWHERE = 160
 """Columns of a line where there is no terminal."""
@@ -161,25 +221,27 @@ _ELSEWHERE = 160
 
 @options.command
 @click.argument(
-    "file", metavar="FILE", type=options.PATH, help="A file of dialogues: JSON, JSON Lines, CSV, TSV, Parquet."
+    "file", metavar="FILE", type=options.PATH, help="A file of dialogues, or a folder or archive of such files."
 )
 @options.as_json
 def inspect_command(file: Path, as_json: bool) -> None:
     """Look at the beginning of a file: its fields, which format it looks like and why, and its first dialogue.
 
+    FILE is JSON, JSON Lines, CSV, TSV or Parquet, each also as .gz; of a folder or archive the files are listed, some
+    of them looked into, and the fields of one are shown.
+
     At most the first 1,000 records or 8 MB are read, unpacked where it is a .gz, and 1,000 fields of them; the rest may
     be different. Nothing is loaded, nothing in the file is run, and no address in it is followed.
 
-    --json prints one object: file, form, bytes, records (how many were read), is_whole (whether that is all), problem,
-    fields (name, types with counts, count, distinct, low, high, example, words, members), looks_like (format, reason,
-    or null), first_dialogue (who, text), next.
+    --json prints one object: file, files (path, size, what; of a folder or archive), form, bytes, records (how many
+    were read), is_whole (whether that is all), problem, fields (name, types with counts, count, distinct, low, high,
+    example, words, members), looks_like (format, reason, or null), first_dialogue (who, text), next.
 
     Examples:
         talkhouse inspect chats/train.jsonl
         talkhouse inspect chats/train.jsonl --json
+        talkhouse inspect export.zip
     """
-    from rich.cells import set_cell_size
-
     from talkhouse.guess.inspection import inspected
 
     seen = inspected(file)
@@ -189,13 +251,15 @@ def inspect_command(file: Path, as_json: bool) -> None:
     _line(f"{seen.name}: {seen.about}")
     if seen.problem:
         _line(f"  {seen.problem}")
+    for path, size, what in seen.files[:_MOST_FILES]:
+        _line(f"  {path}  {size}  {what}".rstrip())
+    if len(seen.files) > _MOST_FILES:
+        _line(f"  {len(seen.files) - _MOST_FILES:,} more")
+    if seen.files:
+        _line(f"{seen.sample.path}:")
     _print_fields(seen.lines)
     _line(f"looks like: {seen.looks_like}")
-    if seen.first:
-        _line("first dialogue:")
-        width = min(max(len(visible(who)) for who, _ in seen.first), _WIDEST_NAME)
-        for who, text in seen.first:
-            _line(f"  {set_cell_size(visible(who), width)}  {visible(text)}")
+    _print_turns(seen.first, "first dialogue:")
     if seen.next_folder:
         print_hanging(styled("next: "), styled(visible(f"talkhouse new {shlex.quote(seen.next_folder)}")))
 

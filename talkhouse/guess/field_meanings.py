@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from talkhouse.guess import evidence
 from talkhouse.guess.record_values import (
     Record,
     are_ids,
@@ -35,6 +36,8 @@ from talkhouse.ingest.declared.declaration.model import (
     SpeakerFields,
     TurnFields,
 )
+from talkhouse.ingest.declared.declaration.table import path_text
+from talkhouse.ingest.declared.declaration.toml_text import toml_string
 from talkhouse.ingest.declared.times import read_time
 
 
@@ -48,6 +51,8 @@ class GuessedLabels:
     """One for each annotator, or the only one."""
     words: tuple[str, ...] = ()
     """What occurs, where these are a few texts."""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    """What each means, where a method of training says so: then they are declared, not only proposed."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +69,24 @@ class Guess:
     preference: PreferenceFields = field(default_factory=PreferenceFields)
     dialect: Dialect = field(default_factory=Dialect)
     markers: Mapping[str, str] = field(default_factory=dict)
+    separators: tuple[str, ...] = ()
+    lines: Mapping[str, str] = field(default_factory=dict)
+    """``[lines]``, by which the lines of a text are rows."""
     roles: Mapping[str, str] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[GuessedLabels, ...] = ()
     extra: tuple[str, ...] = ()
     """Fields of the records that nothing takes."""
     remarks: Mapping[str, str] = field(default_factory=dict)
-    """``dialogue.id`` -> why it is proposed, or why it is not."""
+    """``dialogue.id`` -> why it is proposed, or why it is not; so of other keys."""
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Table -> what else could be in it, a line each."""
+    together: tuple[JsonPath, ...] = ()
+    """Columns that are the id together; ``dialogue.id`` is the first of them."""
+    ids: Literal["corpus", "file", "split"] = "corpus"
+    """Where an id means one dialogue."""
+    turns: Sequence[Record] = ()
+    """Those that were looked at, each an object or row."""
 
 
 Mapped: TypeAlias = DialogueFields | TurnFields | SpeakerFields | PairFields | PreferenceFields
@@ -78,7 +94,10 @@ Mapped: TypeAlias = DialogueFields | TurnFields | SpeakerFields | PairFields | P
 
 def paths_of(fields: Mapped) -> dict[str, JsonPath]:
     """Return the paths of a table of ``corpus.toml``, by their names there; without those that are not given."""
-    return {name: value for name, value in vars(fields).items() if isinstance(value, tuple)}
+    return {name: value for name, value in vars(fields).items() if isinstance(value, tuple) and name not in _NO_PATHS}
+
+
+_NO_PATHS = ("id_parts", "record")
 
 
 _IDS = (
@@ -89,46 +108,76 @@ _IDS = (
 DIALOGUES = (
     *("dialogue_id", "dialog_id", "conversation_id", "conv_id", "convo_id", "thread_id", "session_id", "chat_id"),
     *("message_tree_id", "dialogue", "dialog", "conversation", "conv", "convo", "thread", "session", "chat", "talk"),
-    *("call_id", "call", "ticket_id", "ticket", "case_id", "interaction_id", "episode_id", "episode", "scene_id"),
+    *(
+        "link_id",
+        "submission_id",
+        "call_id",
+        "call",
+        "ticket_id",
+        "ticket",
+        "case_id",
+        "interaction_id",
+        "episode_id",
+        "episode",
+        "scene_id",
+    ),
     *("scene", "room_id", "channel_id", "group_id", "doc_id", "room", "channel", "talk_id"),
     *("dlg", "dlg_id", "dialogid", "convid", "dialogue_no", "dialog_no", "conversation_no", "conv_no", "case", "id"),
 )
 _TEXTS = (
     *("text", "utterance", "content", "message", "body", "msg", "utterance_text", "message_text", "msg_text"),
-    *("turn_text", "transcript", "sentence"),
+    *("turn_text", "transcript", "sentence", "message.content.parts"),
 )
 _OTHER_TEXTS = ("utt", "value", "words", "said", "says", "line", "comment", "post", "turn", "query", "response")
 """Names that other fields have too: these are texts only where many have several words."""
-_ROLES = ("role", "speaker_role", "participant_role", "speaker_type", "sender_type", "author_role", "author.role")
+_ROLES = (
+    "message.author.role",
+    "role",
+    "speaker_role",
+    "participant_role",
+    "speaker_type",
+    "sender_type",
+    "author_role",
+    "author.role",
+)
 _SPEAKERS = (
     *("speaker_id", "author.id", "author_id", "sender.id", "sender_id", "from_id", "user.id", "user_id", "speaker"),
     *("author", "sender", "from", "user", "username", "user_name", "nickname", "nick", "who", "participant_id"),
-    *("participant", "person", "name", "by", "actor", "spk", "voice", "character"),
+    *("participant", "person", "name", "by", "actor", "spk", "voice", "character", "sender_name", "from_name"),
+    *("speaker_name", "author_name", "caller", "agent", "poster", "speaker_idx", "speaker_index", "speaker_no"),
 )
 _SPEAKER_NAMES = (
     *("speaker_name", "author.name", "author_name", "sender.name", "sender_name", "user.name", "user_name", "username"),
-    *("from", "author.nickname", "name"),
+    *("from", "author.nickname", "name", "author", "sender", "speaker", "user"),
 )
 _BOTS = ("is_bot", "author.is_bot", "author.bot", "user.is_bot", "sender.is_bot")
-_TURN_IDS = ("id", "utt_id", "utterance_id", "message_id", "msg_id", "turn_id", "comment_id", "post_id", "uid")
+_TURN_IDS = (
+    *("id", "utt_id", "utterance_id", "message_id", "msg_id", "turn_id", "comment_id", "post_id", "uid", "tweet_id"),
+    *("client_msg_id", "mid"),
+)
 _ORDERS = (
     *("turn_index", "turn_idx", "turn_number", "turn_no", "turn_nr", "turn_num", "turn_order", "turn_id", "turn"),
     *("order", "sequence_number", "sequence", "seq", "position", "pos", "index", "idx", "utterance_index"),
     *("utterance_idx", "utt_idx", "utt_no", "utterance_number", "message_index", "line_number", "line_no", "line"),
     *("number", "nr", "no", "num", "n", "step"),
 )
+TURN_NUMBERS = tuple(dict.fromkeys((*_ORDERS, *_TURN_IDS)))
 _TIMES = (
     *("said_at", "timestamp", "time", "datetime", "date_time", "created_at", "created", "created_date"),
-    *("created_utc", "sent_at", "date", "ts", "when", "time_stamp"),
+    *("created_utc", "sent_at", "date", "ts", "when", "time_stamp", "timestamp_ms", "date_unixtime", "create_time"),
+    "message.create_time",
 )
 _STARTS = ("started_at", "start_time", "created_at", "create_time", "created_date", "timestamp", "date", "datetime")
 _REPLIES = (
     *("reply_to", "reply_to_id", "in_reply_to", "reply_to_message_id", "reply_to_msg_id", "reference.message_id"),
-    *("parent_id", "parent", "parent_message_id", "in_response_to", "responds_to", "answers"),
+    *("parent_id", "parent", "parent_message_id", "in_response_to", "responds_to", "answers", "reply", "replied_to"),
+    *("reply_to_comment_id", "parent_comment_id", "parent_utterance_id", "parent_turn_id", "quoted_message_id"),
+    *("in_response_to_tweet_id", "in_reply_to_status_id", "in_reply_to_id", "response_to"),
 )
 
 USERS = frozenset({"prompter", "human", "usr"})
-BOTS = frozenset({"gpt", "bot", "ai", "model", "chatbot"})
+BOTS = frozenset({"gpt", "chatgpt", "bing", "bard", "bot", "ai", "model", "chatbot", "function_call"})
+TOOLS = frozenset({"observation"})
 _ROLE_WORDS = (
     USERS | BOTS | {"user", "assistant", "system", "sys", "tool", "function", "developer", "agent", "customer"}
 )
@@ -143,6 +192,13 @@ class Meanings:
     roles: Mapping[str, str] = field(default_factory=dict)
     times: dict[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    dialogues: Sequence[Sequence[Record]] = ()
+
+    @property
+    def turns(self) -> Sequence[Record]:
+        """The turns of all dialogues."""
+        return [turn for dialogue in self.dialogues for turn in dialogue]
 
 
 def meanings(
@@ -154,24 +210,53 @@ def meanings(
     """
     turns = [turn for dialogue in dialogues for turn in dialogue]
     text = pick(turns, _TEXTS, are_texts_or_parts, but) or pick(turns, _OTHER_TEXTS, _are_sentences, but)
-    text = text or _longest(turns, but)
+    remarks: dict[str, str] = {}
+    if text is None and (text := _longest(turns, but)) is not None:
+        remarks["turn.text"] = f"to decide: no name says so; the longest texts, {evidence.texts(column(turns, text))}"
     if text is None:
         return None
     taken: list[JsonPath | None] = [text, *but]
     role = pick(turns, _ROLES, are_words, taken)
     taken.append(role)
-    speaker = pick(turns, _SPEAKERS, _are_speakers, taken) or pick(turns, ("id",), _recur, taken)
+    speaker = pick(turns, _SPEAKERS, _are_speakers, taken) or pick(
+        turns, ("id",), _recur, [*taken, _id_in(dialogues, taken)]
+    )
     if role is None and speaker is not None and _are_roles(column(turns, speaker)):
         role, speaker = speaker, None
     taken.append(speaker)
     order = _order(dialogues, taken) if with_order else None
     taken.append(order)
     turn_id = _id_in(dialogues, taken)
-    reply_to = _reply_to(dialogues, turn_id, taken)
-    said_at, times, remarks = _time_of(turns, _TIMES, [*taken, turn_id, reply_to], "said_at")
-    turn = TurnFields(turn_id, text, role, speaker, said_at, reply_to, order=order)
+    if turn_id is not None:
+        remarks["turn.id"] = f"no value occurs twice in a dialogue, of {len(turns):,} turns"
+    reply_to, why, notes = _reply_to(dialogues, turn_id, taken, are_columns=with_order)
+    said_at, times, about_times = _time_of(turns, _TIMES, [*taken, turn_id, reply_to], "said_at")
+    turn = TurnFields(
+        turn_id, text, role, speaker, said_at, reply_to, order=order, fallbacks=_fallbacks(turns, speaker, taken)
+    )
+    remarks |= about_times | ({"turn.reply_to": why} if why else {})
+    others = {"text": named(turns, _TEXTS, [*taken, said_at]), "speaker": named(turns, _SPEAKERS, [*taken, turn_id])}
+    fits = {"text": are_texts, "speaker": _are_speakers}
+    name = _speaker(turns, speaker).name
+    notes += tuple(
+        f"{key} = {quoted_path(path, is_column=with_order)}  # {evidence.of_field(f'turn.{key}', column(turns, path))}"
+        for key, paths in others.items()
+        for path in paths
+        if path != name and getattr(turn, key) is not None and fits[key](column(turns, path))
+    )
     words = column(turns, role) if role else []
-    return Meanings(turn, _speaker(turns, speaker), _role_words(words), times, remarks)
+    return Meanings(turn, _speaker(turns, speaker), role_words(words), times, remarks, notes, dialogues)
+
+
+def _fallbacks(
+    turns: Sequence[Record], speaker: JsonPath | None, taken: Sequence[JsonPath | None]
+) -> dict[str, tuple[JsonPath, ...]]:
+    """Return what else names a speaker, where some turns have no other name: Slack's ``bot_id`` beside ``user``."""
+    lacking = [turn for turn in turns if speaker is not None and at(turn, speaker) is None]
+    for path in named(lacking, (*_SPEAKERS, "bot_id", "bot_name"), taken) if lacking else ():
+        if _are_speakers(column(lacking, path)):
+            return {"speaker": (path,)}
+    return {}
 
 
 def with_dialogue(samples: Sequence[Sample], form: Any, reason: str, but: Sequence[JsonPath | None]) -> Guess:
@@ -190,9 +275,30 @@ def records_of(samples: Sequence[Sample]) -> list[Record]:
     return [record for sample in samples for record in sample.records]
 
 
+def _meant(dialogues: Sequence[Sequence[Record]], turn_id: JsonPath) -> dict[JsonPath, tuple[int, int]]:
+    """Count the keys at each path of turns, and those that are ids of other turns of the same dialogue."""
+    counts: dict[JsonPath, tuple[int, int]] = {}
+    for dialogue in dialogues:
+        ids = set(column(dialogue, turn_id))
+        for turn in dialogue:
+            own = at(turn, turn_id)
+            for path, value in walk(turn):
+                if are_keys([value]):
+                    given, meant = counts.get(path, (0, 0))
+                    counts[path] = given + 1, meant + (value in ids and value != own)
+    return counts
+
+
+def quoted_path(path: JsonPath, *, is_column: bool) -> str:
+    """Write a path, or the name of a column, as TOML has it."""
+    return toml_string(str(path[0]) if is_column else path_text(path[1:] if path[:1] == ("",) else path))
+
+
 def dotted(path: JsonPath | None) -> str:
     """Write a path in words."""
-    return "".join("[*]" if name is None else f".{name}" for name in path or ()).removeprefix(".")
+    signs: dict[object, str] = {None: "[*]", ...: ".*"}
+    pieces = (f".{name}" if isinstance(name, str) else signs.get(name, f"[{name}]") for name in path or ())
+    return "".join(pieces).removeprefix(".") or "$"
 
 
 def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -> tuple[DialogueFields, dict[str, str]]:
@@ -202,10 +308,11 @@ def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -
     domain = pick(records, ("domain",), are_texts, but)
     language = pick(records, ("language", "lang"), are_words, but)
     started_at, times, _ = _time_of(records, _STARTS, but, "started_at")
-    return DialogueFields(None, title, split, domain, language, started_at), times
+    fields = DialogueFields(title=title, split=split, domain=domain, language=language, started_at=started_at)
+    return fields, times
 
 
-def _role_words(words: Sequence[Any]) -> dict[str, str]:
+def role_words(words: Sequence[Any]) -> dict[str, str]:
     """Return which of a file's words for roles mean user and assistant."""
     roles: dict[str, str] = {}
     known = dict.fromkeys(word for word in words if isinstance(word, str) and word)
@@ -216,6 +323,8 @@ def _role_words(words: Sequence[Any]) -> dict[str, str]:
             roles[word] = "user"
         elif lower in BOTS or (lower == "assistant" != word):
             roles[word] = "assistant"
+        elif lower in TOOLS:
+            roles[word] = "tool"
         elif lower in ("system", "sys") and not has_bot and len(known) == 2:
             roles[word] = "assistant"  # of task-oriented dialogues, the other is the user
     return roles
@@ -224,17 +333,22 @@ def _role_words(words: Sequence[Any]) -> dict[str, str]:
 def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
     """Return the field that is an id, where no file of the sample has one twice; and why it is, or is not."""
     records = [record for file in files for record in file]
-    repeated = []
+    repeated, unique = list[JsonPath](), list[JsonPath]()
     for path in named(records, tuple(dict.fromkeys((*_IDS, *DIALOGUES)))):
         columns = [column(file, path) for file in files]
         if path_words(path) not in _IDS and not all(_are_bare(values) for values in columns):
             continue
         if all(are_ids(values) for values in columns):
-            return path, "no value occurs twice in the sample"
-        if all(are_keys(values) for values in columns):
-            repeated.append(path_words(path))
+            unique.append(path)
+        elif all(are_keys(values) for values in columns):
+            repeated.append(path)
+    if unique:
+        others = f"; so it is with {', '.join(map(dotted, unique[1:4]))}" if unique[1:] else ""
+        return unique[0], f"no value occurs twice in a file, of {len(records):,} records{others}"
     if repeated:
-        return None, f"no id: {repeated[0]} has a value twice in the sample"
+        count = len(set(map(str, column(records, repeated[0]))))
+        why = f"no id: {dotted(repeated[0])} has a value twice in the sample ({count:,} of {len(records):,})"
+        return None, "to decide: " * (path_words(repeated[0]) in DIALOGUES[:-1]) + why
     return None, "no id: no field has a name for it and a value in each record"
 
 
@@ -308,33 +422,39 @@ def _id_in(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | Non
 
 
 def _reply_to(
-    dialogues: Sequence[Sequence[Record]], turn_id: JsonPath | None, taken: Sequence[JsonPath | None]
-) -> JsonPath | None:
+    dialogues: Sequence[Sequence[Record]],
+    turn_id: JsonPath | None,
+    taken: Sequence[JsonPath | None],
+    *,
+    are_columns: bool,
+) -> tuple[JsonPath | None, str, tuple[str, ...]]:
+    """Return the field that says what a turn replies to, with what proves it, and lines of those that may.
+
+    Numbers of anything occur among the ids of turns: without a name that says so, no field is taken.
+    """
     if turn_id is None:
-        return None
+        return None, "", ()
     turns = [turn for dialogue in dialogues for turn in dialogue]
-    given: dict[JsonPath, list[tuple[Any, bool]]] = {path: [] for path in leaves(turns)}
-    """The keys at each path, and whether it is the id of another turn of the dialogue."""
-    for dialogue in dialogues:
-        ids = set(column(dialogue, turn_id))
-        for turn in dialogue:
-            own = at(turn, turn_id)
-            for path, value in walk(turn):
-                if are_keys([value]):
-                    given[path].append((value, value in ids and value != own))
     but = [*taken, turn_id]
     known = named(turns, _REPLIES, but)
-    for path in (*known, *(path for path in given if path not in but and path not in known)):
-        meant = [value for value, is_other in given[path] if is_other]
-        is_mostly = given[path] and len(meant) * 2 >= len(given[path])
-        if is_mostly and (path in known or all(isinstance(value, str) for value in meant)):
-            return path
-    return None
+    perhaps: list[str] = []
+    counts = _meant(dialogues, turn_id)
+    for path in (*known, *(path for path in counts if path not in but and path not in known)):
+        given, meant = counts.get(path, (0, 0))
+        if not given or meant * 2 < given:
+            continue
+        proof = f"{meant:,} of {given:,} values are ids of other turns of the dialogue"
+        if path in known:
+            return path, f"by its name; {proof}", ()
+        if any(isinstance(value, str) and not value.isdecimal() for value in column(turns, path)):
+            where = quoted_path(path, is_column=are_columns)
+            perhaps.append(f"reply_to = {where}  # to decide: no name says so, but {proof}")
+    return None, "", tuple(perhaps)
 
 
 def names_of(paths: Sequence[JsonPath | None]) -> set[str]:
     """Return the names of the fields that paths begin with."""
-    return {path[0] for path in paths if path and path[0] is not None}
+    return {path[0] for path in paths if path and isinstance(path[0], str)}
 
 
 def scheme_word(name: str) -> str:

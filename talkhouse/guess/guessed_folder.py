@@ -1,19 +1,44 @@
 """What a folder of files looks like, by samples of some of them: the first format whose rule fits wins."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
-from talkhouse.guess import text_rules, turn_rules
-from talkhouse.guess.field_meanings import Guess, GuessedLabels, names_of, paths_of, scheme_word
-from talkhouse.guess.record_values import MOST_WORDS, FieldProfile, at, fields_of
-from talkhouse.guess.sample import MOST, Sample, is_read, sample
-from talkhouse.guess.turn_rules import CONVOKIT_FILES, looks_like_labels
+from talkhouse.guess import evidence, line_rules, text_rules, turn_rules
+from talkhouse.guess.field_meanings import (
+    Guess,
+    GuessedLabels,
+    names_of,
+    paths_of,
+    quoted_path,
+    records_of,
+    scheme_word,
+)
+from talkhouse.guess.record_values import (
+    MOST_WORDS,
+    FieldProfile,
+    Record,
+    as_words,
+    at,
+    column,
+    fields_of,
+    leaves,
+    named,
+)
+from talkhouse.guess.sample import MOST, TEXT, Sample, is_read, records_inside, sample
+from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
 from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.files.disk_files import disk_files
-from talkhouse.ingest.files.skipped import SCHEMA
+from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.sources import SourceFile, opened
+
+if TYPE_CHECKING:
+    from talkhouse.guess.trial import Trial
 
 _MOST_FILES = 12
 """Files that are looked into; of files whose names differ in digits alone a few stand for all."""
@@ -36,21 +61,88 @@ class Look:
     """Of the files that hold dialogues."""
     problems: dict[str, str] = field(default_factory=dict)
     """Path of such a file -> what is wrong in its beginning, which a build will name too."""
+    people: tuple[dict[str, str], dict[str, str]] | None = None
+    """The table of a file that names the speakers, with what speaks for it; None where there is none."""
+    people_sample: Sample | None = None
+    sources: Mapping[str, SourceFile] = field(default_factory=dict)
+    """All files by their paths, those in archives as long as these are open."""
+    trial: "Trial | None" = None
+    """What came of the samples when they were read by the declaration that was written."""
+
+    @property
+    def read_by_it(self) -> list[Sample]:
+        """The samples that a declaration is tried on: dialogues, and who the speakers are."""
+        return [*self.samples, *([self.people_sample] if self.people_sample else [])]
+
+    @property
+    def id_text(self) -> str | None:
+        """The id as the declaration has it; None where it has none."""
+        if self.guess is None or self.guess.dialogue.id is None:
+            return None
+        is_rows = self.guess.format == "turns"
+        return ids_text(self.guess.together) if is_rows else quoted_path(self.guess.dialogue.id, is_column=False)
+
+    @property
+    def to_do(self) -> tuple[str, ...]:
+        """What no file says."""
+        return _TO_DO if self.guess else ("format", *_TO_DO)
+
+    @property
+    def to_decide(self) -> list[str]:
+        """Each guess that is one of several, with its key."""
+        if self.guess is None:
+            return []
+        of_ids = "".join(
+            f"; {line.replace('  # ', ': ')}"
+            for line in self.guess.notes.get("dialogue", ())
+            if line.startswith("id =")
+        )
+        lines = [(f"[{table}]", note) for table, notes in self.guess.notes.items() for note in notes]
+        lines += [(key, text + of_ids * (key == "dialogue.id")) for key, text in self.guess.remarks.items()]
+        return [f"{key}: {text.replace(_MARK, '')}" for key, text in lines if _MARK in text]
+
+    def as_data(self, folder: Path) -> dict[str, Any]:
+        """Return the object that ``--json`` prints."""
+        return {
+            "declaration": str(folder / DECLARATION),
+            "format": self.guess.format if self.guess else None,
+            "files": [{"path": path, "split": split} for path, split in self.files],
+            "id": self.id_text,
+            "extra": list(self.guess.extra) if self.guess else [],
+            "labels": [taken.path for taken in self.labels],
+            "problems": self.problems,
+            "left": [{"path": path, "reason": reason} for path, reason in self.left.items()],
+            "to_do": list(self.to_do),
+            "to_decide": self.to_decide,
+            "sample": self.trial.as_data() if self.trial else None,
+        }
+
+
+_MARK = "to decide: "
+"""How the comment of a guess begins that is one of several."""
+_TO_DO = ("licence", "citation")
 
 
 def look(folder: Path) -> Look:
-    """Look into some files of a folder, archives as folders.
+    """Look into some files of a folder as ``looked_into`` does, and close its archives."""
+    with looked_into(folder) as seen:
+        return seen
+
+
+@contextmanager
+def looked_into(folder: Path) -> Iterator[Look]:
+    """Look into some files of a folder, archives as folders, and keep these open; or into one file or archive.
 
     Raises SourceError where there is no such folder, where it is empty, or can't be read.
     """
-    files = disk_files(folder, "corpus")
+    files = disk_files(folder, "corpus" if folder.is_dir() else f"corpus/{folder.name}")
     with opened(files) as (seen, skipped):
         left = {
             _inside(file.file): file.reason.removeprefix("skipped by name: ")
             for file in skipped
             if _inside(file.file) != SCHEMA  # ours: it comes again with the declaration
         }
-        return _look(seen, left)
+        yield _look(seen, left)
 
 
 def looks_like(paths: Iterable[Path]) -> str | None:
@@ -74,17 +166,23 @@ def _look(seen: Sequence[SourceFile], left: dict[str, str]) -> Look:
         if len(names & set(CONVOKIT_FILES)) > 2:
             first, *others = (name for name in CONVOKIT_FILES if name in names)
             reason = f"it has {', '.join(others)} beside {first}"
-            return Look(Guess("convokit", reason), left=left)
+            of_folder = [path for path in readable if str(PurePosixPath(path).parent) == folder]
+            most = MOST.shared(len(of_folder))
+            some = [taken for path in of_folder if (taken := sample(readable[path], path, most)) is not None]
+            return Look(Guess("convokit", reason), left=left, samples=some, sources=by_path)
     chosen = _some(list(readable))
     most = MOST.shared(len(chosen))
     samples = [taken for path in chosen if (taken := sample(readable[path], path, most)) is not None]
-    return _judged(samples, list(readable), left)
+    found = _judged(samples, list(readable), left)
+    found.sources = by_path
+    return found
 
 
 def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str]) -> Look:
     """Find what most records look like, those before others of which it is known who speaks; and the files like it."""
     weights: dict[object, tuple[bool, int]] = {}
     firsts: dict[object, Guess] = {}
+    samples = [_with_records(taken) for taken in samples]
     for taken in samples:
         own = _fitting([taken])
         if own is None:
@@ -106,20 +204,74 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
     return _sorted_out(guessed, alike, samples, paths, left)
 
 
+def _with_records(taken: Sample) -> Sample:
+    """Return a sample whose records are what fits a format: the file itself, or else what it has in a list."""
+    if taken.record != "file" or _fitting([taken]) is not None:
+        return taken
+    inside = list(records_inside(taken))
+    chosen = next((inner for inner in inside if _fitting([inner]) is not None), None)
+    if chosen is None or not isinstance(chosen.record, tuple):
+        return taken
+    others = [
+        path_text(inner.record)
+        for inner in inside
+        if isinstance(inner.record, tuple)
+        and ... not in chosen.record
+        and inner.record != chosen.record
+        and inner.records[0].keys() == chosen.records[0].keys()
+    ]
+    problem = f"{', '.join(others)} has such records too, and is not read" if others else chosen.problem
+    return replace(chosen, problem=problem)
+
+
 def _sorted_out(
     guessed: Guess, alike: Sequence[Sample], samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str]
 ) -> Look:
     """Return of each file whether it has the dialogues, labels, or something else."""
     others = [taken for taken in samples if taken not in alike]
+    people_sample, people = _people(guessed, others)
+    if people is not None:  # an id is the same speaker's in all files
+        guessed = replace(guessed, speaker=replace(guessed.speaker, scope="corpus"))
+    others = [taken for taken in others if taken is not people_sample]
     labels = [taken for taken in others if guessed.format == "turns" and looks_like_labels(taken)]
     left |= {taken.path: _why_left(taken) for taken in others if taken not in labels}
+    left = {path: why for path, why in left.items() if people_sample is None or path != people_sample.path}
     strange = {_pattern(taken.path) for taken in others} - {_pattern(taken.path) for taken in alike}
     like_others = [path for path in paths if _pattern(path) in strange and path not in left]
     left |= {path: "like another that is left" for path in like_others if path not in {f.path for f in labels}}
-    files = [(path, _split_of(path)) for path in paths if path not in left and _pattern(path) not in strange]
+    named = {people_sample.path} if people_sample else set()
+    files = [
+        (path, split_of(path))
+        for path in paths
+        if path not in left and path not in named and _pattern(path) not in strange
+    ]
     files.sort(key=lambda file: (_ORDER.index(standard_split(file[1] or "", {})), file[0]))
     problems = {taken.path: taken.remark for taken in alike if taken.remark}
-    return Look(_with_one_split(guessed, files), files, labels, left, list(alike), problems)
+    guessed = _with_one_split(guessed, files)
+    return Look(guessed, files, labels, left, list(alike), problems, people, people_sample)
+
+
+_NAMES = ("real_name", "profile.real_name", "display_name", "full_name", "name", "username")
+
+
+def _people(
+    guessed: Guess, others: Sequence[Sample]
+) -> tuple[Sample | None, tuple[dict[str, str], dict[str, str]] | None]:
+    """Return the sample of a file that names the speakers by the ids that turns have, and its table: Slack's users."""
+    if guessed.turn.speaker is None or guessed.speaker.name is not None:
+        return None, None
+    spoken = {str(value) for value in column(guessed.turns, guessed.turn.speaker) if value is not None}
+    for taken in others:
+        for path in leaves(taken.records):
+            known = spoken & {str(value) for value in column(taken.records, path)}
+            name = next((one for one in named(taken.records, _NAMES) if one != path), None)
+            if name is None or len(known) * 2 < len(spoken) or len(taken.records) < len(known):
+                continue
+            table = {"path": taken.path, "id": path_text(path), "name": path_text(name)}
+            if taken.record != "item":
+                table["record"] = "$" if taken.record == "file" else "*"
+            return taken, (table, {"speakers.id": f"{len(known):,} of {len(spoken):,} speakers are in it"})
+    return None, None
 
 
 def _with_one_split(guessed: Guess, files: Sequence[tuple[str, str | None]]) -> Guess:
@@ -142,6 +294,13 @@ def _has(taken: Sample, guessed: Guess) -> bool:
     """Whether a file has the fields that its format can't do without; an empty one has none that could be missing."""
     if not taken.records:
         return taken.problem is None
+    if taken.form.partition(",")[0] == TEXT:
+        own = _fitting([taken])
+        return own is not None and (own.format, own.lines, own.separators) == (
+            guessed.format,
+            guessed.lines,
+            guessed.separators,
+        )
     same = taken.record == guessed.dialogue.record and taken.dialect == guessed.dialect
     return same and all(any(at(record, path) is not None for record in taken.records) for path in _needed(guessed))
 
@@ -150,8 +309,8 @@ def _needed(guessed: Guess) -> list[JsonPath]:
     pair, preferred = guessed.pair, guessed.preference
     needed = [guessed.dialogue.turns, guessed.dialogue.text, preferred.chosen, preferred.rejected]
     needed += [pair.prompt, pair.response] if pair.each is None else [pair.each]
-    needed += [guessed.dialogue.id, guessed.turn.text] if guessed.format == "turns" else []
-    return [tuple(name for name in path if name is not None) for path in needed if path]
+    needed += [*guessed.together, guessed.turn.text] if guessed.format == "turns" else []
+    return [tuple(takewhile(lambda name: isinstance(name, str), path)) for path in needed if path]
 
 
 def _some(paths: Sequence[str]) -> list[str]:
@@ -166,7 +325,7 @@ def _some(paths: Sequence[str]) -> list[str]:
 
 def _pattern(path: str) -> str:
     folder, _, name = path.rpartition("/")
-    word = _split_of(name)
+    word = split_of(name)
     name = name.replace(word, "@") if word else name
     return re.sub(r"\d+", "0", f"{folder}/{name}")
 
@@ -176,8 +335,10 @@ def _inside(file: SourceFile) -> str:
 
 
 _RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
+    line_rules.text_file,
     turn_rules.convokit,
     text_rules.preference,
+    text_rules.pairs_of_messages,
     turn_rules.chat,
     turn_rules.sharegpt,
     turn_rules.tree,
@@ -203,31 +364,97 @@ def _fitting(samples: Sequence[Sample]) -> Guess | None:
 
 
 def _with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
-    if guessed.format == "convokit":
+    """Return the guess with what speaks for it, and with what else the records have."""
+    if guessed.format == "convokit" or any(taken.form.partition(",")[0] == TEXT for taken in samples):
         return guessed
     mapped = (guessed.dialogue, guessed.turn, guessed.speaker, guessed.pair, guessed.preference)
     taken_of = (
         mapped if guessed.format in ("turns", "transcript") else (guessed.dialogue, guessed.pair, guessed.preference)
     )
-    taken = names_of([path for fields in taken_of for path in paths_of(fields).values()])
-    fields = fields_of(record for sample in samples for record in sample.records)
+    taken = names_of([*guessed.together, *(path for fields in taken_of for path in paths_of(fields).values())])
+    records = records_of(samples)
+    fields = fields_of(records)
     rest = [field for field in fields if field.name not in taken]
-    return replace(guessed, extra=tuple(field.name for field in rest), labels=tuple(_labels(guessed, rest)))
+    labels = _labels(guessed, rest)
+    declared = {column for label in labels if label.meanings for column in label.columns}
+    ids, why = _begin_again(guessed, samples)
+    return replace(
+        guessed,
+        extra=tuple(field.name for field in rest if field.name not in declared),
+        labels=tuple(labels),
+        remarks={**_evidence(guessed, records), **_of_roles(guessed), **guessed.remarks, "dialogue.ids": why},
+        ids=ids,
+    )
+
+
+def _evidence(guessed: Guess, records: Sequence[Record]) -> dict[str, str]:
+    """Return what speaks for each key, by the values of the records and turns that were looked at."""
+    found: dict[str, str] = {}
+    for table in ("dialogue", "pair", "preference", "turn", "speaker"):
+        things = guessed.turns if table in ("turn", "speaker") else records
+        if table == "pair" and guessed.pair.each is not None:
+            continue
+        for name, path in paths_of(getattr(guessed, table)).items():
+            if remark := evidence.of_field(f"{table}.{name}", column(things, path)):
+                found[f"{table}.{name}"] = remark
+    return found
+
+
+def _of_roles(guessed: Guess) -> dict[str, str]:
+    """Return why a system is the assistant: in task-oriented dialogues there is no other."""
+    bots = [word for word, role in guessed.roles.items() if role == "assistant" and word.lower() in ("system", "sys")]
+    return {f"roles.{word}": "to decide: the only role beside the user's" for word in bots}
+
+
+def _begin_again(guessed: Guess, samples: Sequence[Sample]) -> tuple[Any, str]:
+    """Return where an id means one dialogue, a split or file if in another the same id has other words; and why."""
+    if guessed.dialogue.id is None:
+        return "corpus", ""
+    together = guessed.together or (guessed.dialogue.id,)
+    known: dict[tuple[str, ...], list[tuple[str | None, str, int]]] = {}
+    scope, again = "corpus", set[tuple[str, ...]]()
+    for taken in samples:
+        split = split_of(taken.path)
+        words: dict[tuple[str, ...], list[Any]] = {}
+        for record in taken.records:
+            key = tuple(str(at(record, path)) for path in together)
+            said = at(record, guessed.turn.text or ()) if guessed.format == "turns" else record
+            words.setdefault(key, []).append(said)
+        for key, all_said in words.items():
+            own = hash(repr(all_said))
+            others = [other for other in known.get(key, ()) if other[2] != own]
+            again |= {key} if others else set()
+            if any(other_split == split for other_split, _, _ in others):
+                scope = "file"
+            elif others and scope == "corpus":
+                scope = "split"
+            known.setdefault(key, []).append((split, taken.path, own))
+    return scope, f"{len(again):,} of {len(known):,} ids have other words in another {scope}"
 
 
 def _labels(guessed: Guess, rest: Iterable[FieldProfile]) -> list[GuessedLabels]:
     """Return fields of a few short texts, or of true and false, as labels; ``rater_1``, ``rater_2`` for one scheme."""
     on = {"turns": "turn", "pairs": "response"}.get(guessed.format, "dialogue")
     schemes: dict[str, list[FieldProfile]] = {}
+    of_answers: list[GuessedLabels] = []
     for profile in rest:
         is_label = _LEAST_LABELS <= profile.distinct <= MOST_WORDS and profile.distinct < profile.count
         are_words = len(profile.words) >= _LEAST_LABELS and not any(word.isdecimal() for word in profile.words)
-        if is_label and (are_words or set(profile.types) <= {"boolean", "null"}):
+        is_boolean = set(profile.types) <= {"boolean", "null"} and bool(profile.types["boolean"])
+        if is_boolean and as_words(profile.name) in _THUMBS and guessed.format in ("pairs", "chat", "sharegpt"):
+            of_answers.append(GuessedLabels("desirable", "response", (profile.name,), ("true", "false"), _KTO))
+        elif is_label and (are_words or is_boolean):
             schemes.setdefault(scheme_word(profile.name).rstrip("0123456789").rstrip("_"), []).append(profile)
-    return [
+    others = [
         GuessedLabels(scheme, on, tuple(field.name for field in fields), _words(fields))
         for scheme, fields in list(schemes.items())[:_MOST_LABELS]
     ]
+    return [*of_answers[:1], *others]
+
+
+_THUMBS = ("label", "kto_tag", "thumbs", "thumbs_up", "desirable", "is_desirable")
+_KTO = {"true": "The answer is desirable.", "false": "It is not."}
+"""Kahneman-Tversky optimisation trains on an answer with true or false: TRL calls it label, LLaMA-Factory kto_tag."""
 
 
 def _words(fields: Iterable[FieldProfile]) -> tuple[str, ...]:
@@ -238,7 +465,7 @@ def _words(fields: Iterable[FieldProfile]) -> tuple[str, ...]:
 _WORD = re.compile(r"[a-z]+")
 
 
-def _split_of(path: str) -> str | None:
+def split_of(path: str) -> str | None:
     """Return the word for a split that a file's name has, else that of its nearest folder; None where there is none.
 
     A name with words for two splits says nothing.

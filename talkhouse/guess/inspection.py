@@ -1,23 +1,22 @@
-"""What ``talkhouse inspect`` says of one file."""
+"""What ``talkhouse inspect`` says of a file, folder or archive."""
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from talkhouse.guess.field_meanings import Guess
-from talkhouse.guess.guessed_folder import guess
-from talkhouse.guess.record_values import FieldProfile, at, described, fields_of
-from talkhouse.guess.sample import Sample, is_read, sample
-from talkhouse.ingest.declared.declaration.model import JsonPath
-from talkhouse.ingest.declared.documents.transcript import Markers
-from talkhouse.ingest.declared.speakers import NO_ROLE
+from talkhouse.guess.guessed_folder import Look, looked_into
+from talkhouse.guess.new_declaration import declaration_text
+from talkhouse.guess.record_values import FieldProfile, described, fields_of
+from talkhouse.guess.sample import Sample
+from talkhouse.guess.trial import tried
+from talkhouse.ingest.declared.declaration.model import standard_split
 from talkhouse.ingest.files.archives import is_archive
-from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION
-from talkhouse.ingest.sources import JSON_LINES, SourceFile
-from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.ingest.sources import JSON_LINES
+from talkhouse.schema.errors import SourceError
 
+_MOST_NAMED = 8
 _FORMS = f"JSON (.json), JSON Lines ({', '.join(JSON_LINES)}), CSV, TSV or Parquet, each also as .gz"
 
 
@@ -32,7 +31,9 @@ class Inspection:
     first: list[tuple[str, str]]
     """Who says what in the first dialogue."""
     next_folder: str | None
-    """What to give ``talkhouse new``; None where the folder has a ``corpus.toml``, or nothing was guessed."""
+    """What to give ``talkhouse new``; None where the folder has a ``corpus.toml``."""
+    files: list[tuple[str, str, str]]
+    """Of a folder or archive: path, size, and split, or why the file is left."""
 
     @property
     def about(self) -> str:
@@ -47,7 +48,8 @@ class Inspection:
             read = f"the first {records} {'was' if count == 1 else 'were'} read"
         else:
             read = "no record could be read of its beginning"
-        return f"{self.sample.form}, {size}; {read}"
+        about = f"{self.sample.form}, {size}; {read}"
+        return f"{len(self.files):,} files; of {self.sample.path}, {about}" if self.files else about
 
     @property
     def problem(self) -> str | None:
@@ -69,6 +71,7 @@ class Inspection:
         """Return the object that ``--json`` prints."""
         return {
             "file": self.name,
+            "files": [{"path": path, "size": size, "what": what} for path, size, what in self.files],
             "form": self.sample.form,
             "bytes": self.sample.size,
             "records": len(self.sample.records),
@@ -82,29 +85,51 @@ class Inspection:
 
 
 def inspected(path: Path) -> Inspection:
-    """Look at the beginning of a file.
+    """Look at the beginning of a file, or of some of the files of a folder or archive.
 
-    Raises UsageError for a folder, an archive, and a file of no form that is read; SourceError for one that can't be.
+    Raises SourceError for what can't be read, and for a file of no form that is read.
     """
-    if path.is_dir() or is_archive(path.name):
-        what = "folder" if path.is_dir() else "archive"
-        raise UsageError(
-            f"this is {'an' if what == 'archive' else 'a'} {what}; inspect looks at one file",
-            where=path,
-            next_step=f"see what its files look like with: talkhouse new {path if path.is_dir() else path.parent}",
-        )
-    (disk,) = disk_files(path, path.name)
-    if not is_read(path.name):
-        raise SourceError("a file of no form that is read, by its ending", where=path, expected=_FORMS)
-    taken = sample(SourceFile(disk, None, disk.stat.size))
-    if taken is None:
-        raise SourceError("a file of no form that is read", where=path, expected=_FORMS)
-    guessed = guess([taken])
-    first = _first_dialogue(taken, guessed) if guessed else []
-    has_declaration = (path.parent / DECLARATION).exists()
+    is_one = not path.is_dir() and not is_archive(path.name)
+    with looked_into(path) as seen:
+        if not seen.samples:
+            what = f"{'a' if is_one else 'no'} file of {'no' if is_one else 'a'} form that is read, by its ending"
+            raise SourceError(what, where=path, expected=_FORMS, found=", ".join([*seen.left][:_MOST_NAMED]))
+        trial = None
+        if seen.guess is not None:
+            samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.read_by_it}
+            trial = tried("sample", declaration_text("sample", seen), samples)
+        taken = next((one for one in seen.samples if one.records), seen.samples[0])
+        files = [] if is_one else _files(seen)
     return Inspection(
-        path.name, taken, fields_of(taken.records), guessed, first, None if has_declaration else str(path.parent)
+        path.name or str(path),
+        taken,
+        fields_of(taken.records),
+        seen.guess,
+        list(trial.first) if trial else [],
+        None if any(name.rpartition("/")[2] == DECLARATION for name, _, _ in files) else _next_folder(path),
+        files,
     )
+
+
+def _files(seen: Look) -> list[tuple[str, str, str]]:
+    """Return of each file its path, size, and what it has: those with dialogues first."""
+    splits = dict(seen.files)
+    labels = {taken.path for taken in seen.labels}
+    what = {path: splits[path] or "dialogues" for path in splits} | dict.fromkeys(labels, "labels, perhaps") | seen.left
+    what |= {seen.people_sample.path: "names of speakers"} if seen.people_sample else {}
+    paths = [*splits, *(path for path in sorted(seen.sources) if path not in splits)]
+    return [(path, _size(seen.sources[path].size), what.get(path, "")) for path in paths if path in seen.sources]
+
+
+def _next_folder(path: Path) -> str | None:
+    """Return the folder of which a corpus is made: the one above, where this one has the files of a split."""
+    folder = path if path.is_dir() else path.parent
+    while True:
+        if (folder / DECLARATION).exists():
+            return None
+        if standard_split(folder.resolve().name, {}) is None or folder.resolve() == folder.resolve().parent:
+            return str(folder)
+        folder = folder.parent if folder.name not in ("", "..") else folder / ".."
 
 
 def _size(size: int) -> str:
@@ -116,110 +141,3 @@ def _size(size: int) -> str:
 
 def _field(field: FieldProfile) -> dict[str, Any]:
     return {**vars(field), "members": [_field(member) for member in field.members]}
-
-
-_MOST_TURNS = 20
-
-
-def _first_dialogue(sample: Sample, guess: Guess) -> list[tuple[str, str]]:
-    for record in sample.records:
-        turns = [turn for _, turn in zip(range(_MOST_TURNS), _turns(sample, record, guess), strict=False)]
-        if turns:
-            return [(str(guess.roles.get(who, who)), text) for who, text in turns]
-    return []
-
-
-def _turns(sample: Sample, record: dict[str, Any], guess: Guess) -> Iterator[tuple[str, str]]:
-    match guess.format:
-        case "chat" | "sharegpt" | "dialogue":
-            if guess.dialogue.system:
-                yield from _one("system", at(record, guess.dialogue.system))
-            for turn in _items(record, guess.dialogue.turns):
-                yield _who(turn, guess), _text(turn, guess.turn.text)
-        case "tree":
-            yield from _branch(at(record, guess.dialogue.turns or ()), guess)
-        case "pairs":
-            pair = guess.pair
-            yield from _one("system", at(record, pair.system or ()) if pair.system else None)
-            for item in _items(record, pair.each) if pair.each else [record]:
-                asked = [_text(item, path) for path in (pair.prompt, pair.query) if path]
-                yield "user", "\n".join(text for text in asked if text)
-                yield "assistant", _text(item, pair.response)
-        case "preference":
-            yield from _preference(record, guess)
-        case "transcript":
-            yield from _marked(_text(record, guess.dialogue.text), guess.markers)
-        case "turns" | "convokit":
-            yield from _rows(sample, record, guess)
-
-
-def _preference(record: dict[str, Any], guess: Guess) -> Iterator[tuple[str, str]]:
-    fields = guess.preference
-    if fields.prompt:
-        yield from _message_turns("user", at(record, fields.prompt))
-    if guess.markers:
-        yield from _marked(_text(record, fields.chosen), guess.markers)
-    else:
-        yield from _message_turns("assistant", at(record, fields.chosen or ()))
-
-
-def _rows(sample: Sample, record: dict[str, Any], guess: Guess) -> Iterator[tuple[str, str]]:
-    if guess.format == "convokit":
-        yield str(record.get("speaker", record.get("user"))), str(record["text"])
-        return
-    key = at(record, guess.dialogue.id or ())
-    rows = [row for row in sample.records if at(row, guess.dialogue.id or ()) == key]
-    if guess.turn.order:
-        rows.sort(key=lambda row: int(at(row, guess.turn.order or ())))
-    for row in rows:
-        yield _who(row, guess), _text(row, guess.turn.text)
-
-
-def _branch(node: Any, guess: Guess) -> Iterator[tuple[str, str]]:
-    while isinstance(node, dict):
-        yield _who(node, guess), _text(node, guess.turn.text)
-        replies = at(node, guess.turn.replies or ())
-        node = replies[0] if isinstance(replies, list) and replies else None
-
-
-def _message_turns(role: str, value: Any) -> Iterator[tuple[str, str]]:
-    for message in value if isinstance(value, list) else [value]:
-        if isinstance(message, dict):
-            yield str(message.get("role", role)), _plain(message.get("content"))
-        else:
-            yield from _one(role, message)
-
-
-def _one(role: str, value: Any) -> Iterator[tuple[str, str]]:
-    if value:
-        yield role, _plain(value)
-
-
-def _marked(text: str, markers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    cut = Markers(markers)
-    if cut.begin(text):
-        yield from ((said.role, said.text) for said in cut.cut(text, ""))
-
-
-def _items(record: dict[str, Any], path: JsonPath | None) -> list[Any]:
-    names = [name for name in path or () if name is not None]
-    value = at(record, tuple(names))
-    items = value if isinstance(value, list) else []
-    return [inner for item in items for inner in (item if isinstance(item, list) else [item])]
-
-
-def _who(turn: Any, guess: Guess) -> str:
-    named = at(turn, guess.speaker.name) if guess.speaker.name else None
-    role = at(turn, guess.turn.role) if guess.turn.role else None
-    speaker = at(turn, guess.turn.speaker) if guess.turn.speaker else None
-    return str(role or named or speaker or NO_ROLE)
-
-
-def _text(turn: Any, path: JsonPath | None) -> str:
-    return _plain(at(turn, path)) if path is not None else ""
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return "".join(_plain(item.get("text", "")) if isinstance(item, dict) else _plain(item) for item in value)
-    return value if isinstance(value, str) else "" if value is None else str(value)

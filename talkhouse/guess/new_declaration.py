@@ -6,12 +6,13 @@ from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
-from talkhouse.guess.field_meanings import Guess, GuessedLabels, paths_of
-from talkhouse.guess.guessed_folder import Look, look
+from talkhouse.guess.field_meanings import Guess, GuessedLabels, paths_of, quoted_path
+from talkhouse.guess.guessed_folder import Look, looked_into
 from talkhouse.guess.sample import Sample
+from talkhouse.guess.turn_rules import ids_text
 from talkhouse.ingest.contract.declaration import id_problem
 from talkhouse.ingest.declared.declaration.json_schema import schema_text
-from talkhouse.ingest.declared.declaration.model import matches
+from talkhouse.ingest.declared.declaration.model import JsonPath, matches
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.tables import FORMS
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
@@ -22,7 +23,7 @@ from talkhouse.system.atomic_output import clear_private_folder, private_folder
 
 
 def new_declaration(folder: Path) -> Look:
-    """Look into a folder, whose name is the corpus's id, and write its declaration.
+    """Look into a folder, whose name is the corpus's id, write its declaration, and read the samples by it.
 
     Raises UsageError where it is no folder, has a declaration, or has a name that can be no id; SourceError where it
     is not there, empty, or can't be read. Nothing is ever overwritten.
@@ -41,8 +42,19 @@ def new_declaration(folder: Path) -> Look:
     if target.exists() or target.is_symlink():
         raise UsageError("it is there already; nothing is overwritten", where=target, next_step="edit it, or remove it")
     _check_id(corpus_id, folder)
-    seen = look(folder)
-    text = _declaration_text(corpus_id, seen)
+    with looked_into(folder) as seen:
+        text = declaration_text(corpus_id, seen)
+        if seen.guess is not None:
+            from talkhouse.guess.trial import tried  # with all that reads
+
+            samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.read_by_it}
+            seen.trial = tried(corpus_id, text, samples)
+    _write(text, folder)
+    return seen
+
+
+def _write(text: str, folder: Path) -> None:
+    target = folder / DECLARATION
     try:
         with private_folder(target) as private:
             whole = private / DECLARATION
@@ -57,7 +69,6 @@ def new_declaration(folder: Path) -> Look:
     except OSError as error:
         another = "copy the files to a folder of that name, in which you may write"
         raise UsageError("it can't be written", where=target, **error_text(error, folder, another=another)) from error
-    return seen
 
 
 def _publish(whole: Path, target: Path) -> None:
@@ -90,15 +101,13 @@ def _check_id(corpus_id: str, folder: Path) -> None:
         )
 
 
-TO_DO = ("licence", "citation")
-"""What no file says."""
-
 _MOST_LISTED = 20
 """Files that are declared one by one; more by patterns."""
 _MOST_NAMED = 20
 
 
-def _declaration_text(corpus_id: str, look: Look) -> str:
+def declaration_text(corpus_id: str, look: Look) -> str:
+    """Return the text of a ``corpus.toml``, with what speaks for each guess as a comment."""
     title = corpus_id.replace("_", " ").capitalize()
     lines = [
         f"#:schema ./{SCHEMA}",
@@ -111,7 +120,7 @@ def _declaration_text(corpus_id: str, look: Look) -> str:
         here = _comment(", ".join(list(look.left)[:_MOST_NAMED]))
         return "\n".join([*lines, *_SKELETON, "", f"# files here: {here}"]) + "\n"
     lines += [f'format = "{look.guess.format}"  # {_comment(look.guess.reason)}', *_files(look)]
-    lines += [*_tables(look.guess), *_proposals(look)]
+    lines += [*_tables(look.guess, look), *_proposals(look)]
     return "\n".join(lines) + "\n"
 
 
@@ -184,8 +193,9 @@ def _literal(path: str) -> str:
     return path.replace("\\", "*")
 
 
-def _tables(guess: Guess) -> Iterator[str]:
-    record = {"file": "$", "member": "*"}.get(guess.dialogue.record)
+def _tables(guess: Guess, look: Look) -> Iterator[str]:
+    form = guess.dialogue.record
+    record = path_text(form) if isinstance(form, tuple) else {"file": "$", "member": "*"}.get(form)
     settings: dict[str, dict[str, str]] = {
         "dialogue": {} if record is None else {"record": record},
         "turn": {},
@@ -194,33 +204,71 @@ def _tables(guess: Guess) -> Iterator[str]:
         "speaker": {"scope": guess.speaker.scope} if guess.turn.speaker else {},
     }
     for table, extra in settings.items():
-        paths = {name: path_text(path) for name, path in paths_of(getattr(guess, table)).items()}
+        paths = {
+            name: path_text(path[1:] if path[:1] == ("",) else path)  # the record itself
+            for name, path in paths_of(getattr(guess, table)).items()
+        }
         if FORMS[guess.format].is_rows:
             paths = {name: str(path[0]) for name, path in paths_of(getattr(guess, table)).items() if path}
         if guess.dialogue.turns and guess.dialogue.turns[-1] is None and table == "dialogue":
             paths["turns"] += "[*]"  # the last one alone may be left out
         if table == "dialogue" and guess.dialogue.id is None and ("dialogue", "id") in FORMS[guess.format].may_be_none:
             paths["id"] = ""
-        yield from _table(table, {**paths, **extra}, guess.remarks)
+        texts = {name: toml_string(text) for name, text in {**extra, **paths}.items()}
+        if table == "dialogue" and guess.separators:
+            some = [toml_string(one) for one in guess.separators]
+            texts["separator"] = some[0] if len(some) == 1 else f"[{', '.join(some)}]"
+        for name, more in getattr(getattr(guess, table), "fallbacks", {}).items():
+            first = getattr(getattr(guess, table), name)
+            texts[name] = f"[{', '.join(_written(path, guess) for path in (first, *more))}]"
+        if table == "turn" and guess.turn.is_reversed:
+            texts["order"] = toml_string("reversed")
+        if table == "dialogue" and len(guess.together) > 1:
+            texts["id"] = ids_text(guess.together)
+        if table == "dialogue" and guess.ids != "corpus":
+            texts = _behind_id(texts, guess.ids)
+        yield from _table(table, texts, guess.remarks, guess.notes.get(table, ()))
     said = guess.dialect
     dialect = {"delimiter": said.delimiter, "quoteChar": said.quote_char, "escapeChar": said.escape_char}
     usual = {"delimiter": None, "quoteChar": '"', "escapeChar": ""}
-    yield from _table("dialect", {name: value for name, value in dialect.items() if value != usual[name]}, {})
-    yield from _table("times", guess.times, guess.remarks)
-    yield from _table("markers", guess.markers, {})
-    yield from _table("roles", guess.roles, {})
+    others: dict[str, Mapping[str, str | None]] = {
+        "dialect": {name: value for name, value in dialect.items() if value != usual[name]},
+        "lines": guess.lines,
+        "times": guess.times,
+        "markers": guess.markers,
+        "roles": guess.roles,
+    }
+    if look.people is not None:
+        yield from _table("speakers", {key: toml_string(text) for key, text in look.people[0].items()}, look.people[1])
+    for name, values in others.items():
+        texts = {key: toml_string(value or "") for key, value in values.items()}
+        if name == "lines":  # patterns, which no text of a file is in
+            texts = {key: f"'{value}'" for key, value in values.items()}
+        yield from _table(name, texts, guess.remarks)
 
 
-def _table(name: str, values: Mapping[str, str | None], remarks: Mapping[str, str]) -> Iterator[str]:
+def _written(path: JsonPath, guess: Guess) -> str:
+    return quoted_path(path, is_column=FORMS[guess.format].is_rows)
+
+
+def _behind_id(texts: Mapping[str, str], ids: str) -> dict[str, str]:
+    """Return the values of [dialogue] with ``ids``, which stands behind the id."""
+    return {"id": texts["id"], "ids": toml_string(ids), **texts}
+
+
+def _table(
+    name: str, values: Mapping[str, str], remarks: Mapping[str, str], notes: Sequence[str] = ()
+) -> Iterator[str]:
     no_id = remarks.get("dialogue.id") if name == "dialogue" and "id" not in values else None
-    if not values and no_id is None:
+    if not values and no_id is None and not notes:
         return
     yield from ("", f"[{name}]")
     if no_id is not None:
         yield f"# {_comment(no_id)}"
     for key, value in values.items():
         remark = remarks.get(f"{name}.{key}")
-        yield f"{toml_key(key)} = {toml_string(value or '')}" + (f"  # {_comment(remark)}" if remark else "")
+        yield f"{toml_key(key)} = {value}" + (f"  # {_comment(remark)}" if remark else "")
+    yield from (f"# {_comment(note)}" for note in notes)
 
 
 def _proposals(look: Look) -> Iterator[str]:
@@ -237,13 +285,19 @@ def _proposals(look: Look) -> Iterator[str]:
 
 
 def _labels(labels: GuessedLabels) -> Iterator[str]:
-    yield "# [[annotations]]  # to do, if these are labels"
-    yield f"# scheme = {toml_string(labels.scheme)}"
-    yield '# description = ""  # to do'
-    yield f"# on = {toml_string(labels.on)}"
     names = ", ".join(map(toml_string, labels.columns))
-    yield f"# columns = [{names}]" if len(labels.columns) > 1 else f"# label = {names}"
-    words = ", ".join(f'{toml_key(word)} = ""' for word in labels.words)
+    words = ", ".join(f"{toml_key(word)} = {toml_string(labels.meanings.get(word, ''))}" for word in labels.words)
+    lines = [
+        f"scheme = {toml_string(labels.scheme)}",
+        f"on = {toml_string(labels.on)}",
+        f"columns = [{names}]" if len(labels.columns) > 1 else f"label = {names}",
+    ]
+    if labels.meanings:
+        yield "[[annotations]]  # true or false beside an answer, as for KTO"
+        yield from (lines[0], 'description = "Whether the answer is desirable."', *lines[1:], f"labels = {{ {words} }}")
+        return
+    yield "# [[annotations]]  # to do, if these are labels"
+    yield from (f"# {line}" for line in (lines[0], 'description = ""  # to do', *lines[1:]))
     yield f"# labels = {{ {words} }}  # to do: what each means" if words else '# labels = "open"'
 
 

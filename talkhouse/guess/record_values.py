@@ -29,7 +29,7 @@ def as_words(name: str) -> str:
 
 def path_words(path: JsonPath) -> str:
     """Write a path as names are compared: ``author.id``."""
-    return ".".join(as_words(name or "*") for name in path)
+    return ".".join(as_words(name) if isinstance(name, str) else "*" for name in path)
 
 
 def at(value: Any, path: JsonPath) -> Any:
@@ -50,8 +50,13 @@ def walk(record: Record, above: JsonPath = ()) -> Iterator[tuple[JsonPath, Any]]
     for name, value in record.items():
         path = (*above, name)
         yield path, value
-        if isinstance(value, dict) and len(path) < _DEEPEST:
+        if isinstance(value, dict) and len(path) < _DEEPEST and not is_keyed(value):
             yield from walk(value, path)
+
+
+def is_keyed(value: dict[str, Any]) -> bool:
+    """Whether an object holds others under their ids, so that its names are no fields."""
+    return len(value) > 1 and all(isinstance(one, dict) and one.get("id") == name for name, one in value.items())
 
 
 def lists(records: Sequence[Record]) -> dict[JsonPath, list[list[Any]]]:
@@ -82,9 +87,16 @@ def pick(records: Sequence[Record], names: Sequence[str], fits: Fits, but: Itera
     return next((by_words[name] for name in names if name in by_words and fits(column(records, by_words[name]))), None)
 
 
-def named(records: Sequence[Record], names: Sequence[str], but: Sequence[JsonPath | None] = ()) -> list[JsonPath]:
-    """Return the paths of these names, as words, in the order of the names."""
-    by_words = {path_words(path): path for path in reversed(leaves(records)) if path not in but}
+def named(
+    records: Sequence[Record],
+    names: Sequence[str],
+    but: Sequence[JsonPath | None] = (),
+    *,
+    objects_too: bool = False,
+) -> list[JsonPath]:
+    """Return the paths of these names, as words, in the order of the names; of objects only where these are wanted."""
+    paths = [*leaves(records), *(leaves(records, are_objects=True) if objects_too else ())]
+    by_words = {path_words(path): path for path in reversed(paths) if path not in but}
     return [by_words[name] for name in names if name in by_words]
 
 
@@ -100,7 +112,7 @@ def are_texts_or_parts(values: list[Any]) -> bool:
         value for value in values if isinstance(value, list) and all(isinstance(part, str | dict) for part in value)
     ]
     texts = [value for value in values if isinstance(value, str)]
-    return any(texts) and len(texts) + len(parts) + values.count(None) >= MOST * len(values)
+    return any((*texts, *parts)) and len(texts) + len(parts) + values.count(None) >= MOST * len(values)
 
 
 def are_words(values: list[Any]) -> bool:
@@ -225,7 +237,7 @@ def _objects_in(values: Iterable[Any]) -> list[dict[str, Any]]:
     objects: list[dict[str, Any]] = []
     for value in values:
         if isinstance(value, dict):
-            objects.append(value)
+            objects += value.values() if is_keyed(value) else [value]
         elif isinstance(value, list | tuple):
             objects += [item for item in value if isinstance(item, dict)]
         if len(objects) >= _MOST_ITEMS:

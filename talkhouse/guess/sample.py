@@ -5,7 +5,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -13,8 +13,9 @@ from typing import IO, Any, Literal, NamedTuple
 
 import msgspec
 
-from talkhouse.ingest.declared.declaration.model import Dialect
-from talkhouse.ingest.declared.record_files import ENDINGS, JSON
+from talkhouse.guess.record_values import is_keyed
+from talkhouse.ingest.declared.declaration.model import Dialect, JsonPath, RecordForm
+from talkhouse.ingest.declared.record_files import ENDINGS, JSON, TEXTS
 from talkhouse.ingest.declared.record_files.content import FileContent, ending, is_packed
 from talkhouse.ingest.declared.record_files.csv_cells import CsvCells
 from talkhouse.ingest.decode import BadRecord
@@ -220,7 +221,7 @@ class Sample:
     records: list[dict[str, Any]]
     is_whole: bool
     """Whether these are all records of the file."""
-    record: Literal["item", "file", "member"] = "item"
+    record: RecordForm = "item"
     """What a record is, as ``[dialogue] record`` says it."""
     columns: tuple[str, ...] = ()
     """Of rows."""
@@ -252,7 +253,7 @@ class _Decoded:
 
 def is_read(path: str) -> bool:
     """Whether a file of this name is read, by its ending."""
-    return ending(PurePosixPath(path)) in ENDINGS
+    return ending(PurePosixPath(path)) in (*ENDINGS, *TEXTS)
 
 
 def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Sample | None:
@@ -267,6 +268,8 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
     is_parquet = ending(PurePosixPath(path)) == ".parquet"
     decoded = _parquet(file, most) if is_parquet else _text(file, PurePosixPath(path), most)
     records = [value for value in decoded.values if isinstance(value, dict)]
+    if not records:  # a list of messages is a record too, as [dialogue] turns = "$" has it
+        records = [{"": value} for value in decoded.values if value and _list_of_objects(value)]
     has_all_fields = _keep_first_fields(records)
     return Sample(
         path,
@@ -283,6 +286,44 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
     )
 
 
+def records_inside(taken: Sample) -> Iterator[Sample]:
+    """Yield the samples of the records that a file's object has in lists, the outer ones first: ``data[*]``.
+
+    At most three lists deep, and as many paths as a file may well have.
+    """
+    if taken.record != "file" or not taken.records:
+        return
+    ahead: list[tuple[JsonPath, list[Any]]] = [((), taken.records[:1])]
+    for _ in range(_MOST_PATHS):
+        if not ahead:
+            return
+        path, values = ahead.pop(0)
+        inner: dict[str, list[Any]] = {}
+        for value in values:
+            for name, member in value.items() if isinstance(value, dict) else ():
+                inner.setdefault(name, []).append(member)
+        every = [item for members in inner.values() for member in members for item in _list_of_objects(member)]
+        if len(inner) > 1 and all(_list_of_objects(member) for members in inner.values() for member in members):
+            yield replace(taken, records=every, record=(*path, ..., None))
+        for name, members in inner.items():
+            items = [item for member in members if isinstance(member, list) for item in member]
+            objects = [item for item in items if isinstance(item, dict)]
+            if objects and len(objects) == len(items):
+                below: JsonPath = (*path, name, None)
+                yield replace(taken, records=objects, record=below)
+                if below.count(None) < _MOST_LISTS:
+                    ahead.append((below, objects))
+            elif len(path) < _MOST_LISTS and any(isinstance(member, dict) for member in members):
+                ahead.append(((*path, name), members))
+
+
+def _list_of_objects(value: Any) -> list[dict[str, Any]]:
+    return value if isinstance(value, list) and all(isinstance(item, dict) for item in value) else []
+
+
+_MOST_PATHS, _MOST_LISTS = 50, 3
+
+
 def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
     """Remove from records, and from the objects in them, all but the first fields; return whether there were no more.
 
@@ -295,6 +336,9 @@ def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
         value, place = ahead.pop()
         if isinstance(value, list):
             ahead += [(item, place) for item in reversed(value) if isinstance(item, list | dict)]
+            continue
+        if is_keyed(value):
+            ahead += [(item, (*place, None)) for item in reversed(value.values())]
             continue
         for name, inner in list(value.items()):
             field = (*place, name)
@@ -336,7 +380,7 @@ def _text(file: SourceFile, path: PurePosixPath, most: Most) -> _Decoded:
         raw, problem = _beginning(stream, most.bytes, packed=is_packed(path))
     is_whole = len(raw) <= most.bytes and problem is None
     text, bad = _decode(raw[: most.bytes].removeprefix(BOM), is_whole=is_whole)
-    decode = _DECODE.get(ending(path), _lines)
+    decode = _one_text if ending(path) in TEXTS else _DECODE.get(ending(path), _lines)
     decoded = decode(text, is_whole, most.records)
     decoded.problem = problem or bad or decoded.problem
     return decoded
@@ -389,6 +433,16 @@ def _lines(text: str, is_whole: bool, most: int) -> _Decoded:
         value, _ = start_of(lines[0], most)
         decoded.values = [value]
     return decoded
+
+
+TEXT = "text"
+"""The form of a file of which only its own words say what its records are."""
+
+
+def _one_text(text: str, is_whole: bool, most: int) -> _Decoded:  # noqa: ARG001 - as the others
+    """Return a text, or its whole lines."""
+    whole = text if is_whole else text[: text.rfind("\n") + 1] or text
+    return _Decoded(TEXT, [{"": whole}] if whole.strip() else [], is_whole, "file")
 
 
 def _json(text: str, is_whole: bool, most: int) -> _Decoded:

@@ -2,29 +2,39 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from talkhouse.guess.field_meanings import BOTS, USERS, Guess, dotted, records_of, with_dialogue
-from talkhouse.guess.record_values import MOST, Record, are_texts, column, leaves, lists, named, path_words
+from talkhouse.guess.evidence import share
+from talkhouse.guess.field_meanings import BOTS, USERS, Guess, dotted, records_of, role_words, with_dialogue
+from talkhouse.guess.record_values import MOST, Record, are_texts, column, leaves, lists, named
 from talkhouse.guess.sample import Sample
-from talkhouse.ingest.declared.declaration.model import JsonPath, PairFields, PreferenceFields
+from talkhouse.ingest.declared.declaration.model import JsonPath, PairFields, PreferenceFields, TurnFields
 
 _PREFERENCES = (
+    *(("chosen_messages", "rejected_messages"), ("chosen_conversations", "rejected_conversations")),
     *(("chosen", "rejected"), ("preferred_output", "non_preferred_output"), ("preferred", "dispreferred")),
     *(("preferred", "rejected"), ("accepted", "rejected"), ("chosen_response", "rejected_response")),
-    ("response_chosen", "response_rejected"),
+    *(("response_chosen", "response_rejected"), ("chosen_answer", "rejected_answer")),
+    *(("answer_chosen", "answer_rejected"), ("preferred_response", "rejected_response"), ("better", "worse")),
+    ("preferred_response", "dispreferred_response"),
 )
 _PROMPTS = (
     *("prompt", "input.messages", "instruction", "question", "query", "input", "context", "messages"),
-    "conversations",
+    *("conversations", "conversation", "history", "dialogue", "dialog", "prompt_messages"),
 )
 _PAIRS = (
     *(("instruction", "output"), ("instruction", "response"), ("prompt", "completion"), ("prompt", "response")),
     *(("question", "answer"), ("question", "response"), ("query", "response"), ("input", "output")),
     *(("user_utterance", "system_response"), ("user", "assistant"), ("human", "assistant"), ("context", "response")),
-    ("prompt", "output"),
+    *(("prompt", "output"), ("prompt", "answer"), ("instruction", "completion"), ("instruction", "answer")),
+    *(("message", "response"), ("message", "reply"), ("question", "reply"), ("query", "answer"), ("query", "reply")),
+    *(("post", "response"), ("post", "reply"), ("post", "comment"), ("comment", "reply"), ("comment", "response")),
+    *(("utterance", "response"), ("request", "response"), ("input", "response"), ("input", "target"), ("q", "a")),
+    *(("source", "target"), ("src", "tgt"), ("user_message", "assistant_message"), ("user_message", "bot_message")),
+    *(("user_input", "response"), ("user", "bot"), ("user", "agent"), ("human", "bot"), ("user_query", "response")),
+    *(("context", "reply"), ("question", "answer.text"), ("question", "orig_answer.text")),
 )
 _MOST_ITEMS = 5_000
 """Pairs in lists that are looked at."""
@@ -35,38 +45,90 @@ _TRANSCRIPTS = ("text", "transcript", "dialogue", "dialog", "conversation", "cha
 def preference(samples: Sequence[Sample]) -> Guess | None:
     """Each record has an answer that was chosen, and one that was rejected."""
     records = records_of(samples)
-    names = set(map(path_words, leaves(records)))
-    for chosen_name, rejected_name in _PREFERENCES:
-        if {chosen_name, rejected_name} <= names:
+    for names in _PREFERENCES:
+        paths = [*_answers_named(records, names[:1]), *_answers_named(records, names[1:])]
+        if len(paths) == 2:
             break
     else:
         return None
-    (chosen,), (rejected,) = named(records, [chosen_name]), named(records, [rejected_name])
-    if not _mostly_given(records, chosen, least=0.5) or not _mostly_given(records, rejected, least=0.5):
-        return None
-    prompt = next((path for path in named(records, _PROMPTS) if _mostly_given(records, path, least=0.01)), None)
-    markers: dict[str, str] = {}
-    if prompt is None:
-        texts = [text for text in (*column(records, chosen), *column(records, rejected)) if isinstance(text, str)]
-        markers = markers_of(texts) if len(texts) > len(records) else {}
-    kind = "two transcripts with speaker marks, " if markers else ""
+    chosen, rejected = paths
+    prompts = named(records, _PROMPTS, objects_too=True)
+    prompt = next((path for path in prompts if _mostly_given(records, path, least=0.01)), None)
+    texts = [text for path in ([prompt] if prompt else paths) for text in column(records, path)]
+    texts = [text for text in texts if isinstance(text, str)]
+    # A prompt may be a transcript that ends where the answer begins.
+    markers = markers_of(texts) if len(texts) > len(records) * (0.5 if prompt else 1) else {}
+    kind = "two transcripts with speaker marks, " if markers and prompt is None else ""
     reason = f"each record has {kind}{dotted(chosen)} and {dotted(rejected)}"
-    fields = PreferenceFields(prompt, chosen, rejected)
     guess = with_dialogue(samples, "preference", reason, [prompt, chosen, rejected])
-    return replace(guess, preference=fields, markers=markers)
+    messages = [message for path in (prompt, *paths) if path for message in _messages_at(records, path)]
+    turn, roles = _of_messages(messages)
+    return replace(
+        guess,
+        preference=PreferenceFields(prompt, chosen, rejected),
+        markers=markers,
+        turn=turn,
+        roles=roles,
+        turns=messages,
+        notes=_left_out_of_prompt(records, [prompt, *paths]) if prompt else {},
+    )
+
+
+def _answers_named(records: Sequence[Record], names: Sequence[str]) -> list[JsonPath]:
+    """Return the path of this name if at least half of the records have an answer there: text, message or list."""
+    return [
+        path
+        for path in named(records, names, objects_too=True)
+        if _mostly_given(records, path, least=0.5)
+        and all(isinstance(value, str | list | dict | None) for value in column(records, path))
+    ]
+
+
+def _messages_at(records: Sequence[Record], path: JsonPath) -> list[Record]:
+    found = (value if isinstance(value, list) else [value] for value in column(records, path))
+    return list(islice((message for some in found for message in some if isinstance(message, dict)), _MOST_ITEMS))
+
+
+def _of_messages(messages: Sequence[Record]) -> tuple[TurnFields, dict[str, str]]:
+    """Return what messages call role and text, where not ``role`` and ``content``, and which roles mean another."""
+    role = next(iter(named(messages, ("role", "from", "speaker", "author", "sender"))), None)
+    text = next((path for path in named(messages, ("content", "value", "text", "utterance")) if path != role), None)
+    if role is None or text is None:
+        return TurnFields(), {}
+    usual = (role, text) == (("role",), ("content",))
+    return TurnFields() if usual else TurnFields(role=role, text=text), role_words(column(messages, role))
+
+
+def _left_out_of_prompt(records: Sequence[Record], taken: Sequence[JsonPath | None]) -> dict[str, tuple[str, ...]]:
+    """Return what stands beside an instruction, as Alpaca's ``input`` does, and is no part of the prompt."""
+    for path in named(records, _QUERIES, taken):
+        values = column(records, path)
+        if are_texts(values):
+            filled = share(values, bool, "are not empty")
+            return {"preference": (f"to decide: {dotted(path)} is no part of the prompt here ({filled})",)}
+    return {}
+
+
+def pairs_of_messages(samples: Sequence[Sample]) -> Guess | None:
+    """Each record has a prompt and its answer, both lists of messages."""
+    return _pair(samples, _are_messages)
 
 
 def pairs(samples: Sequence[Sample]) -> Guess | None:
-    """Each record has a prompt and its answer."""
+    """Each record has a prompt and its answer, or a list of such pairs."""
+    return _pair(samples, _are_mostly_texts) or _pairs_in_a_list(samples, records_of(samples))
+
+
+def _pair(samples: Sequence[Sample], fit: Callable[[Sequence[Record], JsonPath], bool]) -> Guess | None:
     records = records_of(samples)
     for prompt_name, response_name in _PAIRS:
         paths = [*named(records, [prompt_name]), *named(records, [response_name])]
-        if len(paths) == 2 and all(_are_mostly_texts(records, path) for path in paths):
+        if len(paths) == 2 and all(fit(records, path) for path in paths):
             break
     else:
-        return _pairs_in_a_list(samples, records)
+        return None
     prompt, response = paths
-    query = next((path for path in named(records, _QUERIES, paths) if are_texts(column(records, path))), None)
+    query = next((path for path in named(records, _QUERIES, paths) if _are_texts_or_empty(records, path)), None)
     system = next(
         (path for path in named(records, ["system", "system_prompt"]) if are_texts(column(records, path))), None
     )
@@ -102,7 +164,9 @@ def transcript(samples: Sequence[Sample]) -> Guess | None:
         if markers:
             reason = f"each record has a text {dotted(path)} with speaker marks"
             guess = with_dialogue(samples, "transcript", reason, [path])
-            return replace(guess, dialogue=replace(guess.dialogue, text=path), markers=markers)
+            begins = [str(value).startswith(tuple(markers)) for value in values if value]
+            remarks = {**guess.remarks, "dialogue.text": share(begins, bool, "begin with a mark")}
+            return replace(guess, dialogue=replace(guess.dialogue, text=path), markers=markers, remarks=remarks)
     return None
 
 
@@ -113,6 +177,18 @@ def _mostly_given(records: Sequence[Record], path: JsonPath, least: float = MOST
 def _are_mostly_texts(records: Sequence[Record], path: JsonPath) -> bool:
     values = column(records, path)
     return are_texts(values) and sum(isinstance(value, str) for value in values) >= MOST * len(values)
+
+
+def _are_texts_or_empty(records: Sequence[Record], path: JsonPath) -> bool:
+    return all(isinstance(value, str | None) for value in column(records, path))
+
+
+def _are_messages(records: Sequence[Record], path: JsonPath) -> bool:
+    """Whether these are lists of messages with role and content, as TRL's conversational data have them."""
+    values = column(records, path)
+    messages = [message for value in values if isinstance(value, list) for message in value]
+    are_lists = bool(messages) and all(isinstance(value, list) for value in values)
+    return are_lists and all(isinstance(one, dict) and {"role", "content"} <= one.keys() for one in messages)
 
 
 _MOST_MARKS = 8

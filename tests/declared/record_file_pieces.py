@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Dialect
+from talkhouse.ingest.declared.declaration.model import Declaration, Dialect, RecordForm
 from talkhouse.ingest.declared.record_files import open_records, write_records, write_rows
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
@@ -21,7 +21,6 @@ from talkhouse.ingest.declared.record_files.content import (
     WrittenRow,
 )
 from talkhouse.ingest.declared.record_files.csv_files import CsvRows
-from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.ingest.sources import SourceFile, opened
@@ -39,7 +38,7 @@ def source(name: str, raw: bytes, limits: Limits = DEFAULT) -> Iterator[SourceFi
 
 
 def records_of(
-    name: str, raw: bytes, record: Form = "item", limits: Limits = DEFAULT, dialect: Dialect = ORDINARY
+    name: str, raw: bytes, record: RecordForm = "item", limits: Limits = DEFAULT, dialect: Dialect = ORDINARY
 ) -> tuple[RecordFile, list[RawRecord | BadRawRecord]]:
     with source(name, raw, limits) as file:
         record_file = open_records(file, dataclasses.replace(DECLARED, dialect=dialect), record)
@@ -57,7 +56,7 @@ def written(record: RawRecord | BadRawRecord) -> WrittenRecord:
     return WrittenRecord(record.record_index, record.pointer, record.raw, record.cells)
 
 
-def back(name: str, raw: bytes, record: Form = "item", dialect: Dialect = ORDINARY) -> bytes:
+def back(name: str, raw: bytes, record: RecordForm = "item", dialect: Dialect = ORDINARY) -> bytes:
     """Read bytes as a file of this name, and write it back."""
     record_file, records = records_of(name, raw, record, dialect=dialect)
     pieces = write_records(stored(record_file.envelope), map(written, records), PurePosixPath(name))

@@ -235,20 +235,40 @@ def test_without_utterances_there_is_no_corpus() -> None:
     ("line", "place"),
     [
         (b"[1]", "GF-01#/1"),
-        (b'{"id": "u1", "conversation_id": "c", "speaker": "ann"}', "GF-01#/1"),
         (b'{"conversation_id": null, "text": "", "speaker": "ann"}', "GF-01#/1"),
-        (b'{"id": "u1", "conversation_id": "c", "text": 1, "speaker": "ann"}', "GF-01#/1/text"),
-        (b'{"id": "u1", "conversation_id": "c", "text": "", "speaker": {}}', "GF-01#/1/speaker"),
+        (b'{"id": "u1", "conversation_id": [], "text": "", "speaker": "ann"}', "GF-01#/1/conversation_id"),
         (b'{"id": "u1", "id": "u2"}', "TH-03#/1"),
         (b'{"id": "cut', "TH-01#/1"),
     ],
 )
-def test_a_bad_line_refuses_the_utterances(line: bytes, place: str) -> None:
+def test_a_line_of_no_conversation_refuses_the_utterances(line: bytes, place: str) -> None:
     files = utterances(said(0, "c"))
     files["utterances.jsonl"] += line + b"\n"
     made = read(convokit(), files)
     assert [f"{item.rule}#{item.location.pointer}{item.at}" for item in made.rejected] == [place]
     assert restored(made)["utterances.jsonl"] == files["utterances.jsonl"]
+
+
+def test_a_bad_text_refuses_its_conversation_and_other_bad_values_nothing() -> None:
+    lines = [
+        {"id": "u0", "conversation_id": "c", "text": "Is it open?", "speaker": "ann", "meta": {"mood": ["?"]}},
+        {"id": "u1", "conversation_id": "d", "text": "In May.", "speaker": "bob"},
+        {"id": "u2", "conversation_id": "c", "speaker": {}, "reply-to": "u0", "timestamp": []},
+        {"id": "u3", "conversation_id": "d", "text": 1, "speaker": "ann"},
+    ]
+    files = {"utterances.jsonl": "".join(json.dumps(line) + "\n" for line in lines).encode()}
+    mood = Annotations("mood", 0, on="turn", label=("meta", "mood"))
+    made = read(convokit(annotations=(mood,)), files)
+    assert made.said("quay:c") == [("speaker", "Is it open?"), ("speaker", "")]
+    assert [row.reply_to for row in made.of(Turn)] == [None, 0]
+    assert made.places == [
+        ("GF-01", "utterances.jsonl#/0/meta/mood"),
+        ("GF-01", "utterances.jsonl#/2/speaker"),
+        ("GF-01", "utterances.jsonl#/2/timestamp"),
+        ("GF-22", "utterances.jsonl#/2"),
+        ("GF-01", "utterances.jsonl#/1"),
+    ]
+    assert is_restored(made, files)
 
 
 def test_a_bad_member_is_refused_alone() -> None:

@@ -138,7 +138,8 @@ NOT_WHAT_THE_ENDING_SAYS = [
     ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n', mtime=0)[:-9], "item", "cut off"),
     ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n', mtime=0)[:-1] + b"x", "item", "damaged"),
     ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n', mtime=0) + b"garbage", "item", "damaged"),
-    ("a.txt", b"hello", "item", "ends in none of"),
+    ("a.pdf", b"hello", "item", "ends in none of"),
+    ("a.txt", b"hello", "item", "a text, which has no members"),
 ]
 
 

@@ -277,13 +277,6 @@ def test_the_rows_of_a_record_alone() -> None:
     assert made.corpus.write_record(record) == b'{"d":"a","text":"x","more":""}\n{"d":"a","text":"z","more":"1"}'
 
 
-def test_an_order_that_is_no_number_refuses_the_file() -> None:
-    declaration = declared(turn=TurnFields(text=("text",), order=("n",)))
-    for cell in ("", "first", "nan", "inf"):
-        made = read(declaration, {"a.csv": f"d,n,text\na,1,x\na,{cell},y\n".encode()})
-        assert made.places == [("GF-01", "a.csv#/2/n")]
-
-
 def test_splits_of_a_column_are_those_of_records() -> None:
     declaration = declared(
         dialogue=DialogueFields(id=("d",), split=("s",)), files=(Files("**", 0, split="train"),), splits={"x": "test"}

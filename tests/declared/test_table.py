@@ -1,4 +1,6 @@
-"""Paths of ``corpus.toml``: names, names in quotes, and every item of a list; written ones read as the same."""
+"""Paths of ``corpus.toml``: names, names in quotes, places and every item of a list; written ones read as the same."""
+
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,12 @@ from talkhouse.ingest.declared.declaration.table import BadPath, Path, path_text
 
 @settings(max_examples=80)
 @given(
-    st.lists(st.none() | st.text(max_size=5) | st.sampled_from(["$", "#", "a b", "a'b", "a\\", "]", "*"]), max_size=4)
+    st.lists(
+        st.none() | st.text(max_size=5) | st.sampled_from([..., 0, 12, "$", "#", "a b", "a'b", "a\\", "]", "*", "0"]),
+        max_size=4,
+    )
 )
-def test_a_path_that_is_written_reads_as_the_same(names: list[str | None]) -> None:
+def test_a_path_that_is_written_reads_as_the_same(names: list[Any]) -> None:
     path = tuple(names)
     text = path_text(path)
     assert read_path(text).names == path
@@ -33,9 +38,15 @@ def test_a_path_that_is_written_reads_as_the_same(names: list[str | None]) -> No
         ("$", (), True),
         ("$['a']", ("a",), True),
         ("[*]", (None,), False),
+        ("a[0].b", ("a", 0, "b"), False),
+        ("[1]", (1,), False),
+        ("$[0]", (0,), True),
+        ("a.*", ("a", ...), False),
+        ("*", (...,), False),
+        ("$.*.b[*]", (..., "b", None), True),
     ],
 )
-def test_a_path_is_names_and_lists(text: str, names: tuple[str | None, ...], from_record: bool) -> None:
+def test_a_path_is_names_and_lists(text: str, names: tuple[object, ...], from_record: bool) -> None:
     assert read_path(text) == Path(names, from_record)
 
 
@@ -44,10 +55,11 @@ def test_a_path_is_names_and_lists(text: str, names: tuple[str | None, ...], fro
     [
         ("", "leads nowhere"),
         ("slots[*", r"'slots\[\*': a '\[' without its '\]'"),
-        ("a[0].b", "one item of a list"),
+        ("a[-1].b", "from the front"),
+        ("a[1234567890]", "can't be read from"),
+        ("a.*b", "can't be read from"),
         ("a..b", "no name behind"),
         ("a.", "no name behind"),
-        ("a.*", "every item of a list is"),
         ("a[?(@.b)]", "can't be read from"),
         ("a]", "can't be read from"),
     ],

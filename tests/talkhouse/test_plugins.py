@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 import zipfile
 from collections.abc import Callable
 from functools import partial
@@ -14,15 +13,11 @@ import pytest
 import talkhouse
 from talkhouse.ingest.registry import corpora, sample_of
 from tests.commands import nothing, run
-from tests.plugins import installed
+from tests.plugins import installed, know
 
 RADIO = Path(__file__).parents[1] / "radio" / "lab_radio"
 DELIDATA = sample_of(corpora()["delidata"])
 BROKEN = "train/broken.log"
-
-
-def know(site: Path) -> None:
-    sys.path.insert(0, str(site))
 
 
 class Lab:

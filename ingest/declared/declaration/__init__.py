@@ -14,6 +14,7 @@ from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration,
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 from talkhouse.ingest.declared.declaration.tables import (
     FORMS,
+    check_names,
     check_tables,
     dialect_of,
     facts_of,
@@ -21,7 +22,10 @@ from talkhouse.ingest.declared.declaration.tables import (
     files_of,
     markers_of,
     roles_of,
+    separators_of,
+    speakers_of,
     splits_of,
+    text_lines_of,
     times_of,
 )
 from talkhouse.ingest.declared.declaration.toml_text import MOST_LEVELS, KeyPath, TooDeep, lines_of, toml_text
@@ -93,6 +97,9 @@ def declaration_of(
     fields = fields_of(whole, format_)
     files, splits = files_of(whole), splits_of(whole)
     annotations = annotations_of(whole, format_, files)
+    dialect = dialect_of(whole)
+    if form.is_rows:
+        check_names(whole, dialect)
     of_files = [each.split for each in files if each.split is not None]
     return Declaration(
         corpus_id=corpus_id,
@@ -101,8 +108,11 @@ def declaration_of(
         files=files,
         **facts,
         **fields,
-        dialect=dialect_of(whole),
+        dialect=dialect,
+        lines=text_lines_of(whole),
+        speakers=speakers_of(whole),
         markers=markers_of(whole, form),
+        separators=separators_of(whole),
         roles=roles_of(whole, form),
         splits=splits,
         times=times_of(whole, form, fields),
@@ -156,7 +166,7 @@ def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int
 
 FORMAT, MAP, SPLIT = "--format", "--map", "--split"
 
-_OTHER_TABLES = ("roles", "splits", "times", "markers", "dialect")
+_OTHER_TABLES = ("roles", "splits", "times", "markers", "dialect", "lines")
 """Tables that only ``table.key=value`` reaches."""
 
 

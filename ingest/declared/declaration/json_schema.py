@@ -11,6 +11,7 @@ from typing import Any, get_args
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE
 from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES, Key, Table
 from talkhouse.ingest.declared.declaration.label_tables import LONGEST_NAME
+from talkhouse.ingest.declared.declaration.line_patterns import LONGEST_REGEX
 from talkhouse.ingest.declared.declaration.model import Format
 from talkhouse.ingest.declared.declaration.tables import fitting_keys
 from talkhouse.schema.contents import ID
@@ -22,14 +23,19 @@ _TYPES: Mapping[str, dict[str, Any]] = {
     "word": _WORD,
     "name": {**_WORD, "maxLength": LONGEST_NAME, "pattern": f"^{ID.pattern}$"},
     "list": {"type": "array", "items": _TEXT},
+    "flag": {"type": "boolean"},
     "address": {"anyOf": [{"enum": [""]}, {**_TEXT, "pattern": f"^{ADDRESS.pattern}$"}]},
     "languages": {"type": "array", "items": {**_TEXT, "pattern": f"^{LANGUAGE.pattern}$"}},
     "pattern": _WORD,
     "path": _TEXT,
+    "paths": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
     "sign": {"type": "string", "maxLength": 1},
     "time": _WORD,
     "labels": {"anyOf": [{"enum": ["open"]}, {"type": "object", "additionalProperties": _TEXT}]},
     "values": {"type": "object", "additionalProperties": {"type": ["string", "boolean", "integer"]}},
+    "winner": {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["all", "none"]}]},
+    "texts": {"anyOf": [_WORD, {"type": "array", "items": _WORD, "minItems": 1}]},
+    "regex": {**_WORD, "maxLength": LONGEST_REGEX},
 }
 
 

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args, get_type_hints
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
-from talkhouse.ingest.declared.declaration.model import NOT_STATED, Annotations, DeclaredTask, Files, Format
+from talkhouse.ingest.declared.declaration.model import (
+    NOT_STATED,
+    Annotations,
+    DeclaredTask,
+    DialogueFields,
+    Format,
+    Lines,
+)
 
 Type: TypeAlias = Literal[
     "text",
@@ -13,17 +20,23 @@ Type: TypeAlias = Literal[
     "name",
     "list",
     "choice",
+    "flag",
     "address",
     "languages",
     "pattern",
     "path",
+    "paths",
     "sign",
     "time",
     "labels",
     "values",
+    "winner",
+    "texts",
+    "regex",
 ]
-"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words. The others are texts
-with a form of their own, a table of labels with their meanings, and a table of values to compare with."""
+"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words; true or false. The
+others are texts with a form of their own, a table of labels with their meanings, one of values to compare with, a text
+or a list of texts, a regular expression, and which answer is the best."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,6 @@ def _words(kind: type, name: str) -> tuple[str, ...]:
 
 
 _SPLITS = (*STANDARD_SPLITS, "")
-_RECORD = ("$", "*")
 
 TABLES: Mapping[str, Table] = {
     "": Table(
@@ -88,14 +100,18 @@ TABLES: Mapping[str, Table] = {
                 "A path in the corpus's folder, archives as folders; `*`: any letters of a name, `**/`: any folders.",
                 is_required=True,
             ),
-            "split": Key("word", "The split of all their dialogues.", '`"all"`'),
+            "split": Key(
+                "word",
+                'The split of all their dialogues; of labels only where `[dialogue] ids = "split"`.',
+                '`"all"`',
+            ),
             "release": Key("word", "The publisher's release that they belong to."),
             "subset": Key("word", "The part of the corpus that they belong to."),
             "holds": Key(
                 "choice",
                 "What they have; files of `annotations` are taken by `from`.",
                 '`"dialogues"`',
-                _words(Files, "holds"),
+                ("dialogues", "annotations"),
             ),
             "skip": Key("word", "They are no data, and why."),
         },
@@ -104,37 +120,58 @@ TABLES: Mapping[str, Table] = {
     "dialogue": Table(
         "Where a record, or a row, says what it says of its dialogue.",
         {
-            "id": Key("path", "Its id; the same id in several records is the same dialogue.", "path and place"),
-            "title": Key("path", "Its title."),
-            "split": Key("path", "Its split, in place of that of the files."),
-            "domain": Key("path", "What it is about, such as the service that is talked to."),
-            "language": Key("path", "Its language.", "that of `languages`, if it is one"),
-            "started_at": Key("path", "When it began: [`[times]`](#times)."),
-            "system": Key("path", "A text that becomes the first turn, of the role `system`."),
-            "turns": Key("path", "The list of its turns; of a tree its first message."),
-            "text": Key("path", "Of a transcript: the whole text."),
-            "record": Key(
+            "id": Key(
+                "paths",
+                "Its id, or a list of what is the id together; the same id in several records is the same dialogue.",
+                "path and place",
+            ),
+            "ids": Key(
                 "choice",
-                'What a record is: `"$"` the file, `"*"` each member of the file\'s object.',
+                'Where an id means one dialogue; where ids begin again in each file or split, `"file"` or `"split"`.',
+                '`"corpus"`',
+                _words(DialogueFields, "ids"),
+            ),
+            "title": Key("paths", "Its title."),
+            "split": Key("paths", "Its split, in place of that of the files."),
+            "domain": Key("paths", "What it is about, such as the service that is talked to."),
+            "language": Key("paths", "Its language.", "that of `languages`, if it is one"),
+            "started_at": Key("paths", "When it began: [`[times]`](#times)."),
+            "system": Key("paths", "A text that becomes the first turn, of the role `system`."),
+            "turns": Key(
+                "paths", "The list of its turns; `.*` where they are members of an object; of a tree its first message."
+            ),
+            "text": Key("paths", 'Of a transcript: the whole text; `"$"`: the text file, or a line of it.'),
+            "separator": Key(
+                "texts",
+                "Of a transcript, in place of `[markers]`: what stands between two turns, letter by letter; of several "
+                "the longest counts first.",
+            ),
+            "record": Key(
+                "path",
+                'What a record is in a JSON file: `"$"` the file, `"*"` each member of its object, `"data[*]"` each '
+                "item of a list inside.",
                 "an item of a list, a line or a row",
-                _RECORD,
             ),
         },
     ),
     "turn": Table(
         "The same of a turn.",
         {
-            "id": Key("path", "Its id, which replies and labels name."),
-            "text": Key("path", "What was said."),
-            "role": Key("path", "The role of who said it: [`[roles]`](#roles).", 'the role `"speaker"`'),
-            "speaker": Key("path", "Who said it, by an id or a name: [`[speaker]`](#speaker)."),
-            "said_at": Key("path", "When it was said: [`[times]`](#times)."),
-            "reply_to": Key("path", "The id of the turn that it answers."),
-            "kind": Key("path", "What it is, if not everything is a message.", 'the kind `"message"`'),
-            "start_ms": Key("path", "Where it begins in a recording, a whole number of milliseconds."),
-            "end_ms": Key("path", "Where it ends there."),
-            "order": Key("path", "Its place in the dialogue, a number.", "the order of the rows"),
-            "replies": Key("path", "Of a tree: the list of the messages that answer it."),
+            "id": Key("paths", "Its id, which replies and labels name."),
+            "text": Key("paths", "What was said."),
+            "role": Key("paths", "The role of who said it: [`[roles]`](#roles).", 'the role `"speaker"`'),
+            "speaker": Key("paths", "Who said it, by an id or a name: [`[speaker]`](#speaker)."),
+            "said_at": Key("paths", "When it was said: [`[times]`](#times)."),
+            "reply_to": Key("paths", "The id of the turn that it answers."),
+            "kind": Key("paths", "What it is, if not everything is a message.", 'the kind `"message"`'),
+            "start_ms": Key("paths", "Where it begins in a recording: [`[times]`](#times)."),
+            "end_ms": Key("paths", "Where it ends there."),
+            "order": Key(
+                "paths",
+                'Its place in the dialogue, a number or a time; `"reversed"` where the last turn stands first.',
+                "the order in the file",
+            ),
+            "replies": Key("paths", "Of a tree: the list of the messages that answer it."),
         },
     ),
     "speaker": Table(
@@ -145,20 +182,36 @@ TABLES: Mapping[str, Table] = {
                 "Whether a name means the same person in the whole corpus, or only within one dialogue.",
                 words=("corpus", "dialogue"),
             ),
-            "name": Key("path", "What they are called, beside their id."),
-            "is_bot": Key("path", "True where it is a program."),
+            "name": Key("paths", "What they are called, beside their id."),
+            "is_bot": Key("paths", "True where it is a program."),
+        },
+    ),
+    "speakers": Table(
+        "A file that names the speakers, by the ids that turns have. Whom it does not name keeps the id, or the name "
+        "that `[speaker]` finds. It is in no `[[files]]`: a pattern that fits it too passes it over.",
+        {
+            "path": Key("pattern", "Which file, or files.", is_required=True),
+            "record": Key("path", "What a record is, as in `[dialogue]`.", "an item of a list, a line or a row"),
+            "id": Key("path", "The id of a speaker.", 'where `record = "*"`, the name of the member'),
+            "name": Key("paths", "What they are called; of a list, the first that is there and not empty."),
+            "is_bot": Key("paths", "True where it is a program."),
         },
     ),
     "pair": Table(
         "The members of an instruction and its answer. Where neither `prompt` nor `response` is named, all have "
         "the names of Alpaca.",
         {
-            "system": Key("path", "The system's text, said first."),
-            "history": Key("path", "A list of pairs of texts that were said before."),
-            "prompt": Key("path", "The instruction."),
-            "query": Key("path", "What it is to be done with."),
-            "response": Key("path", "The answer."),
-            "each": Key("path", "A list of which every item is a pair; the other paths are inside the items."),
+            "system": Key("paths", "The system's text, said first."),
+            "history": Key("paths", "A list of pairs of texts that were said before."),
+            "prompt": Key("paths", "The instruction."),
+            "query": Key("paths", "What it is to be done with."),
+            "response": Key("paths", "The answer."),
+            "each": Key("paths", "A list of which every item is a pair; the other paths are inside the items."),
+            "zip": Key(
+                "paths",
+                "Two lists, of prompts and of responses: the items at one place are a pair. `prompt` and `response` "
+                'are paths in the items, `"$"` of texts.',
+            ),
         },
     ),
     "preference": Table(
@@ -167,7 +220,20 @@ TABLES: Mapping[str, Table] = {
             "prompt": Key("path", "What was asked; where it is not there, what both begin with."),
             "chosen": Key("path", "The answer that was chosen."),
             "rejected": Key("path", "The one that was not."),
+            "answers": Key(
+                "paths", "In place of both: a list of answers, or the path of each. The best of them are gold."
+            ),
+            "text": Key("path", "In an item of the list: the answer.", "the item"),
+            "source": Key("paths", "Who made the answer: in the item, or of each answer a path."),
+            "score": Key("paths", "The same of a number by which the largest is the best; equal ones are a tie."),
+            "rank": Key("paths", "The same of a number by which the smallest is the best."),
+            "winner": Key("path", "The record's word for the best answer: [`[winners]`](#winners)."),
         },
+    ),
+    "winners": Table(
+        "Which answer is the best by each word of `[preference] winner`; by any other word nobody knows (GF-26).",
+        {},
+        any_key=Key("winner", "The number of the best answer, from 1; `all` of a tie, `none` where all are bad."),
     ),
     "markers": Table(
         "What begins a turn in a transcript, letter by letter, and the role of who speaks; the longest counts first.",
@@ -186,10 +252,19 @@ TABLES: Mapping[str, Table] = {
     ),
     "times": Table(
         "The form of times that are not ISO 8601: `unix` and `unix_ms` are numbers since 1970, in seconds and "
-        "milliseconds; anything else is a pattern of [strftime](https://docs.python.org/3/library/datetime.html#format-codes).",
+        "milliseconds; anything else is a pattern of "
+        "[strftime](https://docs.python.org/3/library/datetime.html#format-codes). "
+        "ISO 8601 is stored by its clock, without the offset from UTC; in UTC, where the times of a file have several "
+        "offsets, none lacks one, and all can be read.",
         {
             "said_at": Key("time", "Of the turns.", "ISO 8601; `unix` in convokit"),
             "started_at": Key("time", "Of the dialogues.", "ISO 8601"),
+            "start_ms": Key(
+                "time",
+                "`seconds`, or a pattern of `%H`, `%M`, `%S` and `%f`, whose hours may be more than 23.",
+                "whole milliseconds",
+            ),
+            "end_ms": Key("time", "The same, of their ends.", "whole milliseconds"),
         },
     ),
     "dialect": Table(
@@ -198,6 +273,32 @@ TABLES: Mapping[str, Table] = {
             "delimiter": Key("sign", "What stands between two cells.", "a comma; in `.tsv` a tab"),
             "quoteChar": Key("sign", 'What stands around a cell; `""`: quotes are letters like others.', "`'\"'`"),
             "escapeChar": Key("sign", "What stands before a quote inside of quotes.", "another quote"),
+            "header": Key("flag", "`false`: files of dialogues begin with a row, not with the names.", "`true`"),
+            "names": Key("list", "The names of their columns, in order, where `header = false`."),
+        },
+    ),
+    "lines": Table(
+        "How the lines of a text file (`.txt`, `.text`, `.log`) are rows. A line that the pattern does not fit belongs "
+        "to the turn before. Patterns are those of [Rust](https://docs.rs/regex/latest/regex/#syntax), which has no "
+        "look-ahead.",
+        {
+            "pattern": Key(
+                "regex",
+                "A regular expression that fits a whole line; its named groups, `(?<who>...)`, are the columns.",
+                is_required=True,
+            ),
+            "begins": Key(
+                "regex",
+                "One that fits the beginning of the lines with which a dialogue begins; `^$` is an empty line.",
+                "a file is a dialogue",
+            ),
+            "turns": Key(
+                "choice",
+                "Where `text` in `[turn]` is a list of groups: `first`, the first that says something is the turn; "
+                "`each`, a line has several turns, and the groups before a text belong to it.",
+                '`"first"`',
+                _words(Lines, "turns"),
+            ),
         },
     ),
     "annotations": Table(
@@ -239,7 +340,7 @@ TABLES: Mapping[str, Table] = {
             ),
             "columns": Key("list", "A column for each annotator, who are 0, 1 and so on.", only="rows"),
             "from": Key("pattern", "Files of labels, a row a label; the paths are columns of theirs.", only="rows"),
-            "dialogue": Key("path", "In such files: the id of the dialogue.", only="rows"),
+            "dialogue": Key("paths", "In such files: the dialogue's id, or a list as `[dialogue] id`.", only="rows"),
         },
         is_list=True,
     ),

@@ -28,11 +28,11 @@ def annotations_of(whole: DeclarationTable, format_: Format, files: tuple[Files,
     """Return the schemes of labels, each with a name of its own."""
     schemes: dict[str, Annotations] = {}
     form = FORMS[format_]
-    if "pair" in whole and "each" in whole.table("pair"):
-        form = replace(form, turns_are_objects=True)  # the first turn of each pair is the object
+    if "pair" in whole and {"each", "zip"} & whole.table("pair").values.keys():
+        form = replace(form, turns_are_objects=True)  # the first turn of each pair is the object, or each of both
     for table in whole.tables("annotations"):
         scheme = name_of(table, "scheme", schemes)
-        schemes[scheme] = _annotations(table, scheme, format_, form, files)
+        schemes[scheme] = _annotations(whole, table, scheme, format_, form, files)
     read = [each.from_file for each in schemes.values() if each.from_file is not None]
     for index, each in enumerate(files):
         if each.holds == "annotations" and not any(_fit(each, pattern) for pattern in read):
@@ -55,7 +55,12 @@ def name_of(table: DeclarationTable, key: str, taken: Any) -> str:
 
 
 def _annotations(
-    table: DeclarationTable, scheme: str, format_: Format, form: Form, files: tuple[Files, ...]
+    whole: DeclarationTable,
+    table: DeclarationTable,
+    scheme: str,
+    format_: Format,
+    form: Form,
+    files: tuple[Files, ...],
 ) -> Annotations:
     advice = {name: _ONLY[key.only] for name, key in TABLES["annotations"].keys.items() if key.only}
     table.check_keys(fitting_keys("annotations", format_) or (), format_, advice)
@@ -73,7 +78,7 @@ def _annotations(
     if "start" in table and given.on not in ("turn", "response"):
         table.fail("start", "only labels on a turn have a place in its text", next_step="remove start and end")
     if form.is_rows:
-        return _in_rows(table, given, files)
+        return _in_rows(whole, table, given, files)
     return _in_documents(table, given, form)
 
 
@@ -113,7 +118,9 @@ def _check_labels(table: DeclarationTable, form: Form) -> None:
             table.fail(key, f"{key!r} without {other!r}", expected="start and end, or neither")
 
 
-def _in_rows(table: DeclarationTable, given: Annotations, files: tuple[Files, ...]) -> Annotations:
+def _in_rows(
+    whole: DeclarationTable, table: DeclarationTable, given: Annotations, files: tuple[Files, ...]
+) -> Annotations:
     columns: dict[str, Any] = {key: table.column(key) for key in _PATHS if key in table}
     if "from" not in table:
         for key in ("dialogue", "turn"):
@@ -127,16 +134,37 @@ def _in_rows(table: DeclarationTable, given: Annotations, files: tuple[Files, ..
             f"no [[files]] with holds = 'annotations' has {pattern!r:.80}",
             expected=f"[[files]], path = {pattern!r:.80}, holds = 'annotations'",
         )
+    of_dialogue = whole.table("dialogue")
+    if of_dialogue.values.get("ids") == "file":
+        table.fail(
+            "from",
+            "ids begin again in each file, so no other file can say which dialogue it means",
+            next_step="put the labels into columns, or give the files splits: ids = 'split'",
+        )
     for key in ("dialogue", "turn"):
         if key not in table and (key == "dialogue" or given.on == "turn"):
             table.fail(
                 "from", f"nothing says of which {key} the labels are", expected=f"{key} = the column with its id"
             )
-        if key in table:
+        if key == "turn" and key in table:
             columns[key] = table.column(key)
+    columns |= _of_dialogue(table, of_dialogue)
     if given.on != "turn" and "turn" in table:
         table.fail("turn", f"on = {given.on!r}, so the labels are of no turn", next_step="remove 'turn' or 'on'")
     return replace(given, from_file=pattern, **columns)
+
+
+def _of_dialogue(table: DeclarationTable, of_dialogue: DeclarationTable) -> dict[str, Any]:
+    """Return the columns that name the dialogue of a label, as many as ``[dialogue] id`` has."""
+    ours, theirs = (one.values.get(key) for one, key in ((table, "dialogue"), (of_dialogue, "id")))
+    count, wanted = (len(value) if isinstance(value, list) else 1 for value in (ours, theirs))
+    if count != wanted:
+        expected = f"{wanted} columns, in the order of 'id' in [dialogue]" if wanted > 1 else "a column"
+        table.wrong("dialogue", expected)
+    parts = table.columns("dialogue")
+    if len(set(parts)) < len(parts):
+        table.wrong("dialogue", "names of columns, each once")
+    return {"dialogue": parts[0]} if len(parts) == 1 else {"dialogue_parts": parts}
 
 
 def _in_documents(table: DeclarationTable, given: Annotations, form: Form) -> Annotations:

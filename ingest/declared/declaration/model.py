@@ -1,9 +1,10 @@
 """A declaration, as ``corpus.toml`` gives it, with the defaults of its format filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from types import EllipsisType
 from typing import Literal, TypeAlias
 
 from talkhouse.schema.errors import RegistryError
@@ -16,16 +17,36 @@ NOT_STATED = "not stated"
 """The licence and the citation of a declaration that has none."""
 
 ISO = "iso"
+ISO_UTC, ISO_OFFSET = "iso_utc", "iso_offset"
+"""ISO 8601, stored in UTC where it has an offset; and its offset alone, since 1970. It is the times of a file that say
+so, never a declaration (``offsets``)."""
 UNIX = {"unix": 1_000_000, "unix_ms": 1_000}
 """Forms of a time that are no pattern; of numbers since 1970 also the microseconds of the unit."""
 
-JsonPath: TypeAlias = tuple[str | None, ...]
-"""Names to go down by, None for every item of a list (``[*]``): ``labels.quality.value`` is three names.
+MOMENTS = ("start_ms", "end_ms")
+"""Keys of moments in a recording."""
+
+SECONDS = "seconds"
+"""The form of a moment in a recording that is a number of seconds."""
+
+JsonPath: TypeAlias = tuple[str | int | EllipsisType | None, ...]
+"""Names to go down by, a number for one item of a list (``[0]``), None for every item of a list (``[*]``), and ``...``
+for every member of an object (``.*``): ``labels.quality.value`` is three names.
 
 Of rows it is one name, that of the column; of ConvoKit's utterances it may go down into their members."""
 
 NO_PATH: JsonPath = ()
 """The thing itself: ``$``."""
+
+WHOLE: JsonPath = ("",)
+"""Where a record that is no object is the whole of it: a text file, or a line of one."""
+
+Fallbacks: TypeAlias = Mapping[str, tuple[JsonPath, ...]]
+"""Of keys that have a list of paths: those behind the first, which count in this order where it leads to nothing."""
+
+RecordForm: TypeAlias = Literal["item", "file", "member"] | JsonPath
+"""What a record is in a JSON file: an item of its list, all of it (``$``), or a member of its object (``*``); or the
+path of records further inside, which ends in every item or every member."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +60,7 @@ class Files:
     split: str | None = None
     release: str | None = None
     subset: str | None = None
-    holds: Literal["dialogues", "annotations"] = "dialogues"
+    holds: Literal["dialogues", "annotations", "speakers"] = "dialogues"
     skip: str | None = None
     """Why these files are no data; None where they are."""
 
@@ -49,6 +70,10 @@ class DialogueFields:
     """``[dialogue]``: where a record or row says what it says of the dialogue."""
 
     id: JsonPath | None = None
+    id_parts: tuple[JsonPath, ...] = ()
+    """What is the id together, where that is in several places; ``id`` is None then."""
+    ids: Literal["corpus", "file", "split"] = "corpus"
+    """Where an id means one dialogue."""
     title: JsonPath | None = None
     split: JsonPath | None = None
     domain: JsonPath | None = None
@@ -57,11 +82,14 @@ class DialogueFields:
     system: JsonPath | None = None
     """A text that becomes the first turn."""
     turns: JsonPath | None = None
-    """The list of turns, without ``[*]`` at its end; of a tree the first message; of pairs nothing."""
+    """The list of turns, without ``[*]`` at its end, or the object whose members they are, with or without ``.*``; of
+    a tree the first message; of pairs nothing."""
     text: JsonPath | None = None
     """Of a transcript: the whole text."""
-    record: Literal["item", "file", "member"] = "item"
-    """What a record is: an item of a list or a line; the file (``$``); a member of the file's object (``*``)."""
+    record: RecordForm = "item"
+    fallbacks: Fallbacks = field(default_factory=dict)
+    are_bare: bool = False
+    """Whether a record may be no object: each is read as ``{"": record}``, and the paths begin with the name ""."""
     may_lack_id: bool = False
     """Whether only the format names the id, not the declaration: then a record may have none."""
 
@@ -78,11 +106,14 @@ class TurnFields:
     reply_to: JsonPath | None = None
     kind: JsonPath | None = None
     order: JsonPath | None = None
-    """Of rows: the place of a turn in its dialogue, a number; without it they stand in their order, those of ConvoKit
-    behind what they reply to."""
+    """The place of a turn in its dialogue, a number; without it they stand in their order, those of ConvoKit and those
+    that are members of an object behind what they reply to."""
+    is_reversed: bool = False
+    """Whether the last turn of a dialogue stands first."""
     replies: JsonPath | None = None
     start_ms: JsonPath | None = None
     end_ms: JsonPath | None = None
+    fallbacks: Fallbacks = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,6 +124,29 @@ class SpeakerFields:
     """Where a name means one speaker: in the corpus (``corpus:name``), or in a dialogue (``dialogue_id/name``)."""
     name: JsonPath | None = None
     is_bot: JsonPath | None = None
+    fallbacks: Fallbacks = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SpeakersFile:
+    """``[speakers]``: a file that says what speakers are called."""
+
+    files: Files
+    """Which it is; what ``[[files]]`` fits it too does not have it."""
+    id: JsonPath | None = None
+    """None: the name of the member that a record is."""
+    names: tuple[JsonPath, ...] = ()
+    """The first that is there and not empty counts."""
+    is_bot: tuple[JsonPath, ...] = ()
+    record: RecordForm = "item"
+
+
+@dataclass(frozen=True)
+class ZippedLists:
+    """``[pair] zip``: two lists, of which the items at one place are a pair; without ``[*]`` at their ends."""
+
+    prompts: JsonPath
+    responses: JsonPath
 
 
 @dataclass(frozen=True)
@@ -106,6 +160,31 @@ class PairFields:
     response: JsonPath | None = None
     each: JsonPath | None = None
     """A list of which every item is a pair, one after the other; without ``[*]`` at its end."""
+    zip: ZippedLists | None = None
+    """Where prompts and responses are two lists; ``prompt`` and ``response`` are then inside their items."""
+    fallbacks: Fallbacks = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AnswerFields:
+    """``[preference] answers``: several answers, and by what some of them are better."""
+
+    paths: tuple[JsonPath, ...]
+    """Of each answer; of a list of answers one, without ``[*]`` at its end."""
+    is_list: bool
+    """Whether the answers are the items of a list; then the other paths are inside these, else of the record."""
+    text: JsonPath = NO_PATH
+    """In an item: the answer."""
+    source: tuple[JsonPath, ...] = ()
+    """Who made it: for each of the paths one."""
+    score: tuple[JsonPath, ...] = ()
+    """A number, the largest of which is the best."""
+    rank: tuple[JsonPath, ...] = ()
+    """A number, the smallest of which is the best."""
+    winner: JsonPath | None = None
+    """The word of the record that says which answer is the best."""
+    winners: Mapping[str, int | str] = field(default_factory=dict)
+    """Word -> the number of the best answer, from 1, ``all`` or ``none``."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +194,8 @@ class PreferenceFields:
     prompt: JsonPath | None = None
     chosen: JsonPath | None = None
     rejected: JsonPath | None = None
+    answers: AnswerFields | None = None
+    """In place of chosen and rejected."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +208,22 @@ class Dialect:
     """Empty: quotes are letters like others."""
     escape_char: str = ""
     """What stands before a quote inside of quotes; empty: another quote."""
+    names: tuple[str, ...] = ()
+    """The columns of files of dialogues that have no header; empty: they have one."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """``[lines]``: how a line of a text file is a row."""
+
+    pattern: str
+    """A regular expression that fits a whole line; its named groups are the columns."""
+    groups: tuple[str, ...]
+    """Their names."""
+    begins: str | None = None
+    """One that fits the beginning of the lines with which a dialogue begins; None: a file is a dialogue."""
+    turns: Literal["first", "each"] = "first"
+    """Of several groups that may be a turn's text: the first that says something, or each that does is a turn."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +267,8 @@ class Annotations:
     """A pattern of files of labels, a row a label: the paths are columns of theirs."""
     dialogue: JsonPath | None = None
     """In such files: the dialogue's id."""
+    dialogue_parts: tuple[JsonPath, ...] = ()
+    """The same where the id is in several columns."""
 
 
 @dataclass(frozen=True)
@@ -200,17 +299,23 @@ class Declaration:
     dialogue: DialogueFields = DialogueFields()
     turn: TurnFields = TurnFields()
     speaker: SpeakerFields = SpeakerFields()
+    speakers: SpeakersFile | None = None
     pair: PairFields = PairFields()
     preference: PreferenceFields = PreferenceFields()
     dialect: Dialect = Dialect()
+    lines: Lines | None = None
     markers: Mapping[str, str] = field(default_factory=dict)
     """Literal text -> role."""
+    separators: tuple[str, ...] = ()
+    """Of a transcript: what stands between two turns, in place of marks; the first is the usual one."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """The file's word -> ours."""
     splits: Mapping[str, str | None] = field(default_factory=dict)
     """The publisher's split -> train, validation or test, or None where it is none of these."""
     times: Mapping[str, str] = field(default_factory=dict)
-    """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601."""
+    """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601.
+
+    start_ms, end_ms -> ``seconds`` or a pattern of a clock; else they are whole milliseconds."""
     annotations: tuple[Annotations, ...] = ()
     tasks: tuple[DeclaredTask, ...] = ()
     description: str = ""
@@ -227,6 +332,11 @@ class Declaration:
     def scheme(self, name: str) -> str:
         """Return the full name of a scheme, which begins with the corpus's."""
         return f"{self.corpus_id}.{name}"
+
+
+def beside(declaration: Declaration) -> Declaration:
+    """Return how files that lie beside those of dialogues are read, which have a header of their own."""
+    return replace(declaration, dialect=replace(declaration.dialect, names=()))
 
 
 _LONGEST_PATTERN = 1_000
@@ -283,6 +393,8 @@ def which(declaration: Declaration, path: str) -> Files | None:
 
     Raises RegistryError, with the lines of both, where there are two.
     """
+    if declaration.speakers is not None and matches(declaration.speakers.files.path, path):
+        return declaration.speakers.files
     fitting = [files for files in declaration.files if matches(files.path, path)]
     if len(fitting) > 1:
         first, second = fitting[:2]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from types import EllipsisType
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from talkhouse.ingest.declared.declaration.keys import TABLES, Table
@@ -12,8 +13,12 @@ from talkhouse.schema.errors import TalkhouseError, closest
 MOST = 10_000
 """Entries of a table or list: corpora have some dozens."""
 
-MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "columns"), 1_000)}
+MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "columns", "separator"), 1_000)}
 """Entries of those that are gone through for every file, text or record."""
+
+
+MOST_PATHS = 10
+"""Paths of one key: each choice of paths has a reader of its own."""
 
 
 class DeclarationOrigin(Protocol):
@@ -95,6 +100,13 @@ class DeclarationTable:
             return None
         return self.text(key) or self.wrong(key, "a text that is not empty")
 
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return true or false."""
+        value = self.values.get(key, default)
+        if not isinstance(value, bool):
+            self.wrong(key, "true or false, without quotes")
+        return value
+
     def choice(self, key: str, known: Iterable[str]) -> Any:
         """Return the value of a key that is there, one of the known words."""
         value, words = self.values[key], list(known)
@@ -109,6 +121,14 @@ class DeclarationTable:
             self.wrong(key, 'a list of texts, such as ["a", "b"]')
         self._bounded(key, value)
         return tuple(value)
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """Return a text or a list of texts, none of them empty; nothing where the key is not there."""
+        value = self.values.get(key, [])
+        words = self.texts(key) if isinstance(value, list) else (self.text(key),)
+        if key in self.values and not all(words or ("",)):
+            self.wrong(key, "a text that is not empty, or a list of such")
+        return words
 
     def table(self, key: str, expected: str = "") -> "DeclarationTable":
         """Return a table inside; an empty one where there is none."""
@@ -128,7 +148,20 @@ class DeclarationTable:
 
     def json_path(self, key: str) -> "Path":
         """Return the path that a key has."""
-        text = self.text(key)
+        return self._json_path(key, self.text(key))
+
+    def json_paths(self, key: str) -> tuple["Path", ...]:
+        """Return the paths of a key that may have a list of them."""
+        value = self.values[key]
+        if isinstance(value, str):
+            return (self.json_path(key),)
+        if not value or not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self.wrong(key, 'a path, or a list of paths such as ["user", "bot_id"]')
+        if len(value) > MOST_PATHS:
+            self.fail(key, f"{self._called(key)} has too many paths", expected=f"at most {MOST_PATHS}")
+        return tuple(self._json_path(key, item) for item in value)
+
+    def _json_path(self, key: str, text: str) -> "Path":
         try:
             return read_path(text)
         except BadPath as problem:
@@ -137,6 +170,15 @@ class DeclarationTable:
     def column(self, key: str) -> JsonPath:
         """Return the name of a column, as a path."""
         return (self.text(key) or self.wrong(key, "the name of a column"),)
+
+    def columns(self, key: str) -> tuple[JsonPath, ...]:
+        """Return the names of columns, each as a path, of a key that may have a list of them."""
+        if isinstance(self.values[key], str):
+            return (self.column(key),)
+        names = self.texts(key)
+        if not names or "" in names or len(names) > MOST_PATHS:
+            self.wrong(key, f"the name of a column, or a list of names, at most {MOST_PATHS}")
+        return tuple((name,) for name in names)
 
     def check_keys(self, known: Iterable[str], format_: str = "", advice: Mapping[str, str] | None = None) -> None:
         """Refuse a key that is not known, in this format; ``advice``: what to do with keys that belong elsewhere."""
@@ -183,11 +225,16 @@ def shown(value: object) -> str:
 
 
 _SEGMENT = re.compile(
-    r"""\[\*\] | \[ '((?:[^'\\]|\\.)*+)' \] | \[ "((?:[^"\\]|\\.)*+)" \] | \. ([^.\[\]*'"]+)""", re.VERBOSE | re.DOTALL
+    r"""(\[\*\]) | (\.\*) | \[ (\d{1,9}) \]
+    | \[ '((?:[^'\\]|\\.)*+)' \] | \[ "((?:[^"\\]|\\.)*+)" \] | \. ([^.\[\]*'"]+)""",
+    re.VERBOSE | re.DOTALL | re.ASCII,
 )
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
-FORM = "names with '.' between them, ['a name'] for any other, [*] for every item of a list"
+FORM = (
+    "names with '.' between them, ['a name'] for any other, [*] for every item of a list and [0] for the first, "
+    "'.*' for every member of an object"
+)
 
 
 class BadPath(ValueError):
@@ -205,7 +252,7 @@ def read_path(text: str) -> Path:
     """Read a path, ``labels.quality.value``; raises BadPath."""
     from_record = text == "$" or text.startswith(("$.", "$["))
     rest = text[1:] if from_record else text if text.startswith("[") else f".{text}"
-    names: list[str | None] = []
+    names: list[str | int | EllipsisType | None] = []
     at = 0
     while at < len(rest):
         segment = _SEGMENT.match(rest, at)
@@ -224,17 +271,18 @@ def path_text(path: JsonPath) -> str:
     return parts[0].removeprefix(".") + "".join(parts[1:])
 
 
-def _name(segment: re.Match[str]) -> str | None:
-    single, double, plain = segment.groups()
-    if plain is not None:
-        return plain
-    quoted = single if single is not None else double
-    return None if quoted is None else _ESCAPED.sub(r"\1", quoted)
+def _name(segment: re.Match[str]) -> str | int | EllipsisType | None:
+    items, members, place, single, double, plain = segment.groups()
+    if items or members:
+        return None if items else ...
+    if place:
+        return int(place)
+    return plain if plain is not None else _ESCAPED.sub(r"\1", double if single is None else single)
 
 
-def _segment(name: str | None) -> str:
-    if name is None:
-        return "[*]"
+def _segment(name: str | int | EllipsisType | None) -> str:
+    if not isinstance(name, str):
+        return "[*]" if name is None else ".*" if name is ... else f"[{name}]"
     if name and name != "$" and not set(name) & set(".[]*'\"\\$#"):
         return f".{name}"
     return "['" + name.replace("\\", "\\\\").replace("'", "\\'") + "']"
@@ -246,10 +294,8 @@ def _problem(text: str, rest: str) -> str:
         return "an empty path leads nowhere"
     if rest.startswith("[") and "]" not in rest:
         return f"{text!r:.80}: a '[' without its ']'"
-    if re.match(r"\[-?\d+\]", rest):
-        return f"{text!r:.80} asks for one item of a list; a path leads to every item: [*]"
-    if rest.startswith(".*"):
-        return f"{text!r:.80}: every item of a list is [*], without '.'"
+    if re.match(r"\[-\d+\]", rest):
+        return f"{text!r:.80}: items of a list are counted from the front, from 0"
     if rest.startswith("."):
         return f"{text!r:.80}: no name behind a '.'"
     return f"{text!r:.80} can't be read from {rest!r:.80} on"

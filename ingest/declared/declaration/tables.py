@@ -1,27 +1,35 @@
 """The formats, and the head and tables of a declaration: which keys each format takes, and what they mean."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration.answers import OF_ANSWERS, answers_of, zipped_of
 from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES
+from talkhouse.ingest.declared.declaration.line_patterns import BadRegex, named_groups
 from talkhouse.ingest.declared.declaration.model import (
     EVERYTHING,
+    MOMENTS,
+    SECONDS,
     UNIX,
     Dialect,
     DialogueFields,
     Files,
     Format,
     JsonPath,
+    Lines,
     PairFields,
     PreferenceFields,
+    RecordForm,
     SpeakerFields,
+    SpeakersFile,
     TurnFields,
     pattern_problem,
 )
-from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path
+from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path, shown
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,7 @@ class Form:
     may_be_none: tuple[tuple[str, str], ...] = ()
     """Tables and keys whose default a record may lack, and ``""`` takes away."""
     needs_markers: bool = False
+    """Whether nothing can be read without marks or a separator."""
     is_rows: bool = False
     """Whether paths are names of columns."""
     scope: Literal["corpus", "dialogue"] = "dialogue"
@@ -53,13 +62,17 @@ class Form:
     """Whether labels may lie in files of their own (``from``)."""
 
 
-_OF_DIALOGUE = ("id", "title", "split", "domain", "language", "started_at")
+_OF_DIALOGUE = ("id", "ids", "title", "split", "domain", "language", "started_at")
 _OF_TURN = ("id", "text", "role", "speaker", "said_at", "reply_to", "kind", "start_ms", "end_ms")
-_PEOPLE = frozenset({"speaker", "roles", "times", "dialect"})
+_IN_ORDER = (*_OF_TURN, "order")
+_PEOPLE = frozenset({"speaker", "speakers", "roles", "times", "dialect"})
+
+_OF_LISTS = ("turn", "dialogue", "response", "record")
+"""What labels of a list of messages may be about; the response is the assistant's last message."""
 
 _LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
     "dialogue": (*_OF_DIALOGUE, "system", "turns", "record"),
-    "turn": _OF_TURN,
+    "turn": _IN_ORDER,
 }
 
 ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "query": "input", "response": "output"}
@@ -68,6 +81,7 @@ ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "qu
 FORMS: Mapping[Format, Form] = {
     "chat": Form(
         fields=_LIST_OF_TURNS,
+        label_targets=_OF_LISTS,
         tables=_PEOPLE,
         defaults={
             "dialogue": {"turns": "messages"},
@@ -76,6 +90,7 @@ FORMS: Mapping[Format, Form] = {
     ),
     "sharegpt": Form(
         fields=_LIST_OF_TURNS,
+        label_targets=_OF_LISTS,
         tables=_PEOPLE,
         defaults={
             "dialogue": {"id": "id", "system": "system", "turns": "conversations"},
@@ -91,7 +106,7 @@ FORMS: Mapping[Format, Form] = {
     "pairs": Form(
         fields={
             "dialogue": (*_OF_DIALOGUE, "record"),
-            "pair": ("system", "history", "prompt", "query", "response", "each"),
+            "pair": ("system", "history", "prompt", "query", "response", "each", "zip"),
         },
         tables=frozenset({"times", "dialect"}),
         needs=(("pair", "prompt"), ("pair", "response")),
@@ -101,10 +116,10 @@ FORMS: Mapping[Format, Form] = {
     "preference": Form(
         fields={
             "dialogue": (*_OF_DIALOGUE, "record"),
-            "preference": ("prompt", "chosen", "rejected"),
+            "preference": ("prompt", "chosen", "rejected", *OF_ANSWERS),
             "turn": ("role", "text"),
         },
-        tables=frozenset({"roles", "times", "dialect", "markers"}),
+        tables=frozenset({"roles", "times", "dialect", "markers", "winners"}),
         defaults={
             "preference": {"prompt": "prompt", "chosen": "chosen", "rejected": "rejected"},
             "turn": {"role": "role", "text": "content"},
@@ -113,7 +128,7 @@ FORMS: Mapping[Format, Form] = {
         turns_are_objects=False,
     ),
     "transcript": Form(
-        fields={"dialogue": (*_OF_DIALOGUE, "text", "record")},
+        fields={"dialogue": (*_OF_DIALOGUE, "text", "separator", "record")},
         tables=frozenset({"times", "dialect", "markers"}),
         defaults={"dialogue": {"text": "text"}},
         needs_markers=True,
@@ -131,13 +146,14 @@ FORMS: Mapping[Format, Form] = {
     ),
     "dialogue": Form(
         fields=_LIST_OF_TURNS,
+        label_targets=_OF_LISTS,
         tables=_PEOPLE,
         needs=(("dialogue", "turns"), ("turn", "text")),
         scope="corpus",
     ),
     "turns": Form(
-        fields={"dialogue": _OF_DIALOGUE, "turn": (*_OF_TURN, "order")},
-        tables=_PEOPLE,
+        fields={"dialogue": _OF_DIALOGUE, "turn": _IN_ORDER},
+        tables=_PEOPLE | {"lines"},
         needs=(("turn", "text"),),
         is_rows=True,
         scope="corpus",
@@ -145,8 +161,8 @@ FORMS: Mapping[Format, Form] = {
         has_label_files=True,
     ),
     "convokit": Form(
-        fields={"dialogue": _OF_DIALOGUE, "turn": (*_OF_TURN, "order")},
-        tables=_PEOPLE - {"dialect"},
+        fields={"dialogue": tuple(key for key in _OF_DIALOGUE if key != "ids"), "turn": _IN_ORDER},
+        tables=_PEOPLE - {"dialect", "speakers"},
         defaults={
             "dialogue": {"id": "conversation_id"},
             "turn": {"id": "id", "text": "text", "speaker": "speaker", "said_at": "timestamp", "reply_to": "reply-to"},
@@ -190,16 +206,26 @@ def _tables_in(value: object) -> list[dict[str, object]]:
 
 
 _KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "preference": PreferenceFields}
-_OTHERS = ("speaker", "roles", "times", "dialect", "markers")
+_OTHERS = ("speaker", "speakers", "roles", "times", "dialect", "lines", "markers", "winners")
 
 _LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
-_MAY_BE_ALL = {("turn", "text")}
-"""What may be the thing itself: turns that are texts."""
+_MAY_BE_ALL = {("turn", "text"), ("dialogue", "turns"), ("dialogue", "text"), ("pair", "each")}
+"""What may be the thing itself: turns that are texts, and records that are a list, a message or a text."""
+_NO_PATHS = {
+    *(("dialogue", key) for key in ("record", "ids", "separator")),
+    ("pair", "zip"),
+    *(("preference", key) for key in OF_ANSWERS),
+}
 
-_RECORDS = {"$": "file", "*": "member"}
+_OF_RECORDS = ("dialogue", "pair", "preference")
+"""Tables whose paths begin at the record; those of pairs in a list, ``each``, begin at the pair."""
+
+_RECORDS: Mapping[JsonPath, RecordForm] = {(): "file", (...,): "member", (None,): "item"}
+_REVERSED = "reversed"
 _DIRECTIVE = re.compile(r"%(.?)", re.DOTALL)
 _DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
 """Of ``datetime.strptime``."""
+_YEARS = frozenset("YyGcx")
 
 
 def fitting_keys(name: str, format_: Format) -> list[str] | None:
@@ -237,39 +263,137 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
         advice |= {key: f"write it below [{other}]" for other in form.fields for key in form.fields[other]}
         table.check_keys(keys, format_, advice)
         paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
-        for key in (key for key in table.values if key != "record"):
+        fallbacks: dict[str, tuple[JsonPath, ...]] = {}
+        for key in (key for key in table.values if (name, key) not in _NO_PATHS):
             is_none = (name, key) in form.may_be_none and table.values[key] == ""
-            paths[key] = None if is_none else path_of(table, name, key, form)
+            if key == "order" and table.values[key] == _REVERSED:
+                paths |= {"is_reversed": True}
+                continue
+            found = [] if is_none else paths_of(table, name, key, form)
+            if (name, key) == ("dialogue", "id") and len(found) > 1:
+                _check_id(table, found, form)
+                paths |= {"id": None, "id_parts": tuple(found)}
+                continue
+            paths[key] = found[0] if found else None
+            fallbacks |= {key: tuple(found[1:])} if len(found) > 1 else {}
+        paths |= {"fallbacks": fallbacks} if fallbacks else {}
+        if name == "pair" and "zip" in table:
+            paths["zip"] = zipped_of(table)
+        if name == "preference":
+            paths["answers"] = answers_of(whole)
         if "record" in table:
-            paths["record"] = _RECORDS[table.get("record")]
+            paths["record"] = _record_of(table)
         for needed in (key for of_table, key in form.needs if of_table == name and key not in paths):
             whole.fail(
                 name if name in whole else "format",
                 f"format = {format_!r} needs {needed!r} in [{name}]",
                 expected=f'[{name}] {needed} = "what the data calls it"',
             )
+        if "ids" in table:
+            paths["ids"] = table.get("ids")
+            if "id" not in table and not _has_names(paths.get("record")):
+                table.fail("ids", "'ids' without 'id': nothing says what a dialogue's id is", expected="id = ...")
         if (name, "id") in form.may_be_none and "id" not in table:
             paths |= {"may_lack_id": True} if paths.get("record") != "member" else {"id": None}
         fields[name] = kind(**paths)
     fields["speaker"] = _speaker_of(whole.table("speaker"), form)
-    return fields
+    return fields if form.is_rows else _with_bare_records(fields)
 
 
-def path_of(table: DeclarationTable, name: str, key: str, form: Form) -> JsonPath:
-    """Return the path of a key of one of these tables."""
-    if form.is_rows:
-        return table.column(key)
-    names, is_list = table.json_path(key).names, (name, key) in _LISTS
+def paths_of(table: DeclarationTable, name: str, key: str, form: Form) -> list[JsonPath]:
+    """Return the path of a key of one of these tables, or the paths where it may have several."""
+    if TABLES[name].keys[key].type == "paths":
+        if form.is_rows:
+            return list(table.columns(key))
+        return [_checked(table, name, key, form, path.names) for path in table.json_paths(key)]
+    return [table.column(key) if form.is_rows else _checked(table, name, key, form, table.json_path(key).names)]
+
+
+def _checked(table: DeclarationTable, name: str, key: str, form: Form, names: JsonPath) -> JsonPath:
+    is_list = (name, key) in _LISTS
     if is_list and names[-1:] == (None,):
         names = names[:-1]
-    if not names and (name, key) not in _MAY_BE_ALL:
+    if not names and (name, key) not in _MAY_BE_ALL and "zip" not in table:
         table.wrong(key, "the path of a member, such as 'a' or 'a.b'")
-    if None in names and (key != "turns" or "replies" in form.fields["turn"]):  # only a flat list may lie in lists
+    may_be_inside = key == "turns" and "replies" not in form.fields["turn"]  # only a flat list may lie in lists
+    if not may_be_inside and (None in names or ... in names):
         table.wrong(key, f"a path to one {'list, with [*] at its end alone' if is_list else 'place, without [*]'}")
+    if isinstance((*names, "")[0], int) and not _may_be_lists(table, name, form):
+        table.wrong(key, "a path that begins with a name")
     return names
 
 
+def _check_id(table: DeclarationTable, paths: Sequence[JsonPath], form: Form) -> None:
+    """Refuse paths that can't be an id together."""
+    if len(set(paths)) < len(paths):
+        table.wrong("id", "paths that are the id together, each once")
+    if "ids" not in form.fields["dialogue"]:
+        table.wrong("id", "one path: the other files name a conversation by it")
+
+
+def _may_be_lists(table: DeclarationTable, name: str, form: Form) -> bool:
+    """Whether what a table is about may be a list, of which ``[0]`` is the first item."""
+    match name:
+        case "turn" | "speaker":
+            return form.fields["dialogue"] == _LIST_OF_TURNS["dialogue"]
+        case "pair":
+            return "each" not in table
+    return True
+
+
+def _record_of(table: DeclarationTable) -> RecordForm:
+    """Return what a record is; a path that ends in a name leads to a list."""
+    names = table.json_path("record").names
+    if names in _RECORDS:
+        return _RECORDS[names]
+    return names if names[-1] in (None, ...) else (*names, None)
+
+
+def _has_names(record: RecordForm | None) -> bool:
+    """Whether records are members of an object, so that each has a name."""
+    return record == "member" or (isinstance(record, tuple) and record[-1:] == (...,))
+
+
+def _with_bare_records(fields: dict[str, Any]) -> dict[str, Any]:
+    """Let all paths begin with the name "" where a record itself is a list, a text or a message."""
+    pair: PairFields = fields["pair"]
+    beginning = [
+        path[:1]
+        for name in _OF_RECORDS
+        for key, path in vars(fields[name]).items()
+        if isinstance(path, tuple)
+        and key not in ("record", "id_parts")
+        and ((pair.each is None and pair.zip is None) or name != "pair" or key == "each")
+    ]
+    if all(first and isinstance(first[0], str) for first in beginning):
+        return fields
+    inside = {name: _inside(fields[name]) for name in _OF_RECORDS if name != "pair" or pair.each is None}
+    if pair.each is not None:
+        inside["pair"] = replace(pair, each=("", *pair.each))
+    inside["dialogue"] = replace(inside["dialogue"], are_bare=True)
+    return fields | inside
+
+
+def _paths_in(fields: Any) -> Iterator[tuple[str, JsonPath]]:
+    for key, value in vars(fields).items():
+        if isinstance(value, tuple) and key != "record":
+            yield from ((key, path) for path in (value if key == "id_parts" else [value]))
+
+
+def _inside(fields: Any) -> Any:
+    paths: dict[str, Any] = {key: ("", *path) for key, path in _paths_in(fields) if key != "id_parts"}
+    if parts := getattr(fields, "id_parts", ()):
+        paths |= {"id_parts": tuple(("", *path) for path in parts)}
+    if fallbacks := getattr(fields, "fallbacks", {}):
+        paths |= {"fallbacks": {key: tuple(("", *path) for path in others) for key, others in fallbacks.items()}}
+    return replace(fields, **paths)
+
+
 def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, str]:
+    if name == "preference" and "answers" in table:
+        return {"prompt": "prompt"}
+    if name == "pair" and "zip" in table:
+        return {"prompt": "$", "response": "$"}
     if name == "pair" and "pair" in form.fields:
         return {} if "prompt" in table or "response" in table else ALPACA
     return form.defaults.get(name, {})
@@ -277,8 +401,43 @@ def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, st
 
 def _speaker_of(table: DeclarationTable, form: Form) -> SpeakerFields:
     table.check_keys(table.keys)
-    paths = {key: path_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
-    return SpeakerFields(scope=table.get("scope") or form.scope, **paths)
+    paths = {key: paths_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
+    fallbacks = {key: tuple(others) for key, (_, *others) in paths.items() if others}
+    first: dict[str, Any] = {key: path for key, (path, *_) in paths.items()}
+    return SpeakerFields(scope=table.get("scope") or form.scope, fallbacks=fallbacks, **first)
+
+
+def speakers_of(whole: DeclarationTable) -> SpeakersFile | None:
+    """Return which file names the speakers, if one does."""
+    if "speakers" not in whole:
+        return None
+    table = whole.table("speakers")
+    advice = dict.fromkeys(set(TABLES["speaker"].keys) - set(table.keys), "write it below [speaker]")
+    table.check_keys(table.keys, advice=advice)
+    if "path" not in table:
+        table.fail(None, "[speakers] without a path", expected='path = "users.json"')
+    path = _pattern(table)
+    record = _record_of(table) if "record" in table else "item"
+    if "id" not in table and not _has_names(record):
+        table.fail("path", "[speakers] without 'id': nothing says whom a record is about", expected='id = "id"')
+    if "id" in table:
+        table.text("id")
+    paths = {key: _places(table, key) for key in ("id", "name", "is_bot") if key in table}
+    return SpeakersFile(
+        Files(path, table.line("path"), holds="speakers"),
+        id=paths["id"][0] if "id" in paths else None,
+        names=paths.get("name", ()),
+        is_bot=paths.get("is_bot", ()),
+        record=record,
+    )
+
+
+def _places(table: DeclarationTable, key: str) -> tuple[JsonPath, ...]:
+    """Return the paths of a key, each to one place."""
+    paths = tuple(path.names for path in table.json_paths(key))
+    if any(not path or not isinstance(path[0], str) or None in path or ... in path for path in paths):
+        table.wrong(key, "a path to one place, such as 'profile.name', or a list of them")
+    return paths
 
 
 def dialect_of(whole: DeclarationTable) -> Dialect:
@@ -295,7 +454,87 @@ def dialect_of(whole: DeclarationTable) -> Dialect:
     escape = table.text("escapeChar", "")
     if escape and not (_is_sign(escape) and quote and escape != delimiter):
         table.wrong("escapeChar", 'one sign of ASCII, such as "\\\\", for a quoteChar that is not ""')
-    return Dialect(delimiter, quote, "" if escape == quote else escape)
+    return Dialect(delimiter, quote, "" if escape == quote else escape, _names(table))
+
+
+def _names(table: DeclarationTable) -> tuple[str, ...]:
+    """Return the names of columns that no header says."""
+    has_header, names = table.flag("header", default=True), table.texts("names")
+    if has_header and "names" in table:
+        table.fail("names", "'names' beside a header, which has the names", expected="header = false, or no 'names'")
+    if not has_header and not names:
+        expected = 'names = ["conversation", "who", "said"], a name for each column'
+        table.fail("names" if "names" in table else "header", "nothing says what the columns are", expected=expected)
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        table.fail("names", f"the column {twice!r:.80} is there twice in 'names'", expected="each name once")
+    return names
+
+
+def check_names(whole: DeclarationTable, dialect: Dialect) -> None:
+    """Refuse a column that is none of those that ``names`` has, where there is no header."""
+    if dialect.names:
+        _check_columns(whole, dialect.names, "{} is none of 'names' in [dialect]")
+
+
+def text_lines_of(whole: DeclarationTable) -> Lines | None:
+    """Return how lines of text files are rows, if that is declared."""
+    if "lines" not in whole:
+        return None
+    table = whole.table("lines")
+    table.check_keys(table.keys)
+    if "pattern" not in table:
+        table.fail(None, "[lines] without a pattern", expected="pattern = '(?<who>[^:]+): (?<said>.*)'")
+    groups = tuple(_groups_of(table, "pattern"))
+    if not groups:
+        table.wrong("pattern", "one with named groups, such as '(?<who>[^:]+): (?<said>.*)'")
+    _check_columns(whole, groups, "the pattern in [lines] has no group {}")
+    if "begins" in table:
+        _groups_of(table, "begins")
+        if "id" in whole.table("dialogue"):
+            table.fail(
+                "begins", "dialogues are told apart twice: by [dialogue] id and by the lines with which they begin"
+            )
+    begins = table.text("begins") if "begins" in table else None
+    return Lines(table.text("pattern"), groups, begins, table.get("turns") or "first")
+
+
+def _groups_of(table: DeclarationTable, key: str) -> list[str]:
+    try:
+        return named_groups(table.text(key))
+    except BadRegex as problem:
+        table.fail(
+            key,
+            f"{key!r} in [lines] is no pattern: {problem}",
+            found=f"{table.text(key):.100}",
+            next_step="patterns are Rust's: https://docs.rs/regex/latest/regex/#syntax",
+        )
+
+
+def _check_columns(whole: DeclarationTable, columns: Sequence[str], problem: str) -> None:
+    """Refuse a column that is none of these; those of files of labels are columns of theirs."""
+    own = [table for table in whole.tables("annotations") if "from" not in table]
+    for table in (*map(whole.table, ("dialogue", "turn", "speaker")), *own):
+        known = TABLES[str(table.path[0])].keys
+        for key, value in table.values.items():
+            if key != "columns" and not (key in known and known[key].type in ("path", "paths")):
+                continue
+            for column in value if isinstance(value, list) else [value]:
+                if column not in columns and (key, column) != ("order", _REVERSED):
+                    table.fail(key, problem.format(shown(column)), expected=one_of(str(column), columns))
+
+
+def separators_of(whole: DeclarationTable) -> tuple[str, ...]:
+    """Return what stands between the turns of a transcript, in place of marks."""
+    table = whole.table("dialogue")
+    separators = table.words("separator")
+    if separators and whole.table("markers").values:
+        table.fail(
+            "separator",
+            "turns are told apart twice: by a separator and by [markers]",
+            next_step="remove one of the two",
+        )
+    return separators
 
 
 def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
@@ -304,10 +543,10 @@ def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
     markers = {mark: table.word(mark) or "" for mark in table.values}
     if "" in markers:
         table.fail("", "an empty marker would begin a turn everywhere", expected='a text such as "\\n\\nUser: "')
-    if form.needs_markers and not markers:
+    if form.needs_markers and not markers and "separator" not in whole.table("dialogue"):
         whole.fail(
             "markers" if "markers" in whole else "format",
-            "format = 'transcript' needs [markers]: nobody knows who speaks",
+            "format = 'transcript' needs [markers] or [dialogue] separator: nobody knows where a turn begins",
             expected='[markers] and below it lines such as "\\n\\nUser: " = "user"',
         )
     return markers
@@ -334,14 +573,17 @@ def _standard_split(table: DeclarationTable, split: str) -> str | None:
 
 
 def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the forms of times that are not ISO 8601."""
+    """Return the forms of times that are not ISO 8601, and of moments in a recording that are no milliseconds."""
     table = whole.table("times")
     table.check_keys(table.keys)
     for key in table.values:
-        of_table = "turn" if key == "said_at" else "dialogue"
+        of_table = "dialogue" if key == "started_at" else "turn"
         if getattr(fields[of_table], key) is None:
             table.fail(key, f"there is no {key!r} in [{of_table}] whose form this could be")
-        _check_form(table, key)
+        if key in MOMENTS:
+            _check_clock(table, key)
+        else:
+            _check_form(table, key)
     return {**form.times, **{key: table.text(key) for key in table.values}}
 
 
@@ -350,6 +592,23 @@ def _check_form(table: DeclarationTable, key: str) -> None:
     directives = _DIRECTIVE.findall(form)
     if form not in UNIX and (not directives or not _DIRECTIVES.issuperset(directives)):
         table.wrong(key, f"{', '.join(UNIX)}, or a pattern of strftime such as '%d.%m.%Y %H:%M'")
+    if form not in UNIX and _YEARS.isdisjoint(directives):
+        table.fail(
+            key,
+            f"the form {form!r:.80} has no year, so that nobody knows the day",
+            expected="a date and a time, such as '%d.%m.%Y %H:%M'",
+            next_step=f"leave out {key!r}, here and above: what no key names is kept in 'extra'",
+        )
+
+
+def _check_clock(table: DeclarationTable, key: str) -> None:
+    form = table.text(key)
+    directives = _DIRECTIVE.findall(form)
+    units = [directive for directive in directives if directive in "HMS"]
+    is_fraction = "%S" in form and "%S%f" not in form and directives.count("f") == 1
+    others = len(directives) - len(units) - directives.count("%")
+    if form != SECONDS and (not units or len({*units}) < len(units) or others != is_fraction):
+        table.wrong(key, f"{SECONDS}, or a pattern of %H, %M, %S and %f, such as '%H:%M:%S,%f'")
 
 
 def _is_sign(text: str) -> bool:
@@ -363,10 +622,14 @@ def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
     """Return the files that are declared; without any, all that lie in the folder."""
     files: list[Files] = []
     patterns: dict[str, int] = {}
+    labels_have_split = whole.table("dialogue").values.get("ids") == "split"
     for table in whole.tables("files"):
-        each = _files_of(table)
+        each = _files_of(table, labels_have_split=labels_have_split)
         if each.path in patterns:
             table.fail("path", f"path = {each.path!r} is already in line {patterns[each.path]}")
+        if each.path == whole.table("speakers").values.get("path"):
+            problem = f"path = {each.path!r:.80} is that of [speakers]: such files have no dialogues or labels"
+            table.fail("path", problem, next_step="remove one of the two")
         patterns[each.path] = each.line
         files.append(each)
     if "split" in whole.table("dialogue"):
@@ -376,26 +639,35 @@ def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
     return tuple(files) or (Files(EVERYTHING, whole.line("files" if "files" in whole else "format")),)
 
 
-def _files_of(table: DeclarationTable) -> Files:
+def _files_of(table: DeclarationTable, *, labels_have_split: bool) -> Files:
     table.check_keys(table.keys)
     if "path" not in table:
         table.fail(None, "[[files]] without a path", expected='path = "train/*.jsonl"')
-    path = table.text("path")
-    if problem := pattern_problem(path):
-        table.fail("path", problem, expected="a path inside the corpus's folder, such as 'train/*.jsonl'")
+    path = _pattern(table)
     if "holds" in table and "skip" in table:
         table.fail("skip", "files with 'skip' hold nothing", next_step="remove 'holds' or 'skip'")
     holds: Any = table.get("holds") or "dialogues"
+    has_split = holds == "annotations" and labels_have_split
+    if has_split and "split" not in table:
+        problem = "ids begin again in each split, and nothing says of which split these labels are"
+        table.fail("path", problem, expected='split = "train", say')
     for key in _OF_DIALOGUES:
-        if key in table and ("skip" in table or holds != "dialogues"):
+        if key in table and ("skip" in table or holds != "dialogues") and not (has_split and key == "split"):
             table.fail(key, f"only files of dialogues have a {key}", next_step=f"remove {key!r}")
     words = {key: table.get(key) for key in (*_OF_DIALOGUES, "skip")}
     return Files(path, table.line("path"), holds=holds, **words)
 
 
+def _pattern(table: DeclarationTable) -> str:
+    path = table.text("path")
+    if problem := pattern_problem(path):
+        table.fail("path", problem, expected="a path inside the corpus's folder, such as 'train/*.jsonl'")
+    return path
+
+
 def _check_one_split(whole: DeclarationTable, files: list[Files]) -> None:
     for each in files:
-        if each.split is not None:
+        if each.split is not None and each.holds == "dialogues":
             whole.table("dialogue").fail(
                 "split",
                 "the split is declared twice: by file and by record",

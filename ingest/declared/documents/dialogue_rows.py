@@ -9,7 +9,7 @@ import polars as pl
 from msgspec import Raw
 from msgspec.structs import asdict
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Splits
+from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Splits
 from talkhouse.ingest.declared.documents.labels import ParsedLabel
 from talkhouse.ingest.declared.documents.parsed_record import (
     ParsedDialogue,
@@ -17,10 +17,11 @@ from talkhouse.ingest.declared.documents.parsed_record import (
     RecordFields,
     given_back_by_records,
 )
-from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, lines
+from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, ids_within, lines
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, SplitObject
 from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
+from talkhouse.ingest.declared.times import BadTimes
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import Memory, Texts, digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
@@ -88,6 +89,8 @@ class ReadRecord(NamedTuple):
     taken: dict[str, str | None]
     labels: Sequence[ParsedLabel]
     findings: list[ReaderFinding]
+    empty: Sequence[str] = ()
+    """Where the turns without a text are."""
 
     def of_record(self, *, is_same: bool) -> OfRecord:
         """Return what the record's own row has to hold, of a dialogue that is all the same in another record or not."""
@@ -123,13 +126,17 @@ def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> pl.DataFrame:
 class DialogueRows:
     """Makes the rows of one corpus, block by block; keeps its keys and speakers."""
 
-    def __init__(self, declaration: Declaration, identity: Identity, splits: Splits, memory: Memory) -> None:
-        self._corpus_id, self._identity, self._splits = declaration.corpus_id, identity, splits
+    def __init__(self, declaration: Declaration, speakers: Speakers, splits: Splits, memory: Memory) -> None:
+        self._corpus_id, self._splits = declaration.corpus_id, splits
+        self.identity = Identity(declaration.corpus_id, memory)
+        self._ids = declaration.dialogue.ids
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
-        self._speakers = Speakers(declaration, memory)
+        self._speakers = speakers
         self._texts = Texts(declaration.corpus_id, memory)
         self.shapes = Shapes()
         """Those of the file that is read."""
+        self.bad_times = BadTimes()
+        """The same."""
 
     def batch(
         self,
@@ -154,13 +161,13 @@ class DialogueRows:
         records = records.with_columns(
             native_id=records["native_id"].fill_null(pl.Series([raw.key for raw in raws], dtype=pl.String)),
             language=pl.coalesce("language", pl.lit(self._language, pl.String)),
-            record_id=pl.Series([self._identity.record_id(path, raw.record_index) for raw in raws]),
+            record_id=pl.Series([self.identity.record_id(path, raw.record_index) for raw in raws]),
             record_index=pl.Series([raw.record_index for raw in raws], dtype=pl.Int64),
             source_pointer=pl.Series([raw.pointer for raw in raws], dtype=pl.String),
         )
         parts = {at: pieces for one in some for at, pieces in one.parts.items()}
         turns = self._turns(some, parts)
-        keys = self._keys(records, turns, path)
+        keys = self._keys(records, turns, path, location.split)
         records = records.hstack(pl.DataFrame(keys, _KEYS, orient="row"))
         owners = records["n"].search_sorted(turns["n"])
         turns = turns.with_columns(records["dialogue_id"].gather(owners)).filter(records["is_new"].gather(owners))
@@ -172,7 +179,11 @@ class DialogueRows:
             of_record, found = own.get(n), list[ReaderFinding]()
             if of_record is None or key.is_taken or not key.is_same:
                 one = read(n)
-                of_record, found, native_id = one.of_record(is_same=key.is_same), [*one.findings], one.fields.native_id
+                of_record, found, native_id = (
+                    one.of_record(is_same=key.is_same),
+                    [*filter(self._is_named, one.findings)],
+                    one.fields.native_id,
+                )
                 rows += self._candidates(record_id, key.dialogue_id, one.dialogue)
                 if key.is_taken:
                     found.append(ReaderFinding("GF-04", f"the id {native_id!r:.100} has other words too"))
@@ -197,6 +208,9 @@ class DialogueRows:
         ]
         filled = [one for one in batches if len(one)]
         return LoadedBatch(location.file, len(records), sum(len(raw.raw) for raw in raws), rows, filled, findings)
+
+    def _is_named(self, finding: ReaderFinding) -> bool:
+        return finding.rule != "GF-09" or self.bad_times.is_named((finding.pointer or "").rpartition("/")[2])
 
     def _turns(
         self, some: Sequence[DecodedDialogues], parts: Mapping[tuple[int, int], Sequence[ParsedPart]]
@@ -239,17 +253,17 @@ class DialogueRows:
         shapes = [None if piece.shape is None else Raw(self._numbered("part", piece.shape)) for piece in pieces]
         return msgspec.json.encode((pieces, shapes)).decode()
 
-    def _keys(self, records: pl.DataFrame, turns: pl.DataFrame, path: str) -> list[DialogueKey]:
+    def _keys(self, records: pl.DataFrame, turns: pl.DataFrame, path: str, split: str | None) -> list[DialogueKey]:
         """Return the keys of dialogues; those without an id are named by their place."""
         named = records.filter(records["native_id"].is_not_null())
         if len(named) < len(records):
             turns = turns.filter(turns["n"].is_in(named["n"].implode()))
         hashes = self._hashes(named, turns) if len(named) else iter(())
         return [
-            DialogueKey(self._identity.dialogue_without_id(path, index), is_new=True, is_same=True, is_taken=False)
+            DialogueKey(self.identity.dialogue_without_id(path, index), is_new=True, is_same=True, is_taken=False)
             if native_id is None
-            else self._identity.dialogue(native_id, *next(hashes))
-            for native_id, index in records.select("native_id", "record_index").iter_rows()
+            else self.identity.dialogue(native_id, *next(hashes), ids_within(self._ids, path, own or split or ALL))
+            for native_id, index, own in records.select("native_id", "record_index", "split").iter_rows()
         ]
 
     def _hashes(self, records: pl.DataFrame, turns: pl.DataFrame) -> Iterator[tuple[bytes, bytes]]:
@@ -312,6 +326,7 @@ class DialogueRows:
                     candidate.item_index,
                     dialogue_id,
                     self._texts.id(candidate.text, rows),
+                    source=candidate.source,
                     is_gold=candidate.is_gold,
                     extra=shaped(number, candidate.extra),
                 )

@@ -2,19 +2,20 @@
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
-from talkhouse.ingest.declared.documents.dialogue_rows import DialogueRows, ReadRecord, dialogues_of
+from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_OFFSET, ISO_UTC, Declaration, Files, Splits
+from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, DialogueRows, ReadRecord, dialogues_of
+from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.labels import labels_of
 from talkhouse.ingest.declared.documents.parsed_record import (
     DocumentFormat,
@@ -23,16 +24,45 @@ from talkhouse.ingest.declared.documents.parsed_record import (
     take_label,
     write_field,
 )
-from talkhouse.ingest.declared.documents.typed import Seen, Typed, TypedRecords, placeholders_of_keys, typed_dialogues
-from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.documents.typed import (
+    EmptyTurn,
+    Seen,
+    Typed,
+    TypedRecords,
+    empty_turns,
+    placeholders_of_keys,
+    typed_dialogues,
+)
+from talkhouse.ingest.declared.empty_turns import NO_TEXT, EmptyTurns
+from talkhouse.ingest.declared.offsets import (
+    SAID_AT,
+    STARTED_AT,
+    Offset,
+    Offsets,
+    offsets_of_names,
+    paths_of_times,
+    with_form,
+)
 from talkhouse.ingest.declared.record_files import open_records, write_records
-from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
-from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, kind_of, members_of, merged, wanted
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, RecordFile, WrittenRecord
+from talkhouse.ingest.declared.shapes import (
+    KnownShapes,
+    Members,
+    Shapes,
+    SplitObject,
+    join,
+    kind_of,
+    members_of,
+    merged,
+    wanted,
+)
+from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.declared.times import EPOCH, NO_OFFSET, NO_TIME, BadTimes
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file
+from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord
 
 DeclaredFile: TypeAlias = tuple[SourceFile, Files]
 """A file, and the ``[[files]]`` that it belongs to."""
@@ -44,25 +74,67 @@ _BLOCK = 4_000_000
 """Bytes of records that are decoded and handed on together."""
 
 
+FormatOf: TypeAlias = Callable[[Declaration], DocumentFormat]
+"""Makes the format of a declaration; of one whose keys have several paths, for each choice of them."""
+
+
 def read_documents(
-    declaration: Declaration, document_format: DocumentFormat, files: Iterable[DeclaredFile], memory: Memory
+    declaration: Declaration, speakers: Speakers, format_of: FormatOf, files: Iterable[DeclaredFile], memory: Memory
 ) -> Iterator[Outcome]:
     """Read files in their order."""
-    reader = _DocumentReader(declaration, document_format, memory)
+    reader = _DocumentReader(declaration, speakers, format_of, memory)
     for file, entry in files:
         yield from reader.file(file, entry)
 
 
-class _DocumentReader:
-    def __init__(self, declaration: Declaration, document_format: DocumentFormat, memory: Memory) -> None:
-        self._declaration = declaration
-        self._format = document_format
-        self._want = merged(document_format.wanted, wanted(paths_of(declaration)))
+class _RecordReader:
+    """Reads records of which all keys of the declaration have one path."""
+
+    def __init__(self, declaration: Declaration, format_of: FormatOf) -> None:
+        self.format = format_of(declaration)
+        self._want = merged(self.format.wanted, wanted(paths_of(declaration)))
         self._fields = RecordFieldsReader(declaration)
         self._labels = labels_of(declaration)
-        self._identity = Identity(declaration.corpus_id, memory)
-        self._rows = DialogueRows(declaration, self._identity, Splits(declaration), memory)
-        columns = None if os.environ.get(CAREFULLY) else document_format.columns
+
+    def read(self, members: Members, key: str | None, inside: Members, at: str) -> ReadRecord:
+        """Read a record; ``inside``: the members that labels of the record are among, at ``at``."""
+        split = SplitObject(members, self._want)
+        taken: dict[str, str | None] = {}
+        findings: list[ReaderFinding] = []
+        fields = self._fields.read(split, taken, findings)
+        if fields.native_id is None:
+            fields.native_id = key
+        dialogue = self.format.read(split)
+        labels = [label for labels in self._labels for label in labels.read(inside, dialogue, findings, at)]
+        for spec in self._labels:
+            take_label(spec.spec, split, taken)
+        taken |= dialogue.taken
+        findings += dialogue.findings
+        if not dialogue.turns:
+            findings.append(ReaderFinding("GF-02", "the record has no turns"))
+        empty = [finding.pointer or "" for finding in findings if finding.rule == NO_TEXT]
+        if empty:
+            findings = [finding for finding in findings if finding.rule != NO_TEXT]
+        return ReadRecord(split, fields, dialogue, taken, labels, findings, empty)
+
+
+class _RecordsReader:
+    """Reads the records of a corpus by one declaration, those of one form together."""
+
+    def __init__(self, declaration: Declaration, format_of: FormatOf) -> None:
+        self._declaration = declaration
+        self._reader = _RecordReader(declaration, format_of)
+        tables: dict[str, Any] = {"dialogue": declaration.dialogue, "pair": declaration.pair}
+        if declaration.pair.each is not None:  # the other paths begin at its items
+            others = {key: paths for key, paths in declaration.pair.fallbacks.items() if key == "each"}
+            tables["pair"] = replace(declaration.pair, fallbacks=others)
+        self._of_paths = (
+            FallbackReaders(tables, lambda chosen: _RecordReader(replace(declaration, **chosen), format_of))
+            if has_fallbacks(tables)
+            else None
+        )
+        self.labels = labels_of(declaration)
+        columns = None if os.environ.get(CAREFULLY) or self._of_paths else self._reader.format.columns
         placeholders = placeholders_of_keys(declaration)
         self._typed = (
             None
@@ -70,35 +142,7 @@ class _DocumentReader:
             else TypedRecords(declaration, placeholders, columns, self._see)
         )
 
-    def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
-        """Read one file; what is wrong with it as a whole refuses it."""
-        location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
-        path, count = self._identity.file(file), 0
-        self._rows.shapes = Shapes()
-        try:
-            records = open_records(file, self._declaration)
-            for block, typed in self._decoded(_blocks(records.texts())):
-                some = [typed_dialogues(one, block, self._labels) for one in typed]
-                decoded = {n for one in some for n in one.of_records}
-                reads: dict[int, ReadRecord] = {}
-                for n, raw in enumerate(block):
-                    if n not in decoded:
-                        read = self._checked(records.check(raw), location)
-                        if isinstance(read, Rejected):
-                            yield read
-                        else:
-                            reads[n] = read
-                some.append(dialogues_of(reads))
-                read_again = partial(self._read_of, block, reads)
-                if batch := self._rows.batch(block, location, path, some, read_again):
-                    yield batch
-                count += len(block)
-        except BadRecord as problem:
-            yield reject(location, problem, file.read())
-            return
-        yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
-
-    def _decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:
+    def decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:
         """Decode blocks in a thread of its own, one ahead: DuckDB works without Python's lock."""
         if self._typed is None:
             yield from ((block, []) for block in blocks)
@@ -122,38 +166,121 @@ class _DocumentReader:
             return None
         return read.split.shape(read.taken, {}), read.dialogue.turns
 
-    def _read_of(self, block: Sequence[RawRecord], reads: Mapping[int, ReadRecord], n: int) -> ReadRecord:
+    def read_of(self, block: Sequence[RawRecord], reads: Mapping[int, ReadRecord], n: int) -> ReadRecord:
         return reads.get(n) or self._read(block[n])
 
-    def _checked(self, raw: RawRecord | BadRawRecord, location: SourceLocation) -> ReadRecord | Rejected:
+    def checked(self, raw: RawRecord | BadRawRecord, location: SourceLocation) -> ReadRecord | Rejected:
         """Read one record; return it where it can't be loaded."""
         try:
             if isinstance(raw, BadRawRecord):
                 raise raw.problem
             return self._read(raw)
         except BadRecord as problem:
+            if not raw.pointer:  # the record is the file, which comes back as it was, packed or not
+                return reject(location, problem, location.file.read())
             verbatim = raw.raw if isinstance(raw, BadRawRecord) else raw.quarantined
             place = replace(location, pointer=raw.pointer, record_index=raw.record_index, size=len(raw.raw))
             return reject(place, problem, verbatim)
 
     def _read(self, raw: RawRecord) -> ReadRecord:
+        if self._declaration.dialogue.are_bare:
+            return self._read_bare(raw)
         if raw.raw[:1] != b"{":
             raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
-        split = SplitObject(members_of(raw.raw), self._want)
-        taken: dict[str, str | None] = {}
-        findings: list[ReaderFinding] = []
-        fields = self._fields.read(split, taken, findings)
-        if fields.native_id is None:
-            fields.native_id = raw.key
-        dialogue = self._format.read(split)
-        labels = [label for labels in self._labels for label in labels.read(split.members, dialogue, findings)]
-        for spec in self._labels:
-            take_label(spec.spec, split, taken)
-        taken |= dialogue.taken
-        findings += dialogue.findings
-        if not dialogue.turns:
-            findings.append(ReaderFinding("GF-02", "the record has no turns"))
-        return ReadRecord(split, fields, dialogue, taken, labels, findings)
+        members = members_of(raw.raw)
+        return self._reader_of(members).read(members, raw.key, members, "")
+
+    def _reader_of(self, members: Members) -> _RecordReader:
+        return self._reader if self._of_paths is None else self._of_paths.reader(members)
+
+    def _read_bare(self, raw: RawRecord) -> ReadRecord:
+        """Read a record as the member "" of an object, and take that out of the places of what is found."""
+        members = {"": Raw(raw.raw)}
+        inside, at = (members_of(raw.raw), "/") if raw.raw[:1] == b"{" else (members, "")
+        try:
+            read = self._reader_of(members).read(members, raw.key, inside, at)
+        except BadRecord as bad:
+            raise BadRecord(bad.rule, bad.detail, bad.pointer.removeprefix("/")) from bad
+        findings = [replace(one, pointer=(one.pointer or "").removeprefix("/")) for one in read.findings]
+        return read._replace(findings=findings, empty=[at.removeprefix("/") for at in read.empty])
+
+    def see_offsets(self, raw: RawRecord, offsets: Offsets) -> None:
+        """Note the offsets of a record's times, where it can be read, by a declaration of the form ISO_OFFSET."""
+        try:
+            check(raw.raw)
+            read = self._read(raw)
+        except BadRecord:
+            return
+        said = ((SAID_AT, turn.said_at) for turn in read.dialogue.turns)
+        for key, since in ((STARTED_AT, read.fields.started_at), *said):
+            if since == NO_TIME:
+                offsets.has_others = True
+            elif since is not None:
+                offsets.add(key, None if since == NO_OFFSET else since - EPOCH)
+
+
+class _DocumentReader:
+    def __init__(self, declaration: Declaration, speakers: Speakers, format_of: FormatOf, memory: Memory) -> None:
+        self._declaration = declaration
+        self._reader_of = cache(lambda form: _RecordsReader(with_form(declaration, form), format_of))
+        self._times = paths_of_times(declaration)
+        self._rows = DialogueRows(declaration, speakers, Splits(declaration), memory)
+        self._empty = EmptyTurns(memory.tallies)
+
+    def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
+        """Read one file; what is wrong with it as a whole refuses it."""
+        location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
+        path, count = self._rows.identity.file(file), 0
+        self._rows.shapes, self._rows.bad_times = Shapes(), BadTimes()
+        try:
+            records = open_records(file, self._declaration)
+            offsets = self._offsets(records, file)
+            self._rows.shapes.is_utc = offsets.is_utc
+            reader = self._reader_of(ISO_UTC if offsets.is_utc else ISO)
+            for block, typed in reader.decoded(_blocks(records.texts())):
+                some = [typed_dialogues(one, block, reader.labels) for one in typed]
+                decoded = {n for one in some for n in one.of_records}
+                reads: dict[int, ReadRecord] = {}
+                for n, raw in enumerate(block):
+                    if n not in decoded:
+                        read = reader.checked(records.check(raw), location)
+                        if isinstance(read, Rejected):
+                            yield read
+                        else:
+                            reads[n] = read
+                empty = [turn for one, decoded in zip(typed, some, strict=True) for turn in empty_turns(one, decoded)]
+                empty += [(n, at) for n, read in reads.items() for at in read.empty]
+                some.append(dialogues_of(reads))
+                self._count(file, block, some, empty)
+                read_again = partial(reader.read_of, block, reads)
+                if batch := self._rows.batch(block, location, path, some, read_again):
+                    yield batch
+                count += len(block)
+        except BadRecord as problem:
+            yield reject(location, problem, file.read())
+            return
+        yield from (replace(finding, file=file) for finding in (*offsets.findings(), *self._rows.bad_times.rest()))
+        yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
+
+    def _offsets(self, records: RecordFile, file: SourceFile) -> Offsets:
+        """Look how times are written, and only where a glance finds several offsets, at each of them."""
+        offsets = Offsets()
+        near = offsets_of_names(records, self._times) if self._times else set[Offset]()
+        if len(near) > 1:
+            reader = self._reader_of(ISO_OFFSET)
+            for raw in open_records(file, self._declaration).texts():
+                reader.see_offsets(raw, offsets)
+                if offsets.mixed or offsets.has_others:
+                    break
+        return offsets
+
+    def _count(
+        self, file: SourceFile, block: Sequence[RawRecord], some: Sequence[DecodedDialogues], empty: Iterable[EmptyTurn]
+    ) -> None:
+        """Count the turns of a block, and those that have no text, each by its record and its place there."""
+        in_order = sorted(empty)
+        first = block[in_order[0][0]].pointer + in_order[0][1] if in_order else ""
+        self._empty.add(file, sum(len(one.turns) for one in some), len(in_order), first)
 
 
 def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
@@ -168,49 +295,52 @@ def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield block
 
 
-def documents_writer(document_format: DocumentFormat) -> Writer:
-    """Make the writer of a corpus's files."""
+def documents_writer(document_format: DocumentFormat, *, are_bare: bool) -> FileWriter:
+    """Make the writer of a file of a corpus; ``are_bare`` as ``[dialogue]`` has it."""
 
-    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterable[bytes]:
+    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterator[bytes]:
         has_envelope = first.record is None and first.raw is None
         envelope = literals(first.file.extra)
         shapes = KnownShapes(envelope)
         records = rest if has_envelope else chain([first], rest)
         return write_records(
             envelope,
-            (_written(number, stored, document_format, shapes) for number, stored in enumerate(records)),
+            (_written(number, stored, document_format, shapes, are_bare) for number, stored in enumerate(records)),
             PurePosixPath(first.path),
         )
 
-    return file_by_file(write_file)
+    return write_file
 
 
-def document_writer(document_format: DocumentFormat) -> RecordWriter:
+def document_writer(document_format: DocumentFormat, *, are_bare: bool) -> RecordWriter:
     """Make the writer of a single record."""
 
     def write_record(stored: StoredRecord) -> bytes:
-        return _json(stored, document_format, KnownShapes(literals(stored.file.extra)))
+        return _json(stored, document_format, KnownShapes(literals(stored.file.extra)), are_bare)
 
     return write_record
 
 
-def _written(number: int, stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes) -> WrittenRecord:
+def _written(
+    number: int, stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes, are_bare: bool
+) -> WrittenRecord:
     if stored.raw is not None:
         return WrittenRecord(number, stored.pointer, stored.raw, is_verbatim=True)
     cells = literals(stored.loaded.extra).get("cells")
     return WrittenRecord(
         stored.loaded.record_index,
         stored.pointer,
-        _json(stored, document_format, shapes),
+        _json(stored, document_format, shapes, are_bare),
         None if cells is None else msgspec.json.decode(cells, type=Mapping[str, str]),
     )
 
 
-def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes) -> bytes:
+def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes, are_bare: bool) -> bytes:
     extra = literals(stored.loaded.extra)
 
     def fill(placeholder: str) -> bytes:
-        own = write_field(placeholder, stored)
+        own = write_field(placeholder, stored, shapes)
         return own if own is not None else document_format.write(placeholder, stored, shapes)
 
-    return join(shapes.shape("record", extra), extra, fill)
+    written = join(shapes.shape("record", extra), extra, fill)
+    return written.removeprefix(b'{"":').removesuffix(b"}") if are_bare else written

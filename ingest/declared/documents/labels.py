@@ -1,16 +1,16 @@
 """Labels inside documents, by ``[[annotations]]``: which members are labels, of what, and by whom."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
-from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
-from talkhouse.ingest.declared.shapes import Members, is_null, kind_of, members_of, rounded, text_of
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, set_aside
+from talkhouse.ingest.declared.shapes import Members, is_null, kind_of, members_of, members_of_any, rounded, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation
@@ -97,12 +97,14 @@ class Labels:
         self._by_id = declaration.turn.id is not None
         self._only = {name: msgspec.json.encode(value) for name, value in spec.only.items()}
 
-    def read(self, members: Members, dialogue: ParsedDialogue, findings: list[ReaderFinding]) -> Iterator[ParsedLabel]:
-        """Yield the labels of a record.
+    def read(
+        self, members: Members, dialogue: ParsedDialogue, findings: list[ReaderFinding], at: str = ""
+    ) -> Iterator[ParsedLabel]:
+        """Yield the labels of a record, whose members are at ``at``.
 
-        Raises BadRecord GF-01 for a label of another type, GF-15 for one of a turn that is not there.
+        What is no label, or one for a turn that is not there, stays in ``extra``: GF-01 or GF-15 as a warning.
         """
-        whole = _Item(members, "")
+        whole = _Item(members, at)
         items = Counter[tuple[int | None, int]]()
         if self.spec.on != "turn" or self.spec.by_record or self.spec.each_by_record:
             turn = dialogue.response if self.spec.on == "response" else None
@@ -112,25 +114,25 @@ class Labels:
                 (_Item(inner, dialogue.turns[index].pointer), index) for index, inner in dialogue.messages.items()
             ]
         for thing, turn in things:
-            for annotator, annotator_id, source in self._annotators(thing):
+            for annotator, annotator_id, source in self._annotators(thing, findings):
                 for label, value, turn_index, start, end in self._found(source, turn, dialogue, findings):
                     item = items[turn_index, annotator]
                     items[turn_index, annotator] += 1
                     yield ParsedLabel(self._scheme, turn_index, label, value, annotator, annotator_id, item, start, end)
 
-    def _annotators(self, thing: _Item) -> Iterator[tuple[int, str | None, _Item]]:
+    def _annotators(self, thing: _Item, findings: list[ReaderFinding]) -> Iterator[tuple[int, str | None, _Item]]:
         if self.spec.by is None:
-            yield 0, self._annotator_id(thing), thing
+            yield 0, self._annotator_id(thing, findings), thing
             return
         for item in _objects(thing, self.spec.by):
             if _read(item.members, self.spec.skip) != b"true":
-                yield item.position, self._annotator_id(item), item
+                yield item.position, self._annotator_id(item, findings), item
 
-    def _annotator_id(self, item: _Item) -> str | None:
+    def _annotator_id(self, item: _Item, findings: list[ReaderFinding]) -> str | None:
         raw = _read(item.members, self.spec.annotator)
         if raw is None or is_null(Raw(raw)):
             return None
-        return text_of(Raw(raw), item.at + pointer(*self.spec.annotator or ()), "the annotator")[0]
+        return _text(Raw(raw), item.at + pointer(*self.spec.annotator or ()), "the annotator", findings)
 
     def _found(
         self, source: _Item, turn: int | None, dialogue: ParsedDialogue, findings: list[ReaderFinding]
@@ -138,18 +140,20 @@ class Labels:
         for item in [source] if self.spec.each is None else _objects(source, self.spec.each):
             if any(bytes(item.members.get(name, b"")) != value for name, value in self._only.items()):
                 continue
-            place = self._turn(item, turn, dialogue)
+            try:
+                place = self._turn(item, turn, dialogue)
+            except BadRecord as bad:
+                findings.append(ReaderFinding(bad.rule, bad.detail, pointer=bad.pointer, severity="warn"))
+                continue
             start, end = self._span(item, place, dialogue, findings)
             for raw, at in _values(item, self.spec.label):
-                if (label := self._label(raw, at)) is not None:
+                if (label := self._label(raw, at, findings)) is not None:
                     yield _FoundLabel(label, self._number(item, findings), place, start, end)
             if self.spec.label is None and (value := self._number(item, findings)) is not None:
                 yield _FoundLabel(None, value, place, start, end)
 
-    def _label(self, raw: Raw, at: str) -> str | None:
-        if is_null(raw):
-            return None
-        text, _ = text_of(raw, at, "the label")
+    def _label(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> str | None:
+        text = None if is_null(raw) else _text(raw, at, "the label", findings)
         return None if text in self.spec.missing_values else text
 
     def _number(self, item: _Item, findings: list[ReaderFinding]) -> float | None:
@@ -158,8 +162,9 @@ class Labels:
                 return None
             try:
                 value = float(msgspec.json.decode(raw, type=float))
-            except msgspec.ValidationError as error:
-                raise BadRecord("GF-01", f"the value is {kind_of(raw)}, not a number", at) from error
+            except msgspec.ValidationError:
+                findings.append(set_aside(f"the value is {kind_of(raw)}, not a number", at))
+                return None
             if detail := rounded(bytes(raw).decode(), value):
                 findings.append(ReaderFinding("GF-21", detail, pointer=at))
             return value
@@ -193,12 +198,22 @@ class Labels:
         if turn is None or None in ends or b"null" in ends:
             return None, None
         at = item.at + pointer(*self.spec.start or ())
-        start, end = (text_of(Raw(raw), at, "an offset")[0] for raw in ends if raw is not None)
+        start, end = (_text(Raw(raw), at, "an offset", findings) for raw in ends if raw is not None)
+        if start is None or end is None:
+            return None, None
         span = span_of(start, end, dialogue.turns[turn].text, is_utf16=self.spec.offsets == "utf-16")
         if span is None:
             detail = f"the span {start:.20} to {end:.20} is not inside its text"
             findings.append(ReaderFinding("GF-08", detail, pointer=at))
         return span or (None, None)
+
+
+def _text(raw: Raw, at: str, what: str, findings: list[ReaderFinding]) -> str | None:
+    """Return a text or literal; None for a list or object, which is left out."""
+    if bytes(raw)[:1] in (b"{", b"["):
+        findings.append(set_aside(f"{what} is {kind_of(raw)}, not a text", at))
+        return None
+    return text_of(raw, at, what)[0]
 
 
 def _objects(item: _Item, path: JsonPath) -> Iterator[_Item]:
@@ -209,7 +224,7 @@ def _objects(item: _Item, path: JsonPath) -> Iterator[_Item]:
     for position, (raw, at) in enumerate(_walk(Raw(b""), item.at, path, item.members)):
         if bytes(raw)[:1] == b"{":
             yield _Item(members_of(raw), at, position)
-        elif path[-1:] == (None,) and not is_null(raw):
+        elif path[-1:] in ((None,), (...,)) and not is_null(raw):
             yield _Item({"": raw}, at, position)
 
 
@@ -222,23 +237,19 @@ def _values(item: _Item, path: JsonPath | None) -> Iterator[tuple[Raw, str]]:
         yield item.members[""], item.at
 
 
-def _walk(raw: Raw, at: str, path: JsonPath, members: Members | None = None) -> Iterator[tuple[Raw, str]]:
+def _walk(raw: Raw, at: str, path: JsonPath, members: Mapping[Any, Raw] | None = None) -> Iterator[tuple[Raw, str]]:
     """Yield what stands at a path: several values where it goes over lists; nothing where something is missing."""
     if not path:
         yield raw, at
         return
-    name, *rest = path
-    if name is None:
-        for position, item in enumerate(_items(raw)):
-            yield from _walk(item, f"{at}/{position}", tuple(rest))
-        return
-    inner = members if members is not None else (members_of(raw) if bytes(raw)[:1] == b"{" else {})
-    if name in inner:
-        yield from _walk(inner[name], at + pointer(name), tuple(rest))
-
-
-def _items(raw: Raw) -> list[Raw]:
-    return msgspec.json.decode(raw, type=list[Raw]) if bytes(raw)[:1] == b"[" else []
+    name, rest = path[0], path[1:]
+    inner = members_of_any(raw) if members is None else members
+    if name is None or name is ...:
+        kind = int if name is None else str
+        for key in (key for key in inner if isinstance(key, kind)):
+            yield from _walk(inner[key], at + pointer(key), rest)
+    elif name in inner:
+        yield from _walk(inner[name], at + pointer(name), rest)
 
 
 def _read(members: Members, path: JsonPath | None) -> bytes | None:

@@ -1,22 +1,34 @@
-"""The formats ``chat``, ``sharegpt``, ``dialogue`` and ``tree``: a record has a list of messages, or a tree of them."""
+"""The formats ``chat``, ``sharegpt``, ``dialogue`` and ``tree``: a record has messages, in a list, object or tree."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
+import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
+from talkhouse.ingest.declared.documents.message_replies import (
+    find_replies,
+    find_same_ids,
+    in_order_of_replies,
+    nearest_turns,
+)
 from talkhouse.ingest.declared.documents.messages import (
     Message,
     MessageFormat,
-    find_replies,
-    find_same_ids,
-    list_path,
     missing,
     results_without_calls,
+    step_text,
 )
-from talkhouse.ingest.declared.documents.parsed_record import ListColumns, ParsedDialogue, ParsedTurn
+from talkhouse.ingest.declared.documents.parsed_record import (
+    ListColumns,
+    ParsedDialogue,
+    ParsedTurn,
+    last_answer,
+    set_aside,
+)
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
@@ -26,12 +38,14 @@ from talkhouse.ingest.declared.shapes import (
     is_null,
     kind_of,
     members_of,
+    members_of_any,
     string_of,
     wanted,
     write_text,
 )
 from talkhouse.ingest.declared.speakers import NO_ROLE
-from talkhouse.ingest.decode import BadRecord, decoder, pointer
+from talkhouse.ingest.decode import BadRecord, decoder, last_name, literals, pointer
+from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
 _SYSTEM = "system"
@@ -43,26 +57,35 @@ _ITEMS = decoder(list[Raw])
 
 
 class DialogueFormat:
-    """A list of messages, as ``[dialogue]`` and ``[turn]`` map them."""
+    """A list of messages, or an object whose members they are, as ``[dialogue]`` and ``[turn]`` map them."""
 
     def __init__(self, declaration: Declaration) -> None:
-        self._path = list_path(declaration.dialogue.turns)
+        path: JsonPath = declaration.dialogue.turns or ()
+        self._are_members = path[-1:] == (...,)
+        """Whether messages can only be members of an object."""
+        self._path = path[:-1] if self._are_members else path
         self._system = declaration.dialogue.system
+        self._is_bare = declaration.dialogue.are_bare
         self._has_bare_turns = declaration.turn.text == ()
+        self._is_reversed = declaration.turn.is_reversed
         self._messages = MessageFormat(declaration, with_parts=declaration.format != "dialogue")
-        self._is_one_list = None not in self._path
+        self._is_one_list = all(isinstance(step, str) for step in self._path) and not self._messages.are_lists
         self._at = pointer(*self._path)
-        self.wanted: Wanted = wanted({_SYSTEM: self._system, _TURNS: self._path})
+        self.wanted: Wanted = wanted({_SYSTEM: self._system, **({_TURNS: self._path} if self._is_one_list else {})})
 
     @property
     def columns(self) -> ListColumns | None:
         """The list of turns."""
-        fields = None if self._has_bare_turns or len(self._path) != 1 else self._messages.columns
+        is_plain = len(self._path) == 1 and not (self._are_members or self._is_bare)
+        fields = None if self._has_bare_turns or not is_plain or self._has_order else self._messages.columns
+        of = self._messages
         return (
-            None
-            if fields is None
-            else ListColumns(str(self._path[0]), fields, self._messages.parts, self._messages.is_plain)
+            None if fields is None else ListColumns(str(self._path[0]), fields, of.parts, of.is_plain, of.null_is_text)
         )
+
+    @property
+    def _has_order(self) -> bool:
+        return self._is_reversed or self._messages.turn.order is not None
 
     def read(self, record: SplitObject) -> ParsedDialogue:
         """Read the turns of a record; raises BadRecord GF-01."""
@@ -72,6 +95,7 @@ class DialogueFormat:
             self._read_list(record, dialogue)
         else:
             self._read_far(record, dialogue)
+        dialogue.response = last_answer([turn.role for turn in dialogue.turns])
         return dialogue
 
     def _read_system(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
@@ -82,7 +106,11 @@ class DialogueFormat:
             dialogue.taken[_SYSTEM] = None
             return
         at = pointer(*self._system or ())
-        text = string_of(raw, at, f"'{(self._system or ('',))[-1]}'")
+        if bytes(raw)[:1] != b'"':
+            detail = f"{step_text((self._system or ('',))[-1])} is {kind_of(raw)}, not a text"
+            dialogue.findings.append(set_aside(detail, at))
+            return
+        text = string_of(raw, at, "it")
         dialogue.taken[_SYSTEM] = _SYSTEM if text else _SYSTEM + EMPTY
         if text:
             dialogue.turns.append(ParsedTurn("system", text, at))
@@ -91,62 +119,150 @@ class DialogueFormat:
         raw = record.find(self._path)
         if raw is None:
             raise missing(record, self._path)
-        if bytes(raw)[:1] != b"[":
-            raise BadRecord("GF-01", f"'{self._path[-1]}' is {kind_of(raw)}, not a list", self._at)
         dialogue.taken[_TURNS] = _AFTER_SYSTEM if dialogue.turns else _TURNS
-        items = _ITEMS.decode(raw)
-        self._read_items(items, [f"{self._at}/{position}" for position in range(len(items))], dialogue)
+        items, keys = self._items(raw)
+        names = range(len(items)) if keys is None else keys
+        places = self._read_items(items, [f"{self._at}{pointer(name)}" for name in names], keys, dialogue)
+        if keys is not None:
+            members = {key: Raw(b"[" + bytes(item) + b"]") for key, item in zip(keys, items, strict=True)}
+            members |= {keys[item]: Raw(str(place).encode()) for place, item in enumerate(places)}
+            dialogue.extra[_LINES] = Raw(msgspec.json.encode(members))
+        elif self._has_order and places != list(names):
+            written = _REVERSED if places == [*names][::-1] else places
+            dialogue.extra[_LINES] = Raw(msgspec.json.encode(written))
+
+    def _items(self, raw: Raw) -> tuple[Sequence[Raw], Sequence[str] | None]:
+        """Return the messages, with their names where they are members of an object; BadRecord GF-01 for neither.
+
+        Where the path does not say so (``.*``), an object has messages only if all of its members are objects.
+        """
+        opening = bytes(raw)[:1]
+        if opening == b"[" and not self._are_members:
+            return _ITEMS.decode(raw), None
+        members = members_of(raw) if opening == b"{" else {}
+        if members and (self._are_members or all(bytes(member)[:1] == b"{" for member in members.values())):
+            return list(members.values()), list(members)
+        if opening == b"{" and self._are_members:
+            return [], []
+        expected = "an object" if self._are_members else "a list"
+        raise BadRecord("GF-01", f"{step_text(self._path[-1])} is {kind_of(raw)}, not {expected}", self._at)
 
     def _read_far(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
-        head = self._path[: self._path.index(None)]
+        """Read lists inside lists, and messages that are lists; all of it stays as it is."""
+        steps = enumerate(self._path)
+        head = self._path[: next((place for place, step in steps if step is None or step is ...), len(self._path))]
         raw = record.find(head)
         if raw is None:
             raise missing(record, head)
-        places = list(_walk(raw, pointer(*head), (*self._path[len(head) :], None)))
+        last = ... if self._are_members else None
+        places = list(_walk(raw, pointer(*head), (*self._path[len(head) :], last)))
         first = len(dialogue.turns)
         items, pointers = [item for item, _ in places], [at for _, at in places]
-        self._read_items(items, pointers, dialogue)
+        keys = [last_name(at) for at in pointers] if self._are_members else None
+        self._read_items(items, pointers, keys, dialogue)
         for turn in dialogue.turns[first:]:
             turn.shape = turn.extra = None
             for piece in turn.parts or ():
                 piece.shape = piece.extra = None
 
-    def _read_items(self, items: Sequence[Raw], pointers: Sequence[str], dialogue: ParsedDialogue) -> None:
+    def _read_items(
+        self, items: Sequence[Raw], pointers: Sequence[str], keys: Sequence[str] | None, dialogue: ParsedDialogue
+    ) -> list[int]:
+        """Add the turns; return the place among the items of each. ``keys``: their names in the object."""
+        first = len(dialogue.turns)
         if self._has_bare_turns:
-            dialogue.turns += [
-                ParsedTurn(NO_ROLE, string_of(item, at, "a turn"), at) for item, at in zip(items, pointers, strict=True)
-            ]
-            return
-        messages: dict[int, Message] = {}
-        for index, (item, at) in enumerate(zip(items, pointers, strict=True), len(dialogue.turns)):
-            messages[index] = self._messages.open(item, at, dialogue.findings)
-            dialogue.turns.append(messages[index].turn)
-        if self._messages.turn.id is not None:
-            find_replies(messages, self._messages.turn, dialogue)
-        for message in messages.values():
+            order = list(range(len(items)))[:: -1 if self._is_reversed else 1]
+            for place in order:
+                text = string_of(items[place], pointers[place], "a turn")
+                native_id = None if keys is None else keys[place]
+                dialogue.turns.append(ParsedTurn(NO_ROLE, text, pointers[place], native_id=native_id))
+            return order
+        messages: list[Message] = []
+        above: dict[str, str | None] = {}
+        order = []
+        for place, (item, at) in enumerate(zip(items, pointers, strict=True)):
+            if keys is not None and self._messages.is_none(item):
+                above |= self._messages.reply_of(item, keys[place])
+                continue
+            message = self._messages.open(item, at, dialogue.findings)
+            if keys is not None and self._messages.turn.id is None:
+                message.turn.native_id = keys[place]
+            messages.append(message)
+            order.append(place)
+        ids = {message.turn.native_id: None for message in messages if message.turn.native_id is not None}
+        skipped = nearest_turns(above, ids) if above else {}
+        if (by := self._in_order(messages, skipped, are_members=keys is not None)) is not None:
+            messages, order = [messages[place] for place in by], [order[place] for place in by]
+        dialogue.turns += [message.turn for message in messages]
+        by_index = dict(enumerate(messages, first))
+        if self._messages.turn.id is not None or keys is not None:
+            find_replies(by_index, self._messages.turn, dialogue, skipped)
+        for message in messages:
             message.close()
-        dialogue.messages = {index: message.split.members for index, message in messages.items()}
+        dialogue.messages = {index: message.split.members for index, message in by_index.items()}
         dialogue.findings += results_without_calls(dialogue.turns)
+        return order
+
+    def _in_order(
+        self, messages: Sequence[Message], skipped: Mapping[str, str | None], *, are_members: bool
+    ) -> Sequence[int] | None:
+        """Return the messages in the order of turns; None where it is that of the file.
+
+        One without a place stays behind the one before it.
+        """
+        if self._is_reversed:
+            return range(len(messages))[::-1]
+        if self._messages.turn.order is not None:
+            last, places = Decimal("-Infinity"), list[Decimal]()
+            for message in messages:
+                last = last if message.place is None else message.place
+                places.append(last)
+            return sorted(range(len(messages)), key=places.__getitem__)
+        return in_order_of_replies(messages, skipped) if are_members else None
 
     def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the JSON text of the turns, or of the system's text."""
         if placeholder.startswith(_SYSTEM):
             return b'""' if placeholder.endswith(EMPTY) else write_text(placeholder, stored.turns[0].text)
         turns = stored.turns[1:] if placeholder == _AFTER_SYSTEM else stored.turns
+        lines = literals(stored.loaded.extra).get(_LINES)
+        return _in_lines([self._write_turn(turn, stored, shapes) for turn in turns], lines)
+
+    def _write_turn(self, turn: Turn, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         if self._has_bare_turns:
-            return write_list([write_text(placeholder, turn.text) for turn in turns])
-        return write_list(
-            [
-                self._messages.write(
-                    turn,
-                    shapes,
-                    parts=stored.parts_by_turn[turn.turn_index],
-                    speaker=stored.speakers.get(turn.speaker_id or ""),
-                    turns=stored.turns,
-                )
-                for turn in turns
-            ]
+            return write_text("", turn.text)
+        return self._messages.write(
+            turn,
+            shapes,
+            parts=stored.parts_by_turn[turn.turn_index],
+            speaker=stored.speakers.get(turn.speaker_id or ""),
+            turns=stored.turns,
         )
+
+
+_LINES = "lines"
+"""In a record's ``extra``: the place in the list of each turn, where turns are in another order; of an object with the
+names of its members, the turn of each, or in a list what is no turn."""
+_REVERSED = "reversed"
+
+
+def _in_lines(texts: list[bytes], lines: Raw | None) -> bytes:
+    """Write turns as the file has them."""
+    written = None if lines is None else msgspec.json.decode(lines, type=dict[str, Raw] | list[int] | str)
+    match written:
+        case None:
+            return write_list(texts)
+        case str():
+            return write_list(texts[::-1])
+        case list():
+            by_place = dict(zip(written, texts, strict=True))
+            return write_list([by_place[place] for place in range(len(texts))])
+    pieces = []
+    for key, raw in written.items():
+        text = bytes(raw)
+        member = text[1:-1] if text.startswith(b"[") else texts[int(text)]
+        pieces.append(msgspec.json.encode(key) + b":" + member)
+    return b"{" + b",".join(pieces) + b"}"
 
 
 def _walk(raw: Raw, at: str, path: JsonPath) -> Iterator[tuple[Raw, str]]:
@@ -155,15 +271,16 @@ def _walk(raw: Raw, at: str, path: JsonPath) -> Iterator[tuple[Raw, str]]:
         yield raw, at
         return
     name, rest = path[0], path[1:]
-    if name is None:
-        if bytes(raw)[:1] != b"[":
-            raise BadRecord("GF-01", f"{kind_of(raw)}, not a list", at)
-        for position, item in enumerate(_ITEMS.decode(raw)):
-            yield from _walk(item, f"{at}/{position}", rest)
+    if name is None or name is ...:
+        opening, what = (b"[", "a list") if name is None else (b"{", "an object")
+        if bytes(raw)[:1] != opening:
+            raise BadRecord("GF-01", f"{kind_of(raw)}, not {what}", at)
+        for key, item in members_of_any(raw).items():
+            yield from _walk(item, at + pointer(key), rest)
         return
-    members = members_of(raw) if bytes(raw)[:1] == b"{" else {}
+    members = members_of_any(raw)
     if name not in members:
-        raise BadRecord("GF-01", f"'{name}' is missing", at)
+        raise BadRecord("GF-01", f"{step_text(name)} is missing", at)
     yield from _walk(members[name], at + pointer(name), rest)
 
 
@@ -171,6 +288,7 @@ _ROOT = "root"
 _ROOTS = "root[*]"
 """The same placeholder in the shape of a record that has a list of first messages."""
 _REPLIES = "replies"
+"""The placeholder, and the key of ``[turn]``."""
 _PARENT = ("parent_id",)
 """Where a message names the one above it, unless ``[turn] reply_to`` says otherwise."""
 
@@ -181,9 +299,9 @@ class TreeFormat:
     columns = None
 
     def __init__(self, declaration: Declaration) -> None:
-        self._path = list_path(declaration.dialogue.turns)
+        self._path: JsonPath = declaration.dialogue.turns or ()
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)
-        self._messages = MessageFormat(declaration, turn, with_parts=False, others={_REPLIES: turn.replies})
+        self._messages = MessageFormat(declaration, turn, with_parts=False, others=[_REPLIES])
         self.wanted: Wanted = wanted({_ROOT: self._path})
 
     def read(self, record: SplitObject) -> ParsedDialogue:
@@ -223,7 +341,7 @@ class TreeFormat:
         return messages
 
     def _replies(self, message: Message) -> list[tuple[Raw, str]]:
-        path = self._messages.turn.replies
+        path = (message.fields or self._messages.turn).replies
         raw = message.split.find(path)
         if path is None or raw is None:
             return []
@@ -232,7 +350,7 @@ class TreeFormat:
             message.taken[_REPLIES] = None
             return []
         if bytes(raw)[:1] != b"[":
-            raise BadRecord("GF-01", f"'{path[-1]}' is {kind_of(raw)}, not a list", at)
+            raise BadRecord("GF-01", f"{step_text(path[-1])} is {kind_of(raw)}, not a list", at)
         message.taken[_REPLIES] = _REPLIES
         return [(item, f"{at}/{position}") for position, item in enumerate(_ITEMS.decode(raw))]
 

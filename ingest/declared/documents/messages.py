@@ -1,11 +1,20 @@
 """Messages: objects that are a turn each, as ``[turn]`` maps them; read with all their fields, and written again."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration, JsonPath, TurnFields
-from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedPart, ParsedTurn, in_loops
+from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, UNIX, Declaration, JsonPath, TurnFields
+from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
+from talkhouse.ingest.declared.documents.parsed_record import (
+    ParsedPart,
+    ParsedTurn,
+    set_aside,
+)
 from talkhouse.ingest.declared.documents.parts import (
     MEMBERS,
     read_content,
@@ -14,6 +23,7 @@ from talkhouse.ingest.declared.documents.parts import (
     write_member,
     write_part,
 )
+from talkhouse.ingest.declared.empty_turns import NO_TEXT
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     KnownShapes,
@@ -23,22 +33,26 @@ from talkhouse.ingest.declared.shapes import (
     join,
     kind_of,
     members_of,
+    members_of_any,
     string_of,
     text_of,
     wanted,
     write_text,
 )
 from talkhouse.ingest.declared.speakers import NO_ROLE, Roles
-from talkhouse.ingest.declared.times import read_time, write_time
+from talkhouse.ingest.declared.times import MILLISECONDS, not_a_time, read_moment, read_time, write_moment, write_time
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Part, Speaker, Turn
 
-_LARGEST = 2**63 - 1
-
 
 class Message:
     """A message on its way in: what was read of it, and what columns take."""
+
+    place: Decimal | None = None
+    """Its place among the others, by ``[turn] order``; None where it has none that can be read."""
+    fields: TurnFields | None = None
+    """Where it says what, if a key has several paths."""
 
     def __init__(self, split: SplitObject, turn: ParsedTurn) -> None:
         self.split = split
@@ -48,22 +62,28 @@ class Message:
         """The id that it replies to, and the suffix of the placeholder."""
 
     def close(self) -> ParsedTurn:
-        """Set shape and extra, now that it is known what columns take."""
+        """Set shape and extra, now that it is known what columns take; a list stays where it is, whole."""
+        if 0 in self.split.members:
+            return self.turn
         extra: dict[str, Raw] = {}
         self.turn.shape = self.split.shape(self.taken, extra)
         self.turn.extra = extra or None
         return self.turn
 
 
-def read_name(message: Message, placeholder: str, path: JsonPath | None) -> str | None:
-    """Read a text that names something; None where there is none, which an empty one is too."""
+def read_name(message: Message, placeholder: str, path: JsonPath | None, findings: list[ReaderFinding]) -> str | None:
+    """Read a text that names something; None where there is none, which an empty one is too, or a list or object."""
     raw = message.split.find(path)
     if raw is None:
         return None
     if is_null(raw):
         message.taken[placeholder] = None
         return None
-    text, suffix = text_of(raw, message.turn.pointer + pointer(*path or ()), f"'{(path or ('',))[-1]}'")
+    if bytes(raw)[:1] in (b"{", b"["):
+        at = message.turn.pointer + pointer(*path or ())
+        findings.append(set_aside(f"{step_text((path or ('',))[-1])} is {kind_of(raw)}, not a text", at))
+        return None
+    text, suffix = text_of(raw, message.turn.pointer + pointer(*path or ()), step_text((path or ("",))[-1]))
     if not text:
         return None
     message.taken[placeholder] = placeholder + suffix
@@ -72,7 +92,7 @@ def read_name(message: Message, placeholder: str, path: JsonPath | None) -> str 
 
 def read_said_at(message: Message, path: JsonPath, form: str, findings: list[ReaderFinding]) -> None:
     """Read the time of a message; GF-09 where that has another form."""
-    text = read_name(message, "said_at", path)
+    text = read_name(message, "said_at", path, findings)
     if text is None:
         return
     placeholder = message.taken.pop("said_at") or ""
@@ -80,37 +100,73 @@ def read_said_at(message: Message, path: JsonPath, form: str, findings: list[Rea
     if how is not None:
         message.taken["said_at"] = f"said_at@{how}"
     elif message.turn.said_at is None:
-        detail = f"{text!r:.100} is not a time of the form {form}"
-        findings.append(ReaderFinding("GF-09", detail, pointer=message.turn.pointer + pointer(*path)))
+        at = message.turn.pointer + pointer(*path)
+        findings.append(ReaderFinding("GF-09", not_a_time(text, form), pointer=at))
 
 
-def read_ms(message: Message, placeholder: str, path: JsonPath) -> int | None:
-    """Read milliseconds: an integer that the column holds; what is none stays in extra."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def read_place(
+    message: Message, path: JsonPath, said_at: datetime | None, findings: list[ReaderFinding]
+) -> Decimal | None:
+    """Read the place of a message, a number or a time; what is neither is left out.
+
+    ``said_at``: what was read there as the time of the message, by the form that [times] has for it.
+    """
+    raw, at = message.split.find(path), message.turn.pointer + pointer(*path)
+    if raw is None or bytes(raw)[:1] in (b"{", b"[", b"n"):
+        found = "missing" if raw is None else kind_of(raw)
+        findings.append(set_aside(f"{step_text(path[-1])} is {found}: the turn stays behind the one before it", at))
+        return None
+    text, _ = text_of(raw, at, "the place")
+    try:
+        place = Decimal(text)
+        if place.is_finite():
+            return place
+    except InvalidOperation:
+        pass
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        if said_at is None:
+            detail = f"{text!r:.100} is neither a number nor a time: the turn stays behind the one before it"
+            findings.append(set_aside(detail, at))
+            return None
+        time = said_at
+    return Decimal((time.replace(tzinfo=time.tzinfo or UTC) - _EPOCH) // timedelta(microseconds=1))
+
+
+def read_ms(message: Message, placeholder: str, path: JsonPath, form: str, findings: list[ReaderFinding]) -> int | None:
+    """Read a moment in a recording; GF-09 where that has another form."""
     raw = message.split.find(path)
     if raw is None or is_null(raw):
         if raw is not None:
             message.taken[placeholder] = None
         return None
-    literal = bytes(raw)
-    value = int(literal) if len(literal) < 20 and literal.removeprefix(b"-").isdigit() else None
-    if value is None or abs(value) > _LARGEST or str(value).encode() != literal:
-        return None
-    message.taken[placeholder] = placeholder + LITERAL
+    at = message.turn.pointer + pointer(*path)
+    text, suffix = (bytes(raw).decode(), "") if bytes(raw)[:1] in _INNER else text_of(raw, at, placeholder)
+    value, how = read_moment(text, form)
+    if how is not None:
+        message.taken[placeholder] = placeholder + suffix + (f"@{how}" if how else "")
+    elif value is None and text:
+        findings.append(ReaderFinding("GF-09", not_a_time(text, form or "a whole number"), pointer=at))
     return value
 
 
 def missing(split: SplitObject, path: JsonPath, at: str = "") -> BadRecord:
     """Return the error for a missing member, at the object that does not have it; ``at`` is where ``split`` is."""
     depth = next((depth for depth in range(len(path)) if split.find(path[: depth + 1]) is None), 0)
-    return BadRecord("GF-01", f"'{path[depth]}' is missing", at + pointer(*path[:depth]))
+    return BadRecord("GF-01", f"{step_text(path[depth])} is missing", at + pointer(*path[:depth]))
 
 
-def list_path(path: JsonPath | None) -> JsonPath:
-    """Return the path of a list, which may be named with its items (``turns[*]``) or without."""
-    return path[:-1] if path and path[-1] is None else path or ()
+def step_text(step: object) -> str:
+    """Return what messages call a step of a path; the name "" stands for a record that is no object (``are_bare``)."""
+    return f"[{step}]" if isinstance(step, int) else f"'{step}'" if step else "the record"
 
 
 _ITEMS = decoder(list[Raw])
+_INNER = (b"[", b"{")
 
 
 def required(record: SplitObject, path: JsonPath, at: str = "") -> Raw:
@@ -143,7 +199,7 @@ class MessageFormat:
     """The messages of one corpus.
 
     ``turn``: where a message says what; the declaration's own unless given. ``with_parts``: tool calls, reasoning and
-    the like are members of a message (``parts.MEMBERS``). ``others``: what else the caller takes, placeholder -> path.
+    the like are members of a message (``parts.MEMBERS``). ``others``: keys of ``[turn]`` that the caller takes too.
     """
 
     def __init__(
@@ -152,12 +208,25 @@ class MessageFormat:
         turn: TurnFields | None = None,
         *,
         with_parts: bool = True,
-        others: Mapping[str, JsonPath | None] | None = None,
+        others: Iterable[str] = (),
     ) -> None:
         self.turn = turn or declaration.turn
+        tables = {"turn": self.turn, "speaker": declaration.speaker}
+        self.are_lists = any(path and isinstance(path[0], int) for path in _paths_of(*tables.values()))
+        """Whether messages are lists, which have no shape, so that the list of them has to stay as it is."""
+
+        def with_one_path(chosen: Mapping[str, Any]) -> MessageFormat:
+            own = replace(declaration, speaker=chosen["speaker"])
+            chosen_format = MessageFormat(own, chosen["turn"], with_parts=with_parts, others=others)
+            chosen_format.are_lists = self.are_lists
+            return chosen_format
+
+        self._of_paths = FallbackReaders(tables, with_one_path) if has_fallbacks(tables) else None
         self.roles = Roles(declaration)
         self._time_form = declaration.times.get("said_at", ISO)
-        self._field = ".".join(filter(None, self.turn.text or ()))
+        self._start_form, self._end_form = (declaration.times.get(moment, MILLISECONDS) for moment in MOMENTS)
+        self._text_paths = [path for path in (self.turn.text, *self.turn.fallbacks.get("text", ())) if path]
+        self._field = ".".join(str(name) for name in self.turn.text or () if name != "")
         # The speaker is before the role: what is both comes back whatever [roles] says.
         paths = self._paths = {
             "text": self.turn.text,
@@ -170,20 +239,22 @@ class MessageFormat:
             "start_ms": self.turn.start_ms,
             "end_ms": self.turn.end_ms,
         }
-        own = wanted({**paths, **(others or {})})
+        own = wanted({**paths, **{key: getattr(self.turn, key) for key in others}})
         self.parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
-        self._may_be_alone = self.parts | {"text"}
+        self.null_is_text = with_parts
+        """Whether a text of null says that there is none, as in messages that have parts beside it."""
         self._wanted: Wanted = {**{name: name for name in self.parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
         self._may_be_bare = declaration.format in ("chat", "sharegpt", "dialogue")
         self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
         self._name_keys = {path[0] for path in self._names if path}
-        self._has_others = any(path is not None for placeholder, path in paths.items() if placeholder not in _ALWAYS)
+        others_there = (path is not None for placeholder, path in paths.items() if placeholder not in _ALWAYS)
+        self._has_others = any(others_there) or self.turn.order is not None
 
     @property
     def columns(self) -> dict[str, str] | None:
         """Column of a turn -> key of a message; None where one is deeper, or means another turn or somebody's name."""
-        if self.turn.reply_to or any(self._names[1:]):
+        if self.turn.reply_to or any(self._names[1:]) or self._of_paths or self.are_lists:
             return None
         paths = {column: path for column, path in self._paths.items() if path}
         return (
@@ -198,21 +269,54 @@ class MessageFormat:
 
     def open(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> Message:
         """Read a message, but do not yet decide what is left of it: a reply's turn and what the caller takes."""
-        if bytes(raw)[:1] != b"{":
+        if bytes(raw)[:1] != (b"[" if self.are_lists else b"{"):
             raise BadRecord("GF-01", self._no_object(raw), at)
-        message = Message(SplitObject(members_of(raw), self._wanted), ParsedTurn(NO_ROLE, "", at))
+        members = members_of_any(raw) if self.are_lists else members_of(raw)
+        if self._of_paths is not None:
+            reader = self._of_paths.reader(members)
+            message = reader.open(raw, at, findings)
+            message.fields = reader.turn
+            return message
+        message = Message(SplitObject(members, self._wanted), ParsedTurn(NO_ROLE, "", at))
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
-        self._read_parts(message)
+        self._read_parts(message, findings)
         if not self._name_keys.isdisjoint(message.split.members):
-            self._read_speaker(message)
+            self._read_speaker(message, findings)
         if self._has_others:
             self._read_others(message, findings)
         return message
 
+    def is_none(self, raw: Raw) -> bool:
+        """Whether a member of an object of messages is none: null, or an object that has nothing where messages are.
+
+        Without a text it is none either where it has its place among replies (``reply_to``).
+        """
+        if bytes(raw)[:1] != b"{":
+            return is_null(raw)
+        split, paths = SplitObject(members_of(raw), {}), self._text_paths
+        if any(name in self.parts and not is_null(member) for name, member in split.members.items()):
+            return False
+        texts = [found for path in paths if (found := split.find(path)) is not None]
+        if any(not is_null(text) for text in texts):
+            return False
+        holders = (split.find(path[:-1]) for path in paths if len(path) > 1)
+        has_no_holder = all(len(path) > 1 for path in paths) and all(h is None or is_null(h) for h in holders)
+        return has_no_holder or self.turn.reply_to is not None
+
+    def reply_of(self, raw: Raw, key: str) -> dict[str, str | None]:
+        """Return the id of what is no message, or else its name ``key``, and the id of what it is an answer to."""
+        members = members_of_any(raw)
+        if self._of_paths is not None:
+            return self._of_paths.reader(members).reply_of(raw, key)
+        message = Message(SplitObject(members, {}), ParsedTurn(NO_ROLE, "", ""))
+        own = read_name(message, "native_id", self.turn.id, []) if self.turn.id is not None else key
+        above = read_name(message, "reply_to", self.turn.reply_to, [])
+        return {} if own is None else {own: above}
+
     def _no_object(self, raw: Raw) -> str:
         """Return what a turn is that is no object, and for a text what would accept it."""
-        problem = f"a turn is {kind_of(raw)}, not an object"
+        problem = f"a turn is {kind_of(raw)}, not {'a list' if self.are_lists else 'an object'}"
         if bytes(raw)[:1] != b'"':
             return problem
         advice = '; where all turns are texts, [turn] text = "$"' if self._may_be_bare else ""
@@ -223,7 +327,7 @@ class MessageFormat:
         if raw is None:
             raise missing(message.split, path, parsed.pointer)
         at = parsed.pointer + pointer(*path)
-        word = string_of(raw, at, f"'{path[-1]}'")
+        word = string_of(raw, at, step_text(path[-1]))
         parsed.role = self.roles.ours(word)
         if word == FUNCTION_CALL:
             parsed.kind = FUNCTION_CALL
@@ -236,7 +340,7 @@ class MessageFormat:
         """Whether a role's word says no more than the role does."""
         return word != FUNCTION_CALL and self.roles.is_known(word) and self.roles.gives_back(word)
 
-    def _read_parts(self, message: Message) -> None:
+    def _read_parts(self, message: Message, findings: list[ReaderFinding]) -> None:
         split, parsed = message.split, message.turn
         pieces: list[ParsedPart] = []
         for name, raw in split.members.items():
@@ -250,8 +354,12 @@ class MessageFormat:
                     pieces += read
         if pieces:
             parsed.parts = pieces
-        elif self.turn.text and not message.taken.keys() & self._may_be_alone and split.find(self.turn.text) is None:
-            raise missing(split, self.turn.text, parsed.pointer)
+        elif not parsed.text and self.turn.text and not self._has_text(message):
+            findings.append(ReaderFinding(NO_TEXT, "no text", pointer=parsed.pointer))
+
+    def _has_text(self, message: Message) -> bool:
+        taken = message.taken
+        return "text" in taken and (taken["text"] is not None or self.null_is_text)
 
     def _read_text(self, message: Message) -> list[ParsedPart]:
         path = self.turn.text or ()
@@ -269,37 +377,44 @@ class MessageFormat:
                 message.taken["text"] = "parts"
                 return pieces
             case _:
-                detail = f"'{path[-1]}' is {kind_of(raw)}, neither a text nor a list of parts"
+                detail = f"{step_text(path[-1])} is {kind_of(raw)}, neither a text nor a list of parts"
                 raise BadRecord("GF-01", detail, parsed.pointer + pointer(*path))
         return []
 
-    def _read_speaker(self, message: Message) -> None:
+    def _read_speaker(self, message: Message, findings: list[ReaderFinding]) -> None:
         split, parsed = message.split, message.turn
         speaker, path, bot_path = self._names
-        parsed.speaker = read_name(message, "speaker", speaker)
+        parsed.speaker = read_name(message, "speaker", speaker, findings)
         name, is_bot = split.find(path), split.find(bot_path)
         if name is not None and not is_null(name):
-            parsed.speaker_name, _ = text_of(name, parsed.pointer + pointer(*path or ()), "the name")
+            at = parsed.pointer + pointer(*path or ())
+            if bytes(name)[:1] in (b"{", b"["):
+                findings.append(set_aside(f"the name is {kind_of(name)}, not a text", at))
+            else:
+                parsed.speaker_name, _ = text_of(name, at, "the name")
         if is_bot is not None:
             parsed.is_bot = _BOOLEANS.get(bytes(is_bot))
 
     def _read_others(self, message: Message, findings: list[ReaderFinding]) -> None:
         turn, parsed = self.turn, message.turn
         if turn.id is not None:
-            parsed.native_id = read_name(message, "native_id", turn.id)
+            parsed.native_id = read_name(message, "native_id", turn.id, findings)
         if turn.said_at is not None:
             read_said_at(message, turn.said_at, self._time_form, findings)
         if turn.kind is not None:
-            parsed.kind = read_name(message, "kind", turn.kind) or parsed.kind
+            parsed.kind = read_name(message, "kind", turn.kind, findings) or parsed.kind
         if turn.reply_to is not None:
-            to = read_name(message, "reply_to", turn.reply_to)
+            to = read_name(message, "reply_to", turn.reply_to, findings)
             if to is not None:
                 placeholder = message.taken.pop("reply_to") or ""
                 message.reply = (to, placeholder.removeprefix("reply_to"))
+        if turn.order is not None:
+            said_at = parsed.said_at if turn.order == turn.said_at else None
+            message.place = read_place(message, turn.order, said_at, findings)
         if turn.start_ms is not None:
-            parsed.start_ms = read_ms(message, "start_ms", turn.start_ms)
+            parsed.start_ms = read_ms(message, "start_ms", turn.start_ms, self._start_form, findings)
         if turn.end_ms is not None:
-            parsed.end_ms = read_ms(message, "end_ms", turn.end_ms)
+            parsed.end_ms = read_ms(message, "end_ms", turn.end_ms, self._end_form, findings)
 
     def write(
         self,
@@ -317,7 +432,7 @@ class MessageFormat:
 
         def fill(placeholder: str) -> bytes:
             column, _, how = placeholder.partition("@")
-            column = column.removesuffix(LITERAL)
+            is_literal, column = column.endswith(LITERAL), column.removesuffix(LITERAL)
             if column in others:
                 return others[column]
             if column == "parts":
@@ -326,8 +441,11 @@ class MessageFormat:
                 own = [part for part in parts if part.field == column]
                 return write_member(column, own, turn.text, shapes)
             if column == "said_at" and turn.said_at is not None:
-                text = write_time(turn.said_at, how)
+                text = write_time(turn.said_at, how, is_utc=shapes.is_utc)
                 return text.encode() if how in UNIX else write_text(column, text)
+            if column in MOMENTS:
+                text = write_moment(getattr(turn, column), how)
+                return text.encode() if is_literal else write_text(column, text)
             return write_text(placeholder, self._text(column, turn, speaker, turns))
 
         return join(shapes.shape("message", extra), extra, fill)
@@ -344,37 +462,14 @@ class MessageFormat:
                 return str(getattr(turn, column))
 
 
-def find_replies(messages: Mapping[int, Message], turn: TurnFields, dialogue: ParsedDialogue) -> None:
-    """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message."""
-    first = find_same_ids(turn, dialogue)
-    asked = {index: message.reply for index, message in messages.items() if message.reply is not None}
-    targets = [first.get(asked[index][0]) if index in asked else None for index in range(len(dialogue.turns))]
-    is_in_loop = in_loops(targets)
-    found: list[tuple[str, int, str]] = []
-    for index, (to, suffix) in asked.items():
-        target = targets[index]
-        if target is None:
-            found.append(("GF-07", index, f"a reply to {to!r:.100}, which is not a turn of the dialogue"))
-        elif is_in_loop[index]:
-            found.append(("GF-07", index, f"a reply to {to!r:.100}, which replies to this turn in the end"))
-        else:
-            messages[index].turn.reply_to = target
-            messages[index].taken["reply_to"] = "reply_to" + suffix
-            if target > index:
-                found.append(("GF-19", index, f"a reply to the turn {target}"))
-    for rule, index, problem in found:
-        at = dialogue.turns[index].pointer + pointer(*turn.reply_to or ())
-        dialogue.findings.append(ReaderFinding(rule, problem, pointer=at))
-
-
-def find_same_ids(turn: TurnFields, dialogue: ParsedDialogue) -> Mapping[str, int]:
-    """Return the first turn of each id; GF-06 where another has the same."""
-    first: dict[str, int] = {}
-    for index, parsed in enumerate(dialogue.turns):
-        if parsed.native_id is not None and first.setdefault(parsed.native_id, index) != index:
-            detail = f"the id {parsed.native_id!r:.100} is that of an earlier turn"
-            dialogue.findings.append(ReaderFinding("GF-06", detail, pointer=parsed.pointer + pointer(*turn.id or ())))
-    return first
+def _paths_of(*tables: object) -> Iterator[JsonPath]:
+    """Yield all paths of tables of a declaration."""
+    for table in tables:
+        for value in vars(table).values():
+            if isinstance(value, tuple):
+                yield value
+            elif isinstance(value, Mapping):
+                yield from (path for others in value.values() for path in others)
 
 
 def results_without_calls(turns: Iterable[ParsedTurn]) -> Iterator[ReaderFinding]:

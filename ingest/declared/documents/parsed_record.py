@@ -1,13 +1,17 @@
 """What is read of a record: what it says of its dialogue, and the turns, parts and candidates that it holds."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from heapq import heappop, heappush
 from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Annotations, Declaration, JsonPath
+from talkhouse.ingest.declared.declaration.table import path_text
+from talkhouse.ingest.declared.identity import id_part, joined_id
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     KnownShapes,
@@ -15,10 +19,11 @@ from talkhouse.ingest.declared.shapes import (
     SplitObject,
     Wanted,
     is_null,
+    kind_of,
     text_of,
     write_text,
 )
-from talkhouse.ingest.declared.times import read_time, write_time
+from talkhouse.ingest.declared.times import not_a_time, read_time, write_time
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
@@ -73,10 +78,11 @@ class ParsedCandidate(Struct, gc=False):
     turn_index: int | None
     """The first turn of the chosen answer; None where that has none."""
     position: int
-    """0: chosen; 1: rejected."""
+    """0: chosen, 1: rejected; of several answers their order in the file."""
     item_index: int
     text: str
-    is_gold: bool
+    is_gold: bool | None
+    source: str | None = None
     shape: Mapping[str, object] | None = None
     """How the message's object is written (level "candidate"); None where it is no object, or a turn has it."""
     extra: dict[str, Raw] | None = None
@@ -99,6 +105,11 @@ class ParsedDialogue(Struct):
     """Turn index -> the members of its object, for labels inside; empty where no turn is an object."""
 
 
+def last_answer(roles: Sequence[str]) -> int | None:
+    """Return the turn of a list of messages that is the response: the assistant's last; None where there is none."""
+    return next((index for index in reversed(range(len(roles))) if roles[index] == "assistant"), None)
+
+
 class ListColumns(NamedTuple):
     """Where the turns of a format are that are columns: a list of objects."""
 
@@ -109,6 +120,8 @@ class ListColumns(NamedTuple):
     """Keys of what becomes parts of a turn."""
     is_plain: Callable[[str], bool]
     """Whether a role's word says no more than the role does."""
+    null_is_text: bool
+    """Whether a text of null is one, and empty."""
 
 
 class DocumentFormat(Protocol):
@@ -142,6 +155,8 @@ _STARTED = "started_at"
 _OF_RECORDS = frozenset({"native_id", "split"})
 _NO_ID = (b"n", b"[", b"{")
 """What a text begins with that is no id: null, a list, an object."""
+ID_PART = "native_id:"
+"""Before a number: one of the placeholders that are the id together."""
 _LABEL = "label:"
 """Before the scheme's name: a placeholder that a label of the record fills."""
 
@@ -159,8 +174,10 @@ class RecordFields(Struct, gc=False):
 
 def paths_of(declaration: Declaration) -> dict[str, JsonPath | None]:
     """Return the placeholders of a record that all formats have, with their paths."""
-    paths = {placeholder: getattr(declaration.dialogue, field) for placeholder, field in _TEXTS.items()}
-    paths[_STARTED] = declaration.dialogue.started_at
+    dialogue = declaration.dialogue
+    paths = {placeholder: getattr(dialogue, field) for placeholder, field in _TEXTS.items()}
+    paths |= {f"{ID_PART}{number}": path for number, path in enumerate(dialogue.id_parts)}
+    paths[_STARTED] = dialogue.started_at
     return paths | {label_placeholder(spec): spec.label for spec in declaration.annotations if is_whole_member(spec)}
 
 
@@ -172,7 +189,7 @@ def label_placeholder(spec: Annotations) -> str:
 def is_whole_member(spec: Annotations) -> bool:
     """Whether a label is a member of the record that the annotation gives back."""
     is_plain = spec.on != "turn" and not (spec.by or spec.each or spec.from_file or spec.columns)
-    return is_plain and spec.label is not None and None not in spec.label
+    return is_plain and spec.label is not None and all(isinstance(step, str) for step in spec.label)
 
 
 class RecordFieldsReader:
@@ -182,7 +199,7 @@ class RecordFieldsReader:
         self._paths = [
             (placeholder, path, pointer(*path))
             for placeholder, path in paths_of(declaration).items()
-            if path and placeholder in _TEXTS
+            if path and (placeholder in _TEXTS or placeholder.startswith(ID_PART))
         ]
         self._may_lack_id = declaration.dialogue.may_lack_id
         self._started = declaration.dialogue.started_at
@@ -192,18 +209,28 @@ class RecordFieldsReader:
     def read(self, record: SplitObject, taken: dict[str, str | None], findings: list[ReaderFinding]) -> RecordFields:
         """Read them, and add to ``taken`` which of them columns give back; BadRecord GF-01 for one of another type."""
         fields = RecordFields(language=self._language)
+        parts: list[str] = []
         for placeholder, path, at in self._paths:
             raw = record.find(path)
+            is_id = placeholder.startswith("native_id")
             if placeholder == "native_id" and self._may_lack_id and (raw is None or bytes(raw)[:1] in _NO_ID):
                 continue
-            if raw is not None and (placeholder == "native_id" or not is_null(raw)):
-                text, suffix = text_of(raw, at, f"the {'id' if placeholder == 'native_id' else placeholder}")
-                setattr(fields, placeholder, text)
+            if raw is not None and not is_id and bytes(raw)[:1] in (b"{", b"["):
+                findings.append(set_aside(f"the {placeholder} is {kind_of(raw)}, not a text", at))
+            elif raw is not None and (is_id or not is_null(raw)):
+                text, suffix = text_of(raw, at, f"the {'id' if is_id else placeholder}")
+                if placeholder in _TEXTS:
+                    setattr(fields, placeholder, text)
+                else:
+                    parts.append(text)
                 taken[placeholder] = placeholder + suffix
             elif raw is not None:
                 taken[placeholder] = None
-            elif placeholder == "native_id":
-                raise BadRecord("GF-01", f"the id, {'.'.join(map(str, path))}, is missing", _above(record, path))
+            elif is_id:
+                name = path_text(path).removeprefix("['']").removeprefix(".")
+                raise BadRecord("GF-01", f"the id, {name}, is missing", _above(record, path))
+        if parts:
+            fields.native_id = joined_id(parts)
         raw = record.find(self._started)
         if raw is not None and self._started is not None:
             self._read_start(raw, pointer(*self._started), fields, taken, findings)
@@ -215,12 +242,15 @@ class RecordFieldsReader:
         if is_null(raw):
             taken[_STARTED] = None
             return
+        if bytes(raw)[:1] in (b"{", b"["):
+            findings.append(set_aside(f"the time is {kind_of(raw)}, not a text", at))
+            return
         text, suffix = text_of(raw, at, "the time")
         fields.started_at, how = read_time(text, self._form, is_number=suffix == LITERAL)
         if how is not None:
             taken[_STARTED] = f"{_STARTED}@{how}"
         elif fields.started_at is None:
-            findings.append(ReaderFinding("GF-09", f"{text!r:.100} is not a time of the form {self._form}", pointer=at))
+            findings.append(ReaderFinding("GF-09", not_a_time(text, self._form), pointer=at))
 
 
 def _above(record: SplitObject, path: JsonPath) -> str:
@@ -229,16 +259,18 @@ def _above(record: SplitObject, path: JsonPath) -> str:
     return pointer(*path[:depth])
 
 
-def write_field(placeholder: str, stored: StoredRecord) -> bytes | None:
+def write_field(placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes | None:
     """Return the JSON text of a placeholder that all formats have; None for another."""
     name, at, how = placeholder.partition("@")
     if at and name == _STARTED and stored.dialogue and stored.dialogue.started_at is not None:
-        text = write_time(stored.dialogue.started_at, how)
+        text = write_time(stored.dialogue.started_at, how, is_utc=shapes.is_utc)
         return text.encode() if how in UNIX else msgspec.json.encode(text)
     column = placeholder.removesuffix(LITERAL)
     if column in _TEXTS:
         owner = stored.record if column in _OF_RECORDS else stored.dialogue
         return write_text(placeholder, getattr(owner, column))
+    if column.startswith(ID_PART):
+        return write_text(placeholder, id_part(stored.loaded.native_id or "", int(column.removeprefix(ID_PART))))
     if column.startswith(_LABEL):
         scheme = f"{stored.loaded.corpus_id}.{column.removeprefix(_LABEL)}"
         return write_text(placeholder, next(row.label or "" for row in stored.annotations if row.scheme == scheme))
@@ -261,8 +293,31 @@ def given_back_by_records(taken: Mapping[str, str | None]) -> dict[str, str | No
     return {
         placeholder: name
         for placeholder, name in taken.items()
-        if placeholder in _OF_RECORDS or placeholder.startswith(_LABEL)
+        if placeholder in _OF_RECORDS or placeholder.startswith((ID_PART, _LABEL))
     }
+
+
+def set_aside(detail: str, at: str) -> ReaderFinding:
+    """Return the finding for a field of another type that stays in ``extra``: the dialogue is loaded without it."""
+    return ReaderFinding("GF-01", detail, pointer=at, severity="warn")
+
+
+def places_behind(targets: list[int | None]) -> list[int]:
+    """Return the places of turns in which each stands behind what it replies to, and else as before.
+
+    ``targets`` are the turns that turns reply to, never in a loop.
+    """
+    answers = defaultdict[int | None, list[int]](list)
+    for turn, target in enumerate(targets):
+        answers[target].append(turn)
+    free = answers[None]
+    places: dict[int, int] = {}
+    while free:
+        turn = heappop(free)
+        places[turn] = len(places)
+        for answer in answers[turn]:
+            heappush(free, answer)
+    return [places[turn] for turn in range(len(targets))]
 
 
 def in_loops(targets: list[int | None]) -> list[bool]:

@@ -21,14 +21,17 @@ from talkhouse.ingest.declared.shapes import (
     members_of,
     string_of,
     wanted,
+    write_text,
 )
+from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Candidate, Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
 MARK = "mark"
-"""In a turn's ``extra``: its mark, where that is not the first that ``[markers]`` has for the role."""
+"""In a turn's ``extra``: its mark, where that is not the first that ``[markers]`` has for the role; or what stands
+behind it, where that is not the first separator."""
 
 MOST_TURNS = 1_000_000
 """A text has no more turns; each takes memory, however short it is."""
@@ -101,6 +104,45 @@ def _any_of(marks: Iterable[str], before: str = "") -> re.Pattern[str]:
     return re.compile(f"{before}(?:{'|'.join(map(re.escape, longest_first))})" if longest_first else "(?!)")
 
 
+class Separators:
+    """Cuts texts at what stands between turns, and puts them together again.
+
+    What stands behind the last turn, a separator and perhaps blanks, is no turn.
+    """
+
+    def __init__(self, separators: Sequence[str]) -> None:
+        self._usual = separators[0]
+        self._any = _any_of(separators)
+
+    def cut(self, text: str, pointer: str) -> list[ParsedTurn]:
+        """Cut a text into turns, verbatim; BadRecord GF-10 at ``pointer``, the text's, where there are too many."""
+        turns, start = list[ParsedTurn](), 0
+        for found in self._any.finditer(text):
+            if len(turns) == MOST_TURNS:
+                raise BadRecord(
+                    "GF-10", f"the text has more than {MOST_TURNS:,} separators, such as {found[0]!r}", pointer
+                )
+            turns.append(self._turn(text[start : found.start()], found[0], pointer))
+            start = found.end()
+        if turns and not text[start:].strip():
+            turns[-1] = self._turn(turns[-1].text, text[start - len(found[0]) :], pointer)
+        elif text:
+            turns.append(self._turn(text[start:], "", pointer))
+        return turns
+
+    def _turn(self, text: str, behind: str, pointer: str) -> ParsedTurn:
+        extra = None if behind == self._usual else {MARK: Raw(msgspec.json.encode(behind))}
+        return ParsedTurn(NO_ROLE, text, pointer, extra=extra)
+
+    def join(self, turns: Iterable[Turn]) -> str:
+        """Return the text that turns were cut from."""
+        return "".join(turn.text + self._behind(literals(turn.extra)) for turn in turns)
+
+    def _behind(self, extra: Mapping[str, Raw]) -> str:
+        raw = extra.get(MARK)
+        return self._usual if raw is None else msgspec.json.decode(raw, type=str)
+
+
 _WHOLE_TEXT = "text"
 
 
@@ -112,17 +154,17 @@ class Transcript:
     def __init__(self, declaration: Declaration) -> None:
         self._path = declaration.dialogue.text or ()
         self._at = pointer(*self._path)
-        self._markers = Markers(declaration.markers)
+        self._turns = Separators(declaration.separators) if declaration.separators else Markers(declaration.markers)
         self.wanted = wanted({_WHOLE_TEXT: self._path})
 
     def read(self, record: SplitObject) -> ParsedDialogue:
         """Cut the text at its marks; BadRecord GF-01 where there is none, GF-10 where it begins with no marker."""
         text = string_of(required(record, self._path), self._at, "the text")
-        return ParsedDialogue(self._markers.cut(text, self._at), taken={_WHOLE_TEXT: _WHOLE_TEXT})
+        return ParsedDialogue(self._turns.cut(text, self._at), taken={_WHOLE_TEXT: _WHOLE_TEXT})
 
     def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:  # noqa: ARG002  as all formats
         """Return the text."""
-        return msgspec.json.encode(self._markers.join(stored.turns))
+        return msgspec.json.encode(self._turns.join(stored.turns))
 
 
 AnswerForm: TypeAlias = Literal["text", "marks", "open", "message", "list"]
@@ -223,15 +265,35 @@ class Answers:
         if is_whole and answer.messages:
             rest: dict[str, Raw] = {}
             candidate.shape = self._shape(answer.messages[place], rest)
-            candidate.extra |= {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else rest
+            self.keep(candidate, rest)
         elif is_whole:
             candidate.shape = turn.shape
             candidate.extra |= turn.extra or {}
         return candidate
 
+    def keep(self, candidate: ParsedCandidate, rest: Members) -> None:
+        """Add to a candidate that was offered what else its object says."""
+        own = {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else dict(rest)
+        candidate.extra = (candidate.extra or {}) | own
+
+    def write_item(self, candidate: Candidate, stored: StoredRecord, shapes: KnownShapes, *, is_bare: bool) -> bytes:
+        """Write an item of a list of answers; ``is_bare``: it is the answer's text."""
+        text, extra = stored.texts[candidate.text_id or ""], literals(candidate.extra)
+        if is_bare:
+            return msgspec.json.encode(text)
+        rest: Members = members_of(extra[_FIELDS]) if _FIELDS in extra else extra
+
+        def fill(placeholder: str) -> bytes:
+            said = text if placeholder == "text" else candidate.source or ""
+            return write_text(placeholder, said)
+
+        return join(shapes.shape("candidate", extra), rest, fill)
+
     def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:
         """Return the shape of a message of which a candidate takes only role and text, and add the rest."""
-        split = SplitObject(message.split.members, self._of_candidate)
+        fields = message.fields
+        want = self._of_candidate if fields is None else wanted({ROLE: fields.role, "text": fields.text})
+        split = SplitObject(message.split.members, want)
         taken = {placeholder: name for placeholder, name in message.taken.items() if name in (ROLE, "text", None)}
         return split.shape(taken, extra)
 

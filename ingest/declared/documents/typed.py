@@ -6,7 +6,7 @@ anything to it that is not in columns, is left to the reader.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -14,23 +14,26 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration
+from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, UNIX, Declaration
 from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, OfRecord
 from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
 from talkhouse.ingest.declared.documents.messages import results_without_calls
 from talkhouse.ingest.declared.documents.parsed_record import (
+    ID_PART,
     ListColumns,
     ParsedDialogue,
     ParsedPart,
     ParsedTurn,
     label_placeholder,
+    last_answer,
     paths_of,
 )
 from talkhouse.ingest.declared.documents.parts import read_member
+from talkhouse.ingest.declared.identity import joined_ids
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Members, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
-from talkhouse.ingest.declared.times import read_times
+from talkhouse.ingest.declared.times import read_moments, read_times
 from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, dump, pointer
 from talkhouse.ingest.loading.typed_json import Columns, Proven, typed_json
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -44,9 +47,8 @@ _MOST_LAYOUTS, _MOST_KEYS = 8, 200
 """Forms of the messages of one form of records, and keys of either."""
 _TEXT, _INTEGER, _ANY, _NULL = "VARCHAR", "BIGINT", "JSON", "null"
 _VALUES = decoder(Any)
-_NUMBERS = ("start_ms", "end_ms")
 _NAMES = (_TEXT, _INTEGER, _NULL)
-_KINDS = {"role": (_TEXT,), "text": (_TEXT, _NULL)} | dict.fromkeys(_NUMBERS, (_INTEGER, _NULL))
+_KINDS = {"role": (_TEXT,), "text": (_TEXT, _NULL)} | dict.fromkeys(MOMENTS, (_INTEGER, _NULL))
 """What may stand where a column of messages wants something; elsewhere names."""
 
 Form = tuple[tuple[str, str], ...]
@@ -64,6 +66,7 @@ class Layout(NamedTuple):
     shape: Mapping[str, Any]
     parts: Sequence[str] = ()
     """Keys of what becomes parts."""
+    has_text: bool = True
 
     @property
     def rest(self) -> list[tuple[str, str]]:
@@ -101,9 +104,11 @@ class TypedRecords:
     ) -> None:
         """``placeholders``: key of a record -> placeholder."""
         self._placeholders, self._list, self._fields = placeholders, columns.list_key, columns.fields
+        self._null_is_text = columns.null_is_text
         self._is_plain, self._parts, self._see = columns.is_plain, columns.parts, see
         self._roles = declaration.roles
         self._times = declaration.times
+        self._kinds = {**_KINDS, **{moment: (_TEXT, _NULL) for moment in MOMENTS if moment in self._times}}
         self._no_labels = {label_placeholder(spec): spec.missing_values for spec in declaration.annotations}
 
     def decode(self, block: Sequence[RawRecord]) -> list[Typed]:
@@ -139,7 +144,9 @@ class TypedRecords:
         for message_form, _ in counts.most_common(_MOST_LAYOUTS):
             if _types([*(known.form for known in layouts), message_form]) is not None:
                 parts = [key for key, kind in message_form if key in self._parts and kind != _NULL]
-                layouts.append(Layout(message_form, shapes[message_form], parts))
+                kind = dict(message_form).get(self._fields["text"]) if "text" in self._fields else _TEXT
+                has_text = kind == _TEXT or (kind == _NULL and self._null_is_text)
+                layouts.append(Layout(message_form, shapes[message_form], parts, has_text))
         return Layout(most, shape), layouts
 
     def _form_of(self, raw: RawRecord) -> tuple[Form, Seen, list[Form]] | None:
@@ -174,7 +181,7 @@ class TypedRecords:
         if has_content or not meant <= {*taken} or not _are_names(message):
             return None
         for name, key in self._fields.items():
-            if key in form and form[key] not in _KINDS.get(name, _NAMES):
+            if key in form and form[key] not in self._kinds.get(name, _NAMES):
                 return None
         is_any = {key for key in form if key not in taken or key in parts}
         return tuple((key, _ANY if key in is_any and kind != _NULL else kind) for key, kind in form.items())
@@ -190,7 +197,8 @@ class TypedRecords:
         }
         fields = {name: f"m.{quoted(key)}" for name, key in self._fields.items() if key in types}
         for name, sql in fields.items():
-            fields[name] = sql if name in _NUMBERS else f"coalesce({sql}, '')" if name == "text" else f"{sql}::varchar"
+            is_number = name in MOMENTS and name not in self._times
+            fields[name] = sql if is_number else f"coalesce({sql}, '')" if name == "text" else f"{sql}::varchar"
         role = fields.get("role", literal(NO_ROLE))
         if self._roles:
             cases = " ".join(f"when {literal(theirs)} then {literal(ours)}" for theirs, ours in self._roles.items())
@@ -218,10 +226,14 @@ class TypedRecords:
         for placeholder, missing in self._no_labels.items():
             if placeholder in records.columns:
                 is_bad |= records[placeholder].is_in(missing)
+        if parts := [placeholder for placeholder in self._placeholders.values() if placeholder.startswith(ID_PART)]:
+            records = records.with_columns(joined_ids(records[part] for part in parts).alias("native_id"))
         bad = records["n"].filter(is_bad)
         of_form = turns["layout"]
-        turns, is_bad = self._with_times(turns, "said_at", layouts, of_form)
-        is_bad |= of_form.is_null()
+        is_bad = of_form.is_null()
+        for placeholder in ("said_at", *(moment for moment in MOMENTS if moment in self._times)):
+            turns, is_other = self._with_times(turns, placeholder, layouts, of_form)
+            is_bad |= is_other
         if "role" in turns.columns:
             plain = [word for word in turns["role"].unique().drop_nulls() if self._is_plain(word)]
             is_bad |= ~turns["role"].is_in(plain)
@@ -248,8 +260,8 @@ class TypedRecords:
         """Read the times in a column; return too which are written otherwise than the row's layout says."""
         if placeholder not in rows.columns:
             return rows, pl.repeat(value=False, n=len(rows), eager=True)
-        form = self._times.get(placeholder, ISO)
-        times = read_times(rows[placeholder], form, is_number=form in UNIX)
+        form, texts = self._times.get(placeholder, ISO), rows[placeholder]
+        times = read_moments(texts, form) if placeholder in MOMENTS else read_times(texts, form, is_number=form in UNIX)
         hows = pl.Series([one.how(placeholder) for one in layouts], dtype=pl.String).gather(of_form)
         is_bad = rows[placeholder].is_not_null() & times["how"].ne_missing(hows)
         return rows.with_columns(times["value"].alias(placeholder)), is_bad
@@ -263,7 +275,7 @@ def placeholders_of_keys(declaration: Declaration) -> dict[str, str] | None:
         if path
     }
     placeholders = {
-        str(path[0]): placeholder for placeholder, path in paths.items() if len(path) == 1 and path[0] is not None
+        path[0]: placeholder for placeholder, path in paths.items() if len(path) == 1 and isinstance(path[0], str)
     }
     return placeholders if len(placeholders) == len(paths) else None
 
@@ -334,7 +346,7 @@ def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[L
             records, turns, shapes, {}, dict.fromkeys(records["n"], OfRecord(typed.layout.shape, {}))
         )
     read: dict[int, _Read] = {}
-    names = [name for name in ("text", "native_id") if name in turns.columns]
+    names = [name for name in ("text", "role", "native_id") if name in turns.columns]
     for n, forms, *texts in turns.group_by("n", maintain_order=True).agg("shape", *names).iter_rows():
         try:
             read[n] = _read(typed, rests, labels, block[n].raw, forms, *texts)
@@ -351,6 +363,18 @@ def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[L
         {(n, i): pieces for n, one in read.items() for i, pieces in enumerate(one.parts) if pieces},
         {n: OfRecord(typed.layout.shape, one.extra, one.labels) for n, one in read.items()},
     )
+
+
+EmptyTurn = tuple[int, str]
+"""The place of a record in its block, and that of a turn in the record, as a pointer."""
+
+
+def empty_turns(typed: Typed, decoded: DecodedDialogues) -> Iterator[EmptyTurn]:
+    """Yield the turns of one form that have no text, nor anything else that is said."""
+    silent = [number for number, one in enumerate(typed.layouts) if not one.has_text]
+    if silent:
+        turns = decoded.turns.filter(pl.col("shape").is_in(silent)).select("n", "i")
+        yield from ((n, pointer(typed.list_key, i)) for n, i in turns.iter_rows() if (n, i) not in decoded.parts)
 
 
 class _Read(NamedTuple):
@@ -370,6 +394,7 @@ def _read(
     raw: bytes,
     forms: Sequence[int],
     texts: Sequence[str],
+    roles: Sequence[str],
     native_ids: Sequence[str | None] = (),
 ) -> _Read:
     """Read what is not in columns; BadRecord where there is something to find in it."""
@@ -382,7 +407,7 @@ def _read(
     parts = [[piece for key, part in own.items() for piece in _pieces(key, part)] for own in of_parts]
     if next(results_without_calls([ParsedTurn("", "", "", parts=one) for one in parts if one]), None):
         raise BadRecord("GF-16", "a result of no call")
-    given = _given(labels, members, typed.list_key, messages, texts, native_ids) if labels else ()
+    given = _given(labels, members, typed.list_key, messages, texts, roles, native_ids) if labels else ()
     return _Read(extra, rest, parts, given, [kept for own in (extra, *rest, *of_parts) for kept in own.values()])
 
 
@@ -392,13 +417,14 @@ def _given(
     list_key: str,
     messages: Sequence[Members],
     texts: Sequence[str],
+    roles: Sequence[str],
     native_ids: Sequence[str | None],
 ) -> list[ParsedLabel]:
     at, findings = pointer(list_key), list[ReaderFinding]()
     turns = [ParsedTurn("", text, f"{at}/{index}") for index, text in enumerate(texts)]
     for one, native_id in zip(turns, native_ids, strict=False):
         one.native_id = native_id
-    dialogue = ParsedDialogue(turns, messages=dict(enumerate(messages)))
+    dialogue = ParsedDialogue(turns, response=last_answer(roles), messages=dict(enumerate(messages)))
     given = [one for each in labels for one in each.read(members, dialogue, findings)]
     if findings:
         raise BadRecord("GF-01", "a label that has to be looked at")

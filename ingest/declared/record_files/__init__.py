@@ -1,4 +1,4 @@
-"""Files as records, whatever their form: JSON, JSON Lines, Parquet, CSV, each plain or as .gz; and back."""
+"""Files as records, whatever their form: JSON, JSON Lines, Parquet, CSV, text, each plain or as .gz; and back."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.declaration.model import WHOLE, Declaration, RecordForm
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.record_files.content import (
     Envelope,
     FileContent,
@@ -19,23 +20,25 @@ from talkhouse.ingest.declared.record_files.content import (
 )
 from talkhouse.ingest.declared.record_files.csv_files import CsvRecords, write_csv_records, write_csv_rows
 from talkhouse.ingest.declared.record_files.json_files import (
-    Form,
     JsonDocument,
     JsonLines,
     write_json_document,
     write_json_lines,
 )
+from talkhouse.ingest.declared.record_files.text_files import TextRecords, write_text_records
 from talkhouse.ingest.decode import BadRecord, decoder
 from talkhouse.ingest.sources import BOM, JSON_LINES, SourceFile
 
 JSON = (".json",)
 CSV = (".csv", ".tsv")
 PARQUET = (".parquet",)
+TEXTS = (".txt", ".text", ".log")
+"""Their records are texts, as JSON has them (``DialogueFields.are_bare``)."""
 ENDINGS = (*JSON, *JSON_LINES, *PARQUET, *CSV)
-"""Each may have .gz behind it."""
+"""What says by itself how its records are told apart, as a text does not; each may have .gz behind it."""
 
 
-def open_records(file: SourceFile, declaration: Declaration, record: Form | None = None) -> RecordFile:
+def open_records(file: SourceFile, declaration: Declaration, record: RecordForm | None = None) -> RecordFile:
     """Open a file of records; ``record``: what one is in JSON, instead of what ``[dialogue] record`` says.
 
     What it yields as ``RawRecord`` is one JSON value in UTF-8, without half of a surrogate pair, without NaN, without
@@ -46,27 +49,39 @@ def open_records(file: SourceFile, declaration: Declaration, record: Form | None
     the first record; SourceError for one beyond the limits.
     """
     content = FileContent(file)
-    kind = ending(file.path)
+    kind, form = ending(file.path), record or declaration.dialogue.record
+    if kind not in JSON and kind in (*ENDINGS, *TEXTS) and isinstance(form, tuple):
+        raise BadRecord("GF-14", f"record = {path_text(form)!r} leads into a JSON document (.json), which this is not")
     if kind in JSON_LINES:
         return JsonLines(content)
     if kind in JSON:
-        return JsonDocument(content, record or declaration.dialogue.record)
+        return JsonDocument(content, form)
     if kind in CSV:
         return CsvRecords(content, declaration.dialect)
+    if kind in TEXTS:
+        if declaration.dialogue.text != WHOLE:
+            raise BadRecord("GF-14", _NO_MEMBERS)
+        return TextRecords(content, form)
     if kind in PARQUET:
         # It takes a while to import, and few commands need it.
         from talkhouse.ingest.declared.record_files.parquet import ParquetRecords
 
         return ParquetRecords(content)
-    known = ", ".join(ENDINGS)
+    known = ", ".join((*ENDINGS, *TEXTS))
     raise BadRecord("GF-14", f"unknown kind of file: its name ends in none of {known}, with or without .gz")
+
+
+_NO_MEMBERS = (
+    'a text, which has no members: format = "transcript" reads it with text = "$" in [dialogue], and format = "turns" '
+    "with a pattern in [lines]; if it is JSON or CSV, rename it to .jsonl, .json or .csv"
+)
 
 
 def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: PurePosixPath) -> Iterator[bytes]:
     """Write a file of records, all of them in their order; yield it in pieces. A byte order mark is the caller's.
 
     JSON is equal in values and order of keys, JSON Lines also in what stands between the values, Parquet in schema,
-    order and values, CSV to the byte.
+    order and values, CSV and text to the byte.
     """
     layout, kind = _layout(envelope), ending(path)
     if kind in JSON_LINES:
@@ -75,6 +90,8 @@ def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: Pu
         pieces = write_json_document(layout, records)
     elif kind in CSV:
         pieces = write_csv_records(layout, records, path)
+    elif kind in TEXTS:
+        pieces = write_text_records(layout, records)
     elif kind in PARQUET:
         from talkhouse.ingest.declared.record_files.parquet import write_parquet
 
@@ -92,6 +109,10 @@ def write_rows(
     ``columns`` are those of the file. A byte order mark is the caller's.
     """
     layout = _layout(envelope)
+    if ending(path) in TEXTS:
+        from talkhouse.ingest.declared.record_files.pattern_lines import write_lines
+
+        return _file(layout, write_lines(layout, rows), path)
     return _file(layout, write_csv_rows(layout, columns, rows, path), path)
 
 

@@ -21,6 +21,7 @@ _WITH_HEADER = 31
 _FIXED_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 """Without name and time, so that the same content gives the same bytes."""
 _UNPACKED = 2_000_000
+_OVERLAP = 2_000
 
 
 def is_packed(path: PurePosixPath) -> bool:
@@ -58,6 +59,17 @@ class FileContent:
         """Read all of the content; SourceError where that is more than a file that is held in memory may have."""
         self.file.limits.check("file", self.size, self.file.id)
         return memoryview(b"".join(self.pieces())) if self.is_packed else self.file.hold().view
+
+    def glance(self) -> Iterator[bytes]:
+        """Yield the content once more, for a look at it: each piece begins with the end of the one before."""
+        end = b""
+        for piece in self.pieces() if self.is_packed else self._unhashed():
+            yield end + piece
+            end = piece[-_OVERLAP:]
+
+    def _unhashed(self) -> Iterator[bytes]:
+        with self.file.peek() as stream:
+            yield from iter(lambda: stream.read(_UNPACKED), b"")
 
     def layout(self) -> dict[str, object]:
         """What there is to say of the content to write it back, once it was read."""
@@ -147,7 +159,7 @@ class RawRecord(Struct, gc=False):
     cells: Mapping[str, str] | None = None
     """Of CSV: cells that the dialect would write otherwise, by column, as the file has them, quotes included."""
     verbatim: bytes | None = None
-    """Of CSV: the row as the file has it, without its line end."""
+    """Of CSV and text files: the row, line or text as the file has it, without its line end."""
 
     @property
     def quarantined(self) -> bytes:
@@ -183,6 +195,13 @@ class RecordFile(ABC):
         limit raises SourceError (``SourceFile.refuse_record``).
         """
 
+    def glance(self, names: frozenset[str]) -> Iterator[bytes]:  # noqa: ARG002  texts have no members
+        """Yield pieces of JSON for a look before the file is read: members of these names, whole if they are short.
+
+        Others may be there too. Nothing is checked, so that there may be anything else as well.
+        """
+        return iter(())
+
     @property
     @abstractmethod
     def envelope(self) -> dict[str, Any]:
@@ -213,6 +232,8 @@ class RowTable:
     """Row -> cells that the dialect would write otherwise, by column, as the file has them."""
     texts: pl.Series
     """The rows as the file has them, without their line ends."""
+    dialogues: pl.Series | None = None
+    """The number of the dialogue of each row, where lines of the file say that one begins."""
 
 
 @dataclass(frozen=True)
@@ -276,3 +297,19 @@ def gaps_of(layout: Mapping[str, Raw]) -> Iterator[bytes]:
                 yield texts[number]
     while True:
         yield LINE_END.encode()
+
+
+_PIECE = 1_000_000
+
+
+def with_gaps(layout: Mapping[str, Raw], records: Iterable[bytes]) -> Iterator[bytes]:
+    """Write records with what stands between them; yield pieces of about a megabyte."""
+    gaps = gaps_of(layout)
+    parts, size = [next(gaps)], 0
+    for record in records:
+        parts += (record, next(gaps))
+        size += len(record)
+        if size > _PIECE:
+            yield b"".join(parts)
+            parts, size = [], 0
+    yield b"".join(parts)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -21,7 +22,7 @@ from talkhouse.ingest.declared.record_files.content import (
     WrittenRecord,
     WrittenRow,
     ending,
-    gaps_of,
+    with_gaps,
 )
 from talkhouse.ingest.declared.record_files.csv_cells import (
     FIELD,
@@ -110,7 +111,7 @@ class CsvRows:
     """A file of rows on its way in, block by block; it can be read once."""
 
     def __init__(self, content: FileContent, dialect: Dialect) -> None:
-        """Read the header; raises BadRecord GF-13 or TH-02 for a file that begins with none."""
+        """Read the header, if there is one; raises BadRecord GF-13 or TH-02 for a file that begins with none."""
         self._content = content
         self._default = delimiter_by_ending(content.file.path)
         self._gaps, self._gap = Gaps(), ""
@@ -119,7 +120,8 @@ class CsvRows:
         self._blocks = Blocks(content)
         self._text = ""
         self._cells = CsvCells(dialect.delimiter or self._default, dialect.quote_char, (), dialect.escape_char)
-        self.columns: list[str] = []
+        self.columns = list(dialect.names)
+        self._has_names = bool(dialect.names)
         self._header: str | None = None
         self._read_header()
         self._check_names()
@@ -128,9 +130,11 @@ class CsvRows:
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """The header as it is written, the dialect, blank lines, and line ends other than line feeds."""
+        """The header as it is written, or the names without one; the dialect, blank lines, and odd line ends."""
         cells = self._cells
         layout: dict[str, Any] = {} if self._header is None else {"header": self._header}
+        if self._has_names:
+            layout["names"] = self.columns
         if cells.delimiter != self._default:
             layout["delimiter"] = cells.delimiter
         if cells.quote != '"':
@@ -186,7 +190,7 @@ class CsvRows:
         return {self._names[column]: raw for column, raw in self._cells.written_otherwise(row).items()}
 
     def _read_header(self) -> None:
-        """Read the first line that is not blank."""
+        """Read the first line that is not blank; where it is no header, only how it ends."""
         while not self._blocks.is_at_end or self._text:
             row = self._cells.row_at(self._text, 0) if self._text.endswith("\n") or self._blocks.is_at_end else None
             if row is None:
@@ -195,6 +199,9 @@ class CsvRows:
                 self._check_open(self._text, self._line)
                 self._text += self._blocks.next()
                 continue
+            if self._has_names and not row.is_blank:
+                self._line_end = row.line_end or LINE_END
+                return
             self._check_quotes(row)
             quote = self._cells.quote
             if any("\r" in cell and not (quote and cell.startswith(quote)) for cell in row.written):
@@ -263,7 +270,8 @@ class CsvRows:
 
     def _check_row(self, row: ParsedRow) -> None:
         if len(row.values) != len(self.columns):
-            detail = f"{len(row.values):,} cells, and {len(self.columns):,} columns"
+            known = f"{len(self.columns):,} {'names' if self._has_names else 'columns'}"
+            detail = f"{len(row.values):,} cells, and {known}"
             raise BadRecord("GF-13", f"line {self._line + 1:,}: {detail}", f"/{self._line}")
         self._check_quotes(row)
 
@@ -290,9 +298,6 @@ def layout_cells(layout: Mapping[str, Raw], path: PurePosixPath) -> CsvCells:
     return CsvCells(delimiter, known.get("quote", '"'), known.get("quoted", ()), known.get("escape", ""))
 
 
-_PIECE = 1_000_000
-
-
 class CsvRecords(RecordFile):
     """A file of rows on its way in, each as a JSON object of texts.
 
@@ -302,6 +307,7 @@ class CsvRecords(RecordFile):
     def __init__(self, content: FileContent, dialect: Dialect) -> None:
         for _ in CsvRows(content, dialect).tables():
             pass
+        self._content, self._dialect = content, dialect
         self._rows = CsvRows(content, dialect)
         twice = [column for column, count in Counter(self._rows.columns).items() if count > 1]
         if twice:
@@ -315,6 +321,14 @@ class CsvRecords(RecordFile):
     def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Return a row as it is: cells are told apart and written by us."""
         return record
+
+    def glance(self, names: frozenset[str]) -> Iterator[bytes]:
+        """Yield the cells of these columns, those of a block that are the same once."""
+        rows = CsvRows(self._content, self._dialect)
+        places = {name: place for place, name in enumerate(rows.columns) if name in names}
+        for table in rows.tables():
+            for name, place in places.items():
+                yield from (msgspec.json.encode({name: cell}) for cell in table.cells.to_series(place).unique())
 
     def texts(self) -> Iterator[RawRecord]:
         """Yield the rows."""
@@ -356,21 +370,12 @@ def write_csv_rows(
 
 def _columns(layout: Mapping[str, Raw], path: PurePosixPath) -> list[str]:
     if "header" not in layout:
-        return []
+        return msgspec.json.decode(layout["names"], type=list[str]) if "names" in layout else []
     row = layout_cells(layout, path).row_at(msgspec.json.decode(layout["header"]), 0)
     return row.values if row else []
 
 
 def _pieces(layout: Mapping[str, Raw], texts: Iterable[str]) -> Iterator[bytes]:
     """Write the header and the rows, with what stands between; yield pieces of about a megabyte."""
-    gaps = gaps_of(layout)
-    parts, size = [next(gaps)], 0
-    if "header" in layout:
-        parts += (msgspec.json.decode(layout["header"], type=str).encode(), next(gaps))
-    for text in texts:
-        parts += (text.encode(), next(gaps))
-        size += len(text)
-        if size > _PIECE:
-            yield b"".join(parts)
-            parts, size = [], 0
-    yield b"".join(parts)
+    header = [msgspec.json.decode(layout["header"], type=str)] if "header" in layout else []
+    return with_gaps(layout, (text.encode() for text in chain(header, texts)))

@@ -1,11 +1,13 @@
-"""JSON: a document with a list of records, an object of which each member is one, or one record; and JSON Lines."""
+"""JSON: a document with records in it, or one record; and JSON Lines."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
+from talkhouse.ingest.declared.declaration.model import JsonPath, RecordForm
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     FileContent,
@@ -13,13 +15,10 @@ from talkhouse.ingest.declared.record_files.content import (
     RawRecord,
     RecordFile,
     WrittenRecord,
-    gaps_of,
+    with_gaps,
 )
-from talkhouse.ingest.decode import BadRecord, check, pointer, unique
+from talkhouse.ingest.decode import BadRecord, check, last_name, pointer, unique
 from talkhouse.ingest.json_members import items, views
-
-Form: TypeAlias = Literal["item", "file", "member"]
-"""What a record is, as ``[dialogue] record`` says."""
 
 _PIECE = 1_000_000
 _LONGEST = 8_000_000
@@ -33,14 +32,17 @@ _HINTS = {
 class JsonDocument(RecordFile):
     """A JSON document on its way in. Memory: the file."""
 
-    def __init__(self, content: FileContent, form: Form) -> None:
+    def __init__(self, content: FileContent, form: RecordForm) -> None:
         self._content = content
         self._form = form
+        self._gaps = Gaps()
+        """What stands between records further inside."""
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """What a record is."""
-        return {"layout": {"form": self._form, **self._content.layout()}}
+        """What a record is, and what stands between those further inside."""
+        form = "inside" if isinstance(self._form, tuple) else self._form
+        return {"layout": {"form": form, **self._content.layout(), **self._gaps.layout()}}
 
     def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
         """Check a record; one that can't be read is kept with the blanks around it."""
@@ -58,9 +60,15 @@ class JsonDocument(RecordFile):
             self._content.file.check_record(len(raw), place)
             yield RawRecord(index, place, bytes(raw), key)
 
+    def glance(self, names: frozenset[str]) -> Iterator[bytes]:  # noqa: ARG002
+        """Yield the document."""
+        return self._content.glance()
+
     def _pieces(self, view: memoryview) -> Iterable[tuple[str, str | None, memoryview]]:
         if self._form == "file":
             return [("", None, view)]
+        if isinstance(self._form, tuple):
+            return self._inside(view, self._form)
         opening = bytes(view[:64]).lstrip()[:1]
         expected = b"[" if self._form == "item" else b"{"
         if opening != expected:
@@ -73,6 +81,85 @@ class JsonDocument(RecordFile):
             return ((f"/{index}", None, memoryview(raw)) for index, raw in enumerate(listed))
         members = _checked(lambda: unique(views(view)), view)
         return ((pointer(key), key, memoryview(raw)) for key, raw in members.items())
+
+    def _inside(self, view: memoryview, path: JsonPath) -> Iterator[tuple[str, str | None, memoryview]]:
+        """Yield what stands at a path, and keep all else as the gaps between; it is read before the first is yielded.
+
+        What has no list there is kept as it is; where nothing has one, the path leads nowhere: GF-14.
+        """
+        found: list[tuple[str, str | None, memoryview]] = []
+        gap: list[bytes] = []
+        lists, missing = 0, ""
+        waiting: list[bytes | tuple[memoryview, str, str | None, JsonPath]] = [(view, "", None, path)]
+        while waiting:
+            piece = waiting.pop()
+            if isinstance(piece, bytes):
+                gap.append(piece)
+                continue
+            raw, at, key, rest = piece
+            if not rest:
+                self._gaps.add(b"".join(gap).decode())
+                gap = []
+                found.append((at, key, raw))
+                continue
+            members = _members(raw, rest[0], at, view) if bytes(raw[:4]) != b"null" or not at else None
+            if members is None or (isinstance(rest[0], str | int) and rest[0] not in members):
+                check(bytes(raw))
+                gap.append(bytes(raw))
+                missing = missing or _what_is_there(members, rest[0], at)
+                continue
+            lists += len(rest) == 1
+            waiting += reversed(_taken_apart(members, rest, at))
+        self._gaps.add(b"".join(gap).decode())
+        if missing and not lists:
+            raise BadRecord("GF-14", f"no record at record = {path_text(path)!r}: {missing}")
+        yield from found
+
+
+def _members(raw: memoryview, step: object, at: str, view: memoryview) -> dict[Any, memoryview]:
+    """Split what a step of a path leads into; BadRecord GF-14 where it is of another type."""
+    is_list = step is None or isinstance(step, int)
+    opening = bytes(raw[:64]).lstrip()[:1]
+    if opening != (b"[" if is_list else b"{"):
+        if not at:
+            _check_form(view)
+        check(bytes(raw))
+        problem = f"a JSON {'list' if opening == b'[' else 'object' if opening == b'{' else 'value'}"
+        hint = ": '.*' takes each member of an object, '[*]' each item of a list" if step in (None, ...) else ""
+        raise BadRecord("GF-14", f"{problem}, not {'a list' if is_list else 'an object'}{hint}", at)
+    if is_list:
+        return {place: memoryview(item) for place, item in enumerate(_checked(lambda: items(raw, view), view))}
+    return {key: memoryview(member) for key, member in _checked(lambda: unique(views(raw, view)), view).items()}
+
+
+def _taken_apart(
+    members: Mapping[Any, memoryview], path: JsonPath, at: str
+) -> list[bytes | tuple[memoryview, str, str | None, JsonPath]]:
+    """Return the pieces of a list or object in order: JSON to keep, and members to go into, with what is left to go."""
+    step, rest = path[0], path[1:]
+    is_list = step is None or isinstance(step, int)
+    pieces: list[bytes | tuple[memoryview, str, str | None, JsonPath]] = [b"[" if is_list else b"{"]
+    for number, (key, member) in enumerate(members.items()):
+        name = b"" if is_list else msgspec.json.encode(key) + b":"
+        pieces.append(b"," * bool(number) + name)
+        if step in (None, ..., key):
+            pieces.append((member, at + pointer(key), None if is_list else key, rest))
+        else:
+            check(bytes(member))
+            pieces.append(bytes(member))
+    return [*pieces, b"]" if is_list else b"}"]
+
+
+_SHOWN = 10
+"""Members that a message names."""
+
+
+def _what_is_there(members: Mapping[Any, memoryview] | None, step: object, at: str) -> str:
+    if members is None:
+        return f"{at} is null"
+    there = ", ".join(f"{key!r:.40}" for key in [*members][:_SHOWN]) or "nothing"
+    name = f"'{step}'" if isinstance(step, str) else f"[{step}]"
+    return f"{at or 'the file'} has no {name:.80}, but {there}"
 
 
 def _checked(split: Callable[[], Any], view: memoryview) -> Any:
@@ -100,14 +187,16 @@ def _check_form(view: memoryview) -> None:
 def write_json_document(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
     """Write the document without blanks between its records; yield pieces of about a megabyte."""
     form = msgspec.json.decode(layout["form"])
+    if form == "inside":
+        yield from write_json_lines(layout, records)
+        return
     opening, closing = {"item": (b"[", b"]"), "member": (b"{", b"}"), "file": (b"", b"")}[form]
     parts, size = [opening], 0
     for count, record in enumerate(records):
         if count:
             parts.append(b",")
         if form == "member":
-            key = record.pointer[1:].replace("~1", "/").replace("~0", "~")
-            parts += (msgspec.json.encode(key), b":")
+            parts += (msgspec.json.encode(last_name(record.pointer)), b":")
         parts.append(record.raw)
         size += len(record.raw)
         if size > _PIECE:
@@ -145,6 +234,10 @@ class JsonLines(RecordFile):
             problem = BadRecord(bad.rule, f"line {int(record.pointer[1:]) + 1:,}: {detail}", bad.pointer)
             return BadRawRecord(record.record_index, record.pointer, record.raw, problem)
         return record
+
+    def glance(self, names: frozenset[str]) -> Iterator[bytes]:  # noqa: ARG002
+        """Yield the content."""
+        return self._content.glance()
 
     def texts(self) -> Iterator[RawRecord]:
         """Yield the lines that are not blank."""
@@ -202,13 +295,5 @@ def lines(pieces: Iterable[bytes], check: Callable[[int, int], None] = lambda *_
 
 
 def write_json_lines(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
-    """Write the lines; yield pieces of about a megabyte."""
-    gaps = gaps_of(layout)
-    parts, size = [next(gaps)], 0
-    for record in records:
-        parts += (record.raw, next(gaps))
-        size += len(record.raw)
-        if size > _PIECE:
-            yield b"".join(parts)
-            parts, size = [], 0
-    yield b"".join(parts)
+    """Write the records and what stands between them; yield pieces of about a megabyte."""
+    return with_gaps(layout, (record.raw for record in records))

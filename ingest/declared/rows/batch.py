@@ -7,12 +7,12 @@ import msgspec
 import polars as pl
 
 from talkhouse.ingest.common_rules import Severity
-from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
+from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_UTC, MOMENTS, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.labels import Labels
-from talkhouse.ingest.declared.identity import Identity, digests, lines
+from talkhouse.ingest.declared.empty_turns import EmptyTurns
+from talkhouse.ingest.declared.identity import Identity, digests, ids_within, lines
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
-    END_MS,
     ID,
     IS_BOT,
     KIND,
@@ -26,9 +26,9 @@ from talkhouse.ingest.declared.rows.columns import (
     SAID_AT,
     SPEAKER,
     SPLIT,
-    START_MS,
     STARTED_AT,
     TEXT,
+    TIMES,
     TITLE,
     TURN_ID,
     Placeholder,
@@ -39,8 +39,8 @@ from talkhouse.ingest.declared.rows.frames import BAD_TIME
 from talkhouse.ingest.declared.rows.replies import (
     TURN_INDEX,
     VALUE,
-    WHOLE,
     Replies,
+    by_places,
     by_time,
     places_by_replies,
     replies,
@@ -49,6 +49,7 @@ from talkhouse.ingest.declared.rows.row_labels import labels_inside, labels_of
 from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
+from talkhouse.ingest.declared.times import BadTimes, read_times
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
@@ -59,8 +60,8 @@ from talkhouse.ingest.sources import SourceFile
 class RowFindings:
     """The findings of some rows, with their ``record_id``."""
 
-    def __init__(self, file: SourceFile, rows: pl.DataFrame, extras: RowExtras) -> None:
-        self._file, self._rows, self._extras = file, rows, extras
+    def __init__(self, file: SourceFile, rows: pl.DataFrame, extras: RowExtras, bad_times: BadTimes) -> None:
+        self._file, self._rows, self._extras, self._bad_times = file, rows, extras, bad_times
         self.findings: list[ReaderFinding] = []
 
     def add(self, rule: str, row: int, placeholder: Placeholder, detail: str, severity: Severity | None = None) -> None:
@@ -110,10 +111,27 @@ class RowFindings:
         for row in (replies.targets > self._rows[TURN_INDEX]).arg_true():
             self.add("GF-19", row, REPLY_TO, f"{self._rows[REPLY_TO][row]!r:.100} is the turn {replies.targets[row]}")
 
+    def of_places(self) -> None:
+        """Add a finding for each dialogue whose turns are not in their order, for a place that is no number."""
+        if ORDER not in self._rows.columns:
+            return
+        lacking = self._rows.select(OWNER, VALUE, row=pl.int_range(pl.len())).filter(pl.col(VALUE).is_null())
+        counted = lacking.group_by(OWNER, maintain_order=True).agg(pl.col("row").first(), pl.len())
+        for row, count in counted.select("row", "len").iter_rows():
+            found = self._rows[ORDER][row]
+            what = "there is none" if found is None else f"{found!r:.100} is no number"
+            detail = f"{count:,} turns without a place, here the first: {what}; all stand in the order of their lines"
+            self.add("GF-24", row, ORDER, detail)
+
     def of_times(self, placeholder: Placeholder, bad: pl.Series) -> None:
-        """Add a finding for each time of another form than declared."""
+        """Add a finding for each time of another form than declared, as long as there are not too many."""
         for row in bad.is_not_null().arg_true():
-            self.add("GF-09", row, placeholder, f"{bad[row]!r:.100} is not a time of the declared form")
+            self.of_time(placeholder, row, f"{bad[row]!r:.100} is not a time of the declared form")
+
+    def of_time(self, placeholder: Placeholder, row: int, detail: str) -> None:
+        """Add a finding for a time of another form than declared, unless its column had too many."""
+        if self._bad_times.is_named(self._extras.column(placeholder, row)):
+            self.add("GF-09", row, placeholder, detail)
 
 
 OURS = "role.ours"
@@ -128,10 +146,11 @@ class RowsBuild:
     """What the files of one corpus have in common."""
 
     declaration: Declaration
+    speakers: Speakers
     columns: RowColumns
+    memory: Memory
     remember: Callable[[pl.DataFrame, pl.DataFrame], None] | None
     """None where no labels are about dialogues that were read before."""
-    memory: Memory
     has_several_files: bool
     """Only then a dialogue may be there twice, and hashes of its words are kept."""
     labels_inside: Sequence[Labels] = ()
@@ -140,11 +159,11 @@ class RowsBuild:
     """What another file says of the dialogues, if there is one."""
 
     def __post_init__(self) -> None:
-        """Prepare roles, people and splits."""
+        """Prepare roles and splits."""
         self.roles = Roles(self.declaration)
-        self.identity = Identity(self.declaration.corpus_id, self.memory)
-        self.speakers = Speakers(self.declaration, self.memory)
         self.splits = Splits(self.declaration)
+        self.identity = Identity(self.declaration.corpus_id, self.memory)
+        self.empty = EmptyTurns(self.memory.tallies)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None
 
@@ -160,26 +179,29 @@ class FileRows:
         self._path = build.identity.file(file)
         self._bytes_a_row = bytes_a_row
         self._shapes = msgspec.json.encode(shapes.envelope()).decode()
+        self._forms = {**dict.fromkeys(TIMES, ISO), **build.declaration.times} if shapes.is_utc else {}
         self._columns = build.columns
         self._split = files.split or ALL
+        self.bad_times = BadTimes()
         self.is_scattered = False
         """Whether some dialogue's rows don't stand together, in order."""
 
     def batch(self, rows: pl.DataFrame) -> LoadedBatch:
         """Make the rows of whole dialogues, which follow one another."""
-        rows = self._in_order(rows)
+        rows = self._in_order(self._in_utc(rows))
         rows = rows.with_columns(self._roles(rows))
         facts = facts_of(rows, self._columns)
-        dialogues = self._dialogues(rows)
+        dialogues = self._dialogues(rows, facts)
         if self._build.conversations is not None:
             facts = self._build.conversations(facts, dialogues["native_id"])
         rows = rows.with_columns(
             dialogues[name].gather(rows[OWNER]) for name in ("dialogue_id", "record_id", "is_new", "is_same")
         )
         extras = RowExtras(rows, self._columns, is_csv=self._is_csv)
-        findings = RowFindings(self._file, rows, extras)
+        findings = RowFindings(self._file, rows, extras, self.bad_times)
         findings.of_dialogues(dialogues)
         findings.of_default_ids()
+        findings.of_places()
         spoken = self._spoken(rows)
         speakers = self._build.speakers.of_turns(spoken)
         if NAME in rows.columns:
@@ -210,9 +232,16 @@ class FileRows:
         rows_by_one = [*speakers.rows, *labels_inside(rows)]
         return LoadedBatch(self._file, len(dialogues), size, rows_by_one, filled, findings.findings)
 
+    def _in_utc(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read the times anew where all of the file are stored in UTC, which was known only at its end."""
+        iso = [name for name in TIMES if self._forms.get(name) == ISO and name in rows.columns]
+        return rows.with_columns(read_times(rows[name], ISO_UTC)["value"].alias(f"{name}.value") for name in iso)
+
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         if ORDER in rows.columns:
-            return self._numbered(rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True))
+            return self._numbered(by_places(rows))
+        if self._build.declaration.turn.is_reversed:
+            return self._numbered(rows.sort(NUMBER, -pl.col(POSITION)))
         if self._build.declaration.format != "convokit":
             return self._numbered(rows)
         rows = self._numbered(by_time(rows))
@@ -235,7 +264,7 @@ class FileRows:
         is_back = rows[ROLE].replace_strict(back, default=False, return_dtype=pl.Boolean)
         return [given.alias(OURS), is_back.alias("role.back")]
 
-    def _dialogues(self, rows: pl.DataFrame) -> pl.DataFrame:
+    def _dialogues(self, rows: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
         native = pl.col(ID).first() if ID in rows.columns else pl.lit(None, pl.String).first()
         line, position = pl.col("line"), pl.col(POSITION)
         is_together = (position.diff().fill_null(1) == 1).all()
@@ -245,23 +274,37 @@ class FileRows:
         self.is_scattered |= dialogues["lines"].null_count() < len(dialogues)
         begin = self._build.identity.record_id(self._path, 0).removesuffix("0")
         record_ids = dialogues.select((pl.lit(begin) + pl.col(NUMBER).cast(pl.String)).alias("record_id"))
+        dialogues = dialogues.with_columns(self._within(facts))
         return dialogues.hstack(self._keys(rows, dialogues)).hstack(record_ids)
+
+    def _within(self, facts: pl.DataFrame) -> pl.Series:
+        ids = self._build.declaration.dialogue.ids
+        within = {split: ids_within(ids, self._path, split) for split in self._splits_of(facts).unique()}
+        return self._splits_of(facts).replace_strict(within, return_dtype=pl.String).alias("within")
+
+    def _splits_of(self, facts: pl.DataFrame) -> pl.Series:
+        if SPLIT in facts.columns:
+            return facts[SPLIT].fill_null(self._split)
+        return pl.repeat(self._split, len(facts), eager=True)
 
     def _keys(self, rows: pl.DataFrame, dialogues: pl.DataFrame) -> pl.DataFrame:
         """Return the keys of dialogues, and whether each is new, the same in all, and of an id that was taken."""
         identity = self._build.identity
-        if ID in rows.columns and self._build.has_several_files:
+        is_shared = self._build.has_several_files and self._build.declaration.dialogue.ids != "file"
+        if ID in rows.columns and is_shared:
             said = [OURS, *([SPEAKER] if SPEAKER in rows.columns else []), TEXT]
             words = digests(dialogues[NUMBER], rows[NUMBER], lines(rows.select(said)))
             shapes = pl.repeat(self._shapes, len(dialogues), eager=True)
             rest = digests(dialogues[NUMBER], rows[NUMBER], _all(rows), shapes)
-            keys = [identity.dialogue(*content) for content in zip(dialogues["native_id"], words, rest, strict=True)]
+            contents = zip(dialogues["native_id"], words, rest, dialogues["within"], strict=True)
+            keys = [identity.dialogue(*content) for content in contents]
             kinds = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
             return pl.DataFrame(keys, kinds, orient="row")
         if ID in rows.columns:
-            key = pl.lit(f"{self._build.declaration.corpus_id}:") + pl.col("native_id")
+            key = pl.lit(f"{self._build.declaration.corpus_id}:") + pl.col("within") + pl.col("native_id")
         else:
-            key = pl.lit(identity.dialogue_without_id(self._path, 0))
+            begin = identity.dialogue_without_id(self._path, 0).removesuffix("0")
+            key = pl.lit(begin) + pl.col(NUMBER).cast(pl.String)
         return dialogues.select(
             key.alias("dialogue_id"),
             is_new=pl.lit(value=True),
@@ -304,12 +347,14 @@ class FileRows:
             said_at=pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
             reply_to=replied.targets,
         )
-        for placeholder in (SAID_AT, STARTED_AT):
-            if placeholder in there:
-                findings.of_times(placeholder, rows[placeholder + BAD_TIME])
-        for placeholder in (START_MS, END_MS):
-            if placeholder in there:
+        for placeholder in MOMENTS:
+            if placeholder + BAD_TIME in there:
+                turns = turns.with_columns(rows[f"{placeholder}.value"].alias(placeholder))
+            elif placeholder in there:
                 turns = turns.with_columns(_whole_number(rows, placeholder, extras, findings))
+        for placeholder in (*TIMES, *MOMENTS):
+            if placeholder + BAD_TIME in there:
+                findings.of_times(placeholder, rows[placeholder + BAD_TIME])
         return turns
 
     def _dialogue_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> ColumnBatch:
@@ -363,5 +408,5 @@ def _whole_number(rows: pl.DataFrame, placeholder: str, extras: RowExtras, findi
     numbers = rows[placeholder].cast(pl.Int64, strict=False)
     extras.keep(placeholder, rows[placeholder].is_not_null() & numbers.cast(pl.String).ne_missing(rows[placeholder]))
     for row in (rows[placeholder].is_not_null() & numbers.is_null()).arg_true():
-        findings.add("GF-09", row, placeholder, f"{rows[placeholder][row]!r:.100} is not a whole number")
+        findings.of_time(placeholder, row, f"{rows[placeholder][row]!r:.100} is not a whole number")
     return numbers.alias(placeholder)

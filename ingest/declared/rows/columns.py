@@ -9,6 +9,8 @@ from talkhouse.ingest.declared.declaration.model import Annotations, Declaration
 Placeholder: TypeAlias = str
 
 ID, TITLE, DOMAIN, LANGUAGE, SPLIT = "dialogue.id", "title", "domain", "language", "split"
+ID_PART = f"{ID}:"
+"""Before a number: one of the columns that are the id together."""
 STARTED_AT, SAID_AT = "started_at", "said_at"
 TURN_ID, TEXT, ROLE, SPEAKER, KIND = "id", "text", "role", "speaker", "kind"
 REPLY_TO, ORDER, START_MS, END_MS = "reply_to", "order", "start_ms", "end_ms"
@@ -17,6 +19,8 @@ LABEL, OF_DIALOGUE = "label:", "fact:"
 """Before a scheme and the place of its column: labels of a turn, and of the dialogue."""
 LEVEL = "row"
 """Of the shapes of rows."""
+BEGUN = "begun"
+"""Of a frame without ids: the number of the dialogue, where the file says that one begins."""
 READ = "read:"
 """Before what is only read: its cell stays in ``extra``."""
 
@@ -53,6 +57,8 @@ class RowColumns:
     labels: tuple[LabelColumn, ...] = ()
     inside: Mapping[Placeholder, JsonPath] = field(default_factory=dict)
     """Placeholder -> the path below its column, if it is a member of an object; the cell stays in ``extra``."""
+    fallbacks: frozenset[Placeholder] = frozenset()
+    """Those that have several columns, of which the first that says something counts; all cells stay in ``extra``."""
     has_default_ids: bool = False
     """Whether a turn need not say of which dialogue it is (``default_ids``)."""
 
@@ -61,7 +67,8 @@ class RowColumns:
         """Column -> the placeholder that gives its cells back: the first of those that read it."""
         keepers: dict[str, Placeholder] = {}
         for placeholder, names in self.placeholders.items():
-            for name in names if not placeholder.startswith(READ) and placeholder not in self.inside else ():
+            is_read_only = placeholder.startswith(READ) or placeholder in self.inside or placeholder in self.fallbacks
+            for name in () if is_read_only else names:
                 keepers.setdefault(name, placeholder)
         return keepers
 
@@ -70,15 +77,21 @@ class RowColumns:
         return (column or self.placeholders[placeholder][0], *self.inside.get(placeholder, ()))
 
     @property
+    def id_parts(self) -> list[Placeholder]:
+        """The placeholders that are the id together; empty where it is in one column."""
+        return [placeholder for placeholder in self.placeholders if placeholder.startswith(ID_PART)]
+
+    @property
     def declared(self) -> list[str]:
         """The columns that a file must have, each once."""
-        return list(dict.fromkeys(names[0] for names in self.placeholders.values()))
+        placeholders = self.placeholders.items()
+        return list(dict.fromkeys(names[0] for placeholder, names in placeholders if placeholder not in self.fallbacks))
 
     def readers(self) -> dict[str, list[Placeholder]]:
-        """Column -> the placeholders that read it."""
+        """Column -> the placeholders that read it, but for those that have several in their order."""
         readers: dict[str, list[Placeholder]] = {}
         for placeholder, names in self.placeholders.items():
-            for name in names:
+            for name in () if placeholder in self.fallbacks else names:
                 readers.setdefault(name, []).append(placeholder)
         return readers
 
@@ -89,6 +102,7 @@ def columns_of(declaration: Declaration) -> RowColumns:
     paths: dict[Placeholder, JsonPath | None] = {
         TEXT: turn.text or ("text",),
         ID: dialogue.id,
+        **{f"{ID_PART}{number}": path for number, path in enumerate(dialogue.id_parts)},
         TURN_ID: turn.id,
         SPEAKER: turn.speaker,
         ROLE: turn.role,
@@ -110,11 +124,19 @@ def columns_of(declaration: Declaration) -> RowColumns:
     labels = [label for spec in specs for label in _label_columns(spec, declaration, paths)]
     placeholders = {placeholder: names for placeholder, path in paths.items() if (names := _names(path))}
     inside = {placeholder: path[1:] for placeholder, path in paths.items() if path and len(path) > 1}
-    return RowColumns(placeholders, tuple(labels), inside)
+    several = {**turn.fallbacks, **dialogue.fallbacks, **speaker.fallbacks}
+    fallbacks = {_PLACEHOLDERS.get(key, key): others for key, others in several.items()}
+    for placeholder, others in fallbacks.items():
+        placeholders[placeholder] += tuple(name for path in others for name in _names(path))
+    return RowColumns(placeholders, tuple(labels), inside, frozenset(fallbacks))
+
+
+_PLACEHOLDERS = {"is_bot": READ + IS_BOT}
+"""Of keys that are called otherwise; the id of dialogues has no fallbacks."""
 
 
 def _names(path: JsonPath | None) -> tuple[str, ...]:
-    return (path[0],) if path and path[0] is not None else ()
+    return (path[0],) if path and isinstance(path[0], str) else ()
 
 
 def _label_columns(

@@ -4,18 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files
+from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files, RecordForm
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
 from talkhouse.ingest.declared.record_files import open_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
-from talkhouse.ingest.declared.record_files.json_files import Form
 from talkhouse.ingest.declared.rows.batch import RowsBuild
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
@@ -33,24 +33,20 @@ from talkhouse.ingest.declared.rows.columns import (
 from talkhouse.ingest.declared.rows.read_rows import read_file
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
-    KnownShapes,
     Members,
-    Shapes,
     SplitObject,
     is_null,
-    join,
-    kind_of,
     members_of,
     text_of,
 )
-from talkhouse.ingest.declared.speakers import NO_ROLE
+from talkhouse.ingest.declared.speakers import NO_ROLE, Speakers
 from talkhouse.ingest.declared.times import read_time
-from talkhouse.ingest.decode import BadRecord, dump, literals, pointer
+from talkhouse.ingest.declared.whole_records import WholeRecords
+from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.keys import Memory
-from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
+from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import StoredRecord
 from talkhouse.schema.errors import SourceError
 
 Kind: TypeAlias = Literal["utterances", "conversations", "speakers", "whole"]
@@ -76,15 +72,16 @@ def file_kind(path: PurePosixPath) -> Kind | None:
 def utterance_columns(declaration: Declaration) -> RowColumns:
     """Return what the members of an utterance are, by their new names or the old ones."""
     columns = columns_of(replace(declaration, annotations=()))
+    declared = {*columns.inside, *columns.fallbacks}
     taken = {name for names in columns.placeholders.values() for name in names}
     placeholders = {
         placeholder: (
             *names,
-            *(name for name in _OLD.get(placeholder, ()) if name not in taken and placeholder not in columns.inside),
+            *(name for name in _OLD.get(placeholder, ()) if name not in taken and placeholder not in declared),
         )
         for placeholder, names in columns.placeholders.items()
     }
-    return RowColumns(placeholders, inside=columns.inside, has_default_ids=True)
+    return RowColumns(placeholders, inside=columns.inside, fallbacks=columns.fallbacks, has_default_ids=True)
 
 
 def check_utterances(declaration: Declaration, files: Iterable[tuple[SourceFile, Files]]) -> None:
@@ -100,9 +97,6 @@ def check_utterances(declaration: Declaration, files: Iterable[tuple[SourceFile,
         )
 
 
-_LEVEL = "member"
-"""Of the shapes of members."""
-
 _META = "meta"
 
 
@@ -110,12 +104,6 @@ def with_meta(raw: bytes) -> Members:
     """Return what an object says of itself: its ``meta``, or where it has none the object itself as that."""
     members = members_of(raw)
     return members if _META in members else {_META: Raw(raw)}
-
-
-def member_back(stored: StoredRecord, shapes: KnownShapes) -> bytes:
-    """Write a member, all of which is in the ``extra`` of its record."""
-    extra = literals(stored.loaded.extra)
-    return join(shapes.shape(_LEVEL, extra), extra, lambda _: b"")
 
 
 _KEY = "native_id"
@@ -196,7 +184,7 @@ class ConversationFacts:
 
 
 def read_convokit(
-    declaration: Declaration, files: Iterable[tuple[SourceFile, Files]], memory: Memory
+    declaration: Declaration, speakers: Speakers, files: Iterable[tuple[SourceFile, Files]], memory: Memory
 ) -> Iterator[Outcome]:
     """Read utterances first, for the other files name their conversations and speakers.
 
@@ -216,9 +204,10 @@ def read_convokit(
     facts.read(file for kind, file, _ in kinds if kind == "conversations")
     build = RowsBuild(
         declaration,
+        speakers,
         utterance_columns(declaration),
-        remember,
         memory,
+        remember,
         has_several_files=len(talks) > 1,
         labels_inside=[Labels(spec, declaration) for spec in declaration.annotations if spec.on == "turn"],
         conversations=facts.over,
@@ -240,6 +229,7 @@ class _MemberFiles:
     def __init__(self, build: RowsBuild, keys: Mapping[str, str], facts: ConversationFacts) -> None:
         self._build, self._keys, self._facts = build, keys, facts
         self._declaration = build.declaration
+        self._records = WholeRecords(build.declaration, build.identity)
         specs = [Labels(spec, self._declaration) for spec in self._declaration.annotations]
         self._labels: dict[Kind, list[Labels]] = {
             "conversations": [labels for labels in specs if labels.spec.on == "dialogue"],
@@ -248,63 +238,19 @@ class _MemberFiles:
 
     def read(self, kind: Kind, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file: a record for each member, or one for the whole."""
-        path, shapes = self._build.identity.file(file), Shapes()
-        form: Form = "file" if kind == "whole" else "member"
-        try:
-            members = open_records(file, self._declaration, form)
-            count = 0
-            for member in members:
-                count += 1
-                location = SourceLocation(
-                    file,
-                    member.pointer,
-                    entry.subset,
-                    entry.release,
-                    record_index=member.record_index,
-                    native_id=None if isinstance(member, BadRawRecord) else member.key,
-                    size=len(member.raw),
-                )
-                yield self._member(kind, path, location, member, shapes)
-        except BadRecord as bad:
-            yield reject(SourceLocation(file, size=file.size), bad, file.read())
-            return
-        yield FileEnvelope(file, members.envelope | shapes.envelope(), count)
+        form: RecordForm = "file" if kind == "whole" else "member"
+        yield from self._records.read(file, entry, form, partial(self._rows, kind))
 
-    def _member(
-        self, kind: Kind, path: str, location: SourceLocation, member: RawRecord | BadRawRecord, shapes: Shapes
-    ) -> Outcome:
-        if isinstance(member, BadRawRecord):
-            return reject(location, member.problem, member.raw)
-        if member.raw[:1] != b"{":
-            bad = BadRecord("GF-01", f"{kind_of(Raw(member.raw))}, not an object")
-            return reject(location, bad, member.raw)
-        extra: dict[str, Raw] = {}
-        number = shapes.number(_LEVEL, SplitObject(members_of(member.raw), {}).shape({}, extra))
-        kept = ({"shape": number} if number else {}) | extra
-        rows: list[Row] = []
+    def _rows(self, kind: Kind, member: RawRecord, record: Record, findings: list[ReaderFinding]) -> Iterator[Row]:
         key = member.key or ""
-        record = location.record(
-            self._build.identity.record_id(path, member.record_index),
-            self._keys.get(key) if kind == "conversations" else None,
-            main_speaker_id=self._speaker(key, rows) if kind == "speakers" else None,
-        )
-        record.extra = dump(kept)
-        findings: list[ReaderFinding] = []
-        try:
-            if kind == "conversations":
-                self._facts.read_facts(member.raw, findings)
-            rows += self._labels_of(kind, member, record, findings)
-        except BadRecord as bad:
-            return reject(location, bad, member.raw)
-        return Loaded(location, [*rows, record], findings)
-
-    def _speaker(self, name: str, rows: list[Row]) -> str | None:
-        if self._declaration.speaker.scope == "dialogue":
-            return None
-        row, is_new = self._build.speakers.of_corpus(name, NO_ROLE)
-        if is_new:
-            rows.append(row)
-        return row.speaker_id
+        if kind == "conversations":
+            record.dialogue_id = self._keys.get(key)
+            self._facts.read_facts(member.raw, findings)
+        elif kind == "speakers" and self._declaration.speaker.scope == "corpus":
+            speaker, is_new = self._build.speakers.of_corpus(key, NO_ROLE)
+            record.main_speaker_id = speaker.speaker_id
+            yield from [speaker] if is_new else []
+        yield from self._labels_of(kind, member, record, findings)
 
     def _labels_of(self, kind: Kind, member: RawRecord, record: Record, findings: list[ReaderFinding]) -> Iterator[Row]:
         said = with_meta(member.raw)

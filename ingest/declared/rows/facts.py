@@ -18,7 +18,6 @@ from talkhouse.ingest.declared.rows.columns import (
     SPLIT,
     STARTED_AT,
     TEXT,
-    TIMES,
     Placeholder,
     RowColumns,
 )
@@ -120,7 +119,8 @@ def differing(
     """Find the cells that say something else than is known of their dialogue; ``split``: where no row says one."""
     nothing = {label.placeholder: label.missing for label in columns.labels} | {SPLIT: (split,)}
     for placeholder in facts.columns:
-        if placeholder == NUMBER or not (extras.is_keeper(placeholder) or placeholder in columns.inside):
+        is_known = extras.is_keeper(placeholder) or placeholder in columns.inside or placeholder in columns.fallbacks
+        if placeholder == NUMBER or not is_known:
             continue
         values = rows[f"{placeholder}.value" if placeholder == STARTED_AT else placeholder]
         missing = nothing.get(placeholder, ())
@@ -170,11 +170,11 @@ def _restate(
     whole = RowExtras(rows, columns, is_csv=is_csv)
     everywhere = pl.repeat(True, len(rows), dtype=pl.Boolean, eager=True)
     for placeholder in columns.placeholders:
-        if placeholder in rows.columns and placeholder not in _SAID:
+        if placeholder in rows.columns and placeholder not in (*_SAID, *columns.id_parts):
             where = everywhere
             if placeholder == ROLE:
                 where = ~rows["role.back"]
-            elif placeholder in TIMES:  # those that no column gives back are there already
+            elif placeholder + HOW in rows.columns:  # those that no column gives back are there already
                 where = rows[placeholder].is_null() | rows[placeholder + HOW].is_not_null()
             whole.keep(placeholder, where)
     for owner, index, extra in zip(rows[OWNER], rows[TURN_INDEX], whole.extra(), strict=True):

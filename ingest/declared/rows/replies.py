@@ -1,16 +1,13 @@
 """Replies by the ids of turns, and the order of turns: by their column, or what is answered before its answers."""
 
-from collections import defaultdict
 from collections.abc import Iterator
-from heapq import heappop, heappush
 from typing import NamedTuple
 
 import polars as pl
 
-from talkhouse.ingest.declared.documents.parsed_record import in_loops
+from talkhouse.ingest.declared.documents.parsed_record import in_loops, places_behind
 from talkhouse.ingest.declared.rows.columns import ORDER, REPLY_TO, SAID_AT, TURN_ID, RowColumns
 from talkhouse.ingest.declared.rows.spool import NUMBER
-from talkhouse.ingest.decode import BadRecord, pointer
 
 TURN_INDEX = "turn_index"
 
@@ -71,22 +68,8 @@ def places_by_replies(rows: pl.DataFrame) -> pl.Series | None:
     turned = set(rows[NUMBER].filter(is_forward))
     places: list[int] = []
     for (number,), group in rows.select(NUMBER, target=targets).group_by(NUMBER, maintain_order=True):
-        places += _places(group["target"].to_list()) if number in turned else range(len(group))
+        places += places_behind(group["target"].to_list()) if number in turned else range(len(group))
     return pl.Series("place", places, pl.Int32)
-
-
-def _places(targets: list[int | None]) -> list[int]:
-    answers = defaultdict[int | None, list[int]](list)
-    for turn, target in enumerate(targets):
-        answers[target].append(turn)
-    free = answers[None]
-    places: dict[int, int] = {}
-    while free:
-        turn = heappop(free)
-        places[turn] = len(places)
-        for answer in answers[turn]:
-            heappush(free, answer)
-    return [places[turn] for turn in range(len(targets))]
 
 
 VALUE, WHOLE = f"{ORDER}.value", f"{ORDER}.whole"
@@ -94,16 +77,21 @@ VALUE, WHOLE = f"{ORDER}.value", f"{ORDER}.whole"
 
 
 def with_order(frames: Iterator[pl.DataFrame], columns: RowColumns) -> Iterator[pl.DataFrame]:
-    """Read the places, where there are some; BadRecord GF-01 for one that is no number."""
+    """Read the places, where there are some; null for one that is no number."""
     for frame in frames:
         if ORDER not in columns.placeholders:
             yield frame
             continue
         places = frame[ORDER].cast(pl.Float64, strict=False)
-        is_number = places.is_finite().fill_null(value=False)
-        for row in (~is_number).arg_true().head(1):
-            found = frame[ORDER][row]
-            detail = "the place of a turn is missing" if found is None else f"{found!r:.100} is not a number"
-            raise BadRecord("GF-01", detail, pointer(frame["line"][row], *columns.path(ORDER)))
+        places = pl.select(pl.when(places.is_finite()).then(places)).to_series()
         whole = frame[ORDER].cast(pl.Int64, strict=False)
         yield frame.with_columns(places.alias(VALUE), whole.alias(WHOLE))
+
+
+def by_places(rows: pl.DataFrame) -> pl.DataFrame:
+    """Sort the turns of each dialogue in which all have a place."""
+    if not rows[VALUE].has_nulls():
+        return rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True)
+    is_known = pl.col(VALUE).is_not_null().all().over(NUMBER)
+    keys = (pl.when(is_known).then(name) for name in (VALUE, WHOLE))
+    return rows.sort(NUMBER, *keys, maintain_order=True)

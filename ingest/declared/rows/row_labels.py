@@ -12,11 +12,11 @@ from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, matches
 from talkhouse.ingest.declared.documents.labels import ParsedLabel, span_of
-from talkhouse.ingest.declared.rows.columns import ID, TEXT, TURN_ID, LabelColumn, Placeholder, RowColumns
+from talkhouse.ingest.declared.rows.columns import ID, ID_PART, TEXT, TURN_ID, LabelColumn, Placeholder, RowColumns
 from talkhouse.ingest.declared.rows.facts import OWNER, RowExtras
 from talkhouse.ingest.declared.rows.frames import GIVEN
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
-from talkhouse.ingest.declared.rows.spool import POSITION, SetAside
+from talkhouse.ingest.declared.rows.spool import SetAside, are_apart
 from talkhouse.ingest.declared.shapes import alias, rounded
 from talkhouse.ingest.decode import BadRecord, dump, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -146,16 +146,16 @@ class DialogueStore(SetAside):
         ids = [pl.col(TURN_ID)] if TURN_ID in rows.columns else []
         said = rows.group_by(OWNER, maintain_order=True).agg(TEXT, *ids)
         turn_ids = said[TURN_ID] if ids else [None] * len(said)
-        names = dialogues["native_id"] if ID in rows.columns else dialogues["dialogue_id"]
+        names = dialogues["within"] + dialogues["native_id"] if ID in rows.columns else dialogues["dialogue_id"]
         for name, dialogue_id, texts, own in zip(names, dialogues["dialogue_id"], said[TEXT], turn_ids, strict=True):
             own_ids = None if own is None else own.to_list()
             if name not in self._places:
                 dialogue = StoredDialogue(dialogue_id, texts.to_list(), own_ids)
                 self._places[name] = self.add(msgspec.msgpack.encode(dialogue))
 
-    def find(self, native_id: str) -> StoredDialogue | None:
-        """Return a dialogue by its id."""
-        place = self._places.get(native_id)
+    def find(self, name: str) -> StoredDialogue | None:
+        """Return a dialogue by its id, behind what that means one in (``ids_within``)."""
+        place = self._places.get(name)
         return None if place is None else msgspec.msgpack.decode(self.read(place), type=StoredDialogue)
 
 
@@ -182,6 +182,8 @@ def label_file_columns(declaration: Declaration, path: str, pattern: str) -> Lab
     for spec in specs:
         if spec.dialogue:
             placeholders.setdefault(ID, (str(spec.dialogue[0]),))
+        for number, part in enumerate(spec.dialogue_parts):
+            placeholders.setdefault(f"{ID_PART}{number}", (str(part[0]),))
     for spec in specs:
         for field in FIELDS:
             column = getattr(spec, field)
@@ -222,9 +224,7 @@ class LabelRows:
         self._rows = rows.rows(named=True)
         self._keepers = named.columns.keepers
         self.lines: list[int] = rows["line"].to_list()
-        positions = rows[POSITION]
-        self.is_apart = bool(positions[-1] - positions[0] >= len(positions))
-        """Whether rows of other dialogues stand between them."""
+        self._are_apart = are_apart(rows)
         self.is_scattered = False
         """Whether the rows are not in the order of the annotations, one each; known when they were read."""
         self._annotators: dict[tuple[int | None, str], list[str | None]] = {}
@@ -249,7 +249,7 @@ class LabelRows:
                 bare[pointer(row["line"])] = Raw((extra or "{}").encode())
         in_order = sorted(made, key=lambda pair: order_of(pair[0]))
         lines = [line for _, line in in_order]
-        self.is_scattered = self.is_apart or lines != self.lines
+        self.is_scattered = self._are_apart or lines != self.lines
         kept = {"lines": lines} if self.is_scattered else {}
         record.extra = dump(kept | ({"differs": bare} if bare else {}))
         return [annotation for annotation, _ in in_order], self._findings
@@ -326,7 +326,8 @@ class LabelRows:
         back = {placeholder_of(spec, field): text for spec, field, text in self._given_back(given, dialogue)}
         for column, placeholder in self._keepers.items():
             text = row[placeholder]
-            if placeholder != ID and back.get(placeholder) != text and (text is not None or self._is_csv):
+            is_id = placeholder == ID or placeholder.startswith(ID_PART)
+            if not is_id and back.get(placeholder) != text and (text is not None or self._is_csv):
                 members.append(f"{msgspec.json.encode(alias(column)).decode()}:{self._literal(placeholder, row)}")
         return "{" + ",".join(members) + "}" if members else None
 
@@ -346,10 +347,6 @@ class LabelRows:
         text = row[placeholder]
         is_number = placeholder in (row.get("numbers") or "").split(" ")
         return text if is_number and text is not None else msgspec.json.encode(text or "").decode()
-
-    def texts(self) -> list[bytes]:
-        """Return the rows, verbatim."""
-        return [row["raw"].encode() for row in self._rows]
 
 
 def cells_of(annotation: Annotation, turn: str | None, text: str, *, is_utf16: bool) -> dict[str, str | None]:

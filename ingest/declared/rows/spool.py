@@ -13,7 +13,8 @@ from typing import Self
 
 import polars as pl
 
-from talkhouse.ingest.declared.rows.columns import ID, REPLY_TO, TURN_ID
+from talkhouse.ingest.declared.identity import joined_ids
+from talkhouse.ingest.declared.rows.columns import BEGUN, ID, REPLY_TO, SPLIT, TURN_ID
 
 HAS_DEFAULT = "has_default_id"
 """Column of rows: whether the file doesn't say of which dialogue a turn is."""
@@ -93,10 +94,18 @@ NUMBER, POSITION = "dialogue.number", "position"
 """Columns of what is given back: a dialogue's place in the file by its first row, and a row's; both from 0."""
 
 
+def are_apart(rows: pl.DataFrame) -> bool:
+    """Whether rows of other dialogues stand between those of one."""
+    positions = rows[POSITION]
+    return bool(positions[-1] - positions[0] >= len(positions))
+
+
 class Spool:
     """The rows of one file; use it in a ``with``."""
 
-    def __init__(self) -> None:
+    def __init__(self, split: str | None = None) -> None:
+        """``split``: where ids begin again in each split that a row may name, that of a row that names none."""
+        self._split = split
         self._frames: list[pl.DataFrame] = []
         self._size = 0
         self._runs: list[pl.DataFrame] = []
@@ -112,20 +121,33 @@ class Spool:
 
     def __exit__(self, *_: object) -> None:
         """Remove what was set aside."""
-        self._frames.clear()
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove what was set aside, to begin anew."""
+        for kept in (self._frames, self._runs, self._written):
+            kept.clear()
         if self._disk is not None:
             self._disk.__exit__()
+        self._disk, self._size, self.height, self._lacks_ids = None, 0, 0, False
 
     def add(self, frame: pl.DataFrame) -> None:
         """Set rows aside; they are grouped by the dialogue's id, where they have that column."""
         self.height += len(frame)
         if ID in frame.columns:
-            self._runs.append(_runs(frame[ID]))
+            self._runs.append(_runs(self._ids_of(frame)))
             self._lacks_ids |= frame[ID].has_nulls()
+        elif BEGUN in frame.columns:
+            self._runs.append(_runs(frame[BEGUN]))
         self._frames.append(frame)
         self._size += int(frame.estimated_size())
         if self._size > _IN_MEMORY:
             self._write()
+
+    def _ids_of(self, frame: pl.DataFrame) -> pl.Series:
+        if self._split is None:
+            return frame[ID]
+        return joined_ids([frame[SPLIT].fill_null(self._split), frame[ID]])
 
     def _write(self) -> None:
         self._disk = self._disk or SetAside()

@@ -11,11 +11,12 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import UNIX, Declaration, which
+from talkhouse.ingest.declared.declaration.model import MOMENTS, UNIX, Declaration, which
+from talkhouse.ingest.declared.identity import id_part
 from talkhouse.ingest.declared.record_files import write_records, write_rows
 from talkhouse.ingest.declared.record_files.content import Envelope, WrittenRecord, WrittenRow
-from talkhouse.ingest.declared.rows.columns import ID, LEVEL, SAID_AT, RowColumns, columns_of
-from talkhouse.ingest.declared.rows.convokit import file_kind, member_back, utterance_columns
+from talkhouse.ingest.declared.rows.columns import ID, ID_PART, LEVEL, SAID_AT, Placeholder, RowColumns, columns_of
+from talkhouse.ingest.declared.rows.convokit import file_kind, utterance_columns
 from talkhouse.ingest.declared.rows.frames import is_csv
 from talkhouse.ingest.declared.rows.row_labels import (
     LabelFileColumns,
@@ -27,7 +28,8 @@ from talkhouse.ingest.declared.rows.row_labels import (
 from talkhouse.ingest.declared.rows.spool import REFUSED, SCATTERED, SetAside
 from talkhouse.ingest.declared.shapes import LITERAL, NULL, KnownShapes, alias
 from talkhouse.ingest.declared.speakers import Roles
-from talkhouse.ingest.declared.times import write_time
+from talkhouse.ingest.declared.times import write_moment, write_time
+from talkhouse.ingest.declared.whole_records import file_back, record_back
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Annotation, Turn
 from talkhouse.ingest.stored_record import StoredRecord
@@ -90,21 +92,35 @@ class RowsBack:
             for key, placeholder in shapes.shape(LEVEL, kept).items():
                 raw = differs.get(at + pointer(key), kept.get(alias(key))) if differs else kept.get(alias(key))
                 cells[key] = (
-                    bytes(raw) if raw is not None else self._cell(placeholder, text_of, turn, stored, is_csv=is_csv)
+                    bytes(raw)
+                    if raw is not None
+                    else self._cell(placeholder, text_of, turn, stored, is_csv=is_csv, is_utc=shapes.is_utc)
                 )
             yield StoredRow.from_cells(lines[turn.turn_index] if lines else first, cells, kept)
 
     def _cell(
-        self, placeholder: str, text_of: Callable[[str], str | None], turn: Turn, stored: StoredRecord, *, is_csv: bool
+        self,
+        placeholder: str,
+        text_of: Callable[[str], str | None],
+        turn: Turn,
+        stored: StoredRecord,
+        *,
+        is_csv: bool,
+        is_utc: bool,
     ) -> bytes:
         name, is_time, how = placeholder.partition("@")
         if not is_time:
             return cell(placeholder, text_of, is_csv=is_csv)
+        literal, name = name.endswith(LITERAL) or how in UNIX, name.removesuffix(LITERAL)
         time = turn.said_at if name == SAID_AT else stored.dialogue.started_at if stored.dialogue else None
-        if time is None:
+        place = getattr(turn, name) if name in MOMENTS else None
+        if place is not None:
+            text = write_moment(place, how)
+        elif time is not None:
+            text = write_time(time, how, is_utc=is_utc)
+        else:
             return cell(name + NULL, text_of, is_csv=is_csv)
-        text = write_time(time, how)
-        return text.encode() if how in UNIX else msgspec.json.encode(text)
+        return text.encode() if literal else msgspec.json.encode(text)
 
     def _text(self, turn: Turn, stored: StoredRecord, placeholder: str) -> str | None:
         match placeholder:
@@ -116,6 +132,8 @@ class RowsBack:
                 return fact
             case "dialogue.id":
                 return stored.loaded.native_id
+            case _ if placeholder.startswith(ID_PART):
+                return _id_part(placeholder, stored)
             case "split":
                 return stored.loaded.split
             case "id":
@@ -169,16 +187,22 @@ class LabelsBack:
             by_line[line].append(annotation)
         for line, annotations in by_line.items():
             extra: dict[str, Raw] = {}
-            texts: dict[str, str | None] = {ID: stored.loaded.native_id}
+            texts = self._ids(stored)
             for annotation in annotations:
                 extra |= literals(annotation.extra)
                 texts |= self._texts(annotation, stored)
             yield self._row(line if "lines" in record else first, texts, extra, shapes, is_csv=is_csv)
         bare = msgspec.json.decode(record.get("differs", Raw(b"{}")), type=dict[str, Raw])
         for at, raw in bare.items():
-            texts = {ID: stored.loaded.native_id}
+            texts = self._ids(stored)
             extra = literals(bytes(raw).decode())
             yield self._row(int(at.removeprefix("/")), texts, extra, shapes, is_csv=is_csv)
+
+    def _ids(self, stored: StoredRecord) -> dict[str, str | None]:
+        parts: dict[str, str | None] = {
+            placeholder: _id_part(placeholder, stored) for placeholder in self._named.columns.id_parts
+        }
+        return parts or {ID: stored.loaded.native_id}
 
     def _texts(self, annotation: Annotation, stored: StoredRecord) -> dict[str, str | None]:
         spec = self._specs[annotation.scheme]
@@ -196,6 +220,10 @@ class LabelsBack:
             raw = extra.get(alias(key))
             cells[key] = bytes(raw) if raw is not None else cell(placeholder, texts.get, is_csv=is_csv)
         return StoredRow.from_cells(line, cells, extra)
+
+
+def _id_part(placeholder: Placeholder, stored: StoredRecord) -> str:
+    return id_part(stored.loaded.native_id or "", int(placeholder.removeprefix(ID_PART)))
 
 
 def in_order_of_lines(rows: Iterable[StoredRow]) -> Iterator[StoredRow]:
@@ -228,7 +256,7 @@ class RowFilesWriter:
         """Write a file from its envelope and its records."""
         envelope, path = literals(first.file.extra), PurePosixPath(first.path)
         if self._has_members(path):
-            yield from write_records(envelope, _members(chain([first], others), KnownShapes(envelope)), path)
+            yield from file_back(first, chain([first], others))
             return
         rows = self._rows(first, others, envelope)
         yield from write_rows_of(envelope, in_order_of_lines(rows) if SCATTERED in envelope else rows, path)
@@ -237,38 +265,31 @@ class RowFilesWriter:
         return self._is_convokit and file_kind(path) != "utterances"
 
     def _rows(self, first: StoredRecord, others: Iterator[StoredRecord], envelope: Envelope) -> Iterator[StoredRow]:
+        raw = envelope.get(REFUSED, Raw(b"{}"))
+        refused = msgspec.json.decode(raw, type=dict[str, list[tuple[int, int]]])
         back, shapes, has_cells = self._back(first.path), KnownShapes(envelope), is_csv(PurePosixPath(first.path))
         for stored in chain([first], others):
             if stored.raw is not None:
-                yield from refused_rows(stored, envelope)
+                yield from _refused_rows(stored, refused)
             elif stored.record is not None:
                 yield from back.rows(stored, shapes, is_csv=has_cells)
 
     def write_record(self, stored: StoredRecord) -> bytes:
         """Write the rows of a record alone, one below the other."""
-        shapes = KnownShapes(literals(stored.file.extra))
         if self._has_members(PurePosixPath(stored.path)):
-            return member_back(stored, shapes)
+            return record_back(stored)
+        shapes = KnownShapes(literals(stored.file.extra))
         rows = self._back(stored.path).rows(stored, shapes, is_csv=is_csv(PurePosixPath(stored.path)))
         return b"\n".join(row.as_object() for row in sorted(rows, key=lambda row: row.line))
 
 
-def refused_rows(stored: StoredRecord, envelope: Envelope) -> Iterator[StoredRow]:
-    """Yield the rows of a record in quarantine, verbatim."""
+def _refused_rows(stored: StoredRecord, refused: Mapping[str, list[tuple[int, int]]]) -> Iterator[StoredRow]:
+    """Yield the rows of a record in quarantine, verbatim; ``refused``: the lines and bytes of those with several."""
     raw, pointer = stored.raw or b"", stored.pointer
-    refused = msgspec.json.decode(envelope.get(REFUSED, Raw(b"{}")), type=dict[str, list[tuple[int, int]]])
     start = 0
     for line, size in refused.get(pointer, [(int(pointer.removeprefix("/")), len(raw))]):
         yield StoredRow(line, {}, verbatim=raw[start : start + size])
         start += size + 1
-
-
-def _members(records: Iterable[StoredRecord], shapes: KnownShapes) -> Iterator[WrittenRecord]:
-    """Write the members of a file, those in quarantine verbatim."""
-    members = (stored for stored in records if stored.record is not None or stored.raw is not None)
-    for number, stored in enumerate(members):
-        raw = member_back(stored, shapes) if stored.raw is None else stored.raw
-        yield WrittenRecord(number, stored.pointer, raw, is_verbatim=stored.raw is not None)
 
 
 def write_rows_of(envelope: Envelope, rows: Iterable[StoredRow], path: PurePosixPath) -> Iterator[bytes]:

@@ -13,13 +13,13 @@ import pytest
 
 from benchmarks.shapes.mantis import write_file
 from benchmarks.shapes.mpchat import PERSONA_SPEAKERS, Inventor
-from talkhouse import migrations
+from talkhouse.build.template import open_template
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.load_corpus import load_corpus
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.checks import checks, run
-from talkhouse.queries.views import create_views, fill_examples
+from talkhouse.queries.views import fill_examples
 from tests.samples import PICTURES, POSTS
 
 DECODERS = {"Decoder.decode", "json_decode"}
@@ -64,9 +64,9 @@ def loaded(corpus_id: str, invent: Callable[[Path, int], None], folder: Path, si
     source = folder / str(size) / corpus_id
     source.mkdir(parents=True)
     invent(source, size)
-    migrations.upgrade(folder / f"{size}.duckdb")
+    splits = {name: corpus.splits for name, corpus in corpora().items()}
+    open_template(folder / f"{size}.duckdb", catalogue(), splits).close()
     with duckdb.connect(folder / f"{size}.duckdb") as con:
-        create_views(con, catalogue())
         con.execute("call enable_logging('QueryLog')")
         with counted() as calls:
             files = disk_files(source, corpus_id)

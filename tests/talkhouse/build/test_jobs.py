@@ -37,7 +37,7 @@ from tests.conftest import wait_for
 from tests.declared.invented_corpora import HEAD, Invented, corpus, laid_out
 from tests.declared.test_kit import cases_in
 from tests.declared.test_whole_builds import invented
-from tests.talkhouse.build.test_run import contents
+from tests.talkhouse.build.test_run import contents, fetch
 
 ALL = QuarantineLimit("100%")
 CHAT = f"""{HEAD}format = "chat"
@@ -55,8 +55,8 @@ def _however_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "LEAST", 0)
 
 
-def said(native_id: str, *texts: str, who: str = "Ann", **more: object) -> str:
-    messages = [{"role": "user", "content": text, "who": who} for text in texts]
+def said(native_id: str, *texts: str | None, who: str = "Ann", **more: object) -> str:
+    messages = [{"role": "user", "who": who, **({"content": text} if text else {})} for text in texts]
     return json.dumps({"id": native_id, "messages": messages, **more}) + "\n"
 
 
@@ -66,8 +66,8 @@ def talks(data: Path) -> Path:
         "a.jsonl": said("1", "Hi") + said("2", "Soup?", who="Bo") + "{\n",
         "b.jsonl": said("1", "Ho") + said("3", "Yes.") + said("1", "Hi"),
         "c/a.jsonl": said("1", "Ho") + said("1", "Hey", who="Cy") + said("4", "No."),
-        "d.jsonl": "no JSON\n" + said("5", "Well.", mood="calm"),
-        "e.jsonl": said("5", "Well.") + said("2", "Soup?", who="Bo"),
+        "d.jsonl": "no JSON\n" + said("5", "Well.", mood="calm") + said("7", "Ah", None),
+        "e.jsonl": said("5", "Well.") + said("2", "Soup?", who="Bo") + said("8", None),
         "notes.txt": "nothing of it",
     }
     packed = io.BytesIO()
@@ -93,6 +93,8 @@ def rows(path: Path, data: Path, jobs: int) -> dict[str, object]:
 def test_two_processes_read_to_the_same_rows(tmp_path: Path) -> None:
     data = talks(tmp_path / "data")
     assert rows(tmp_path / "two.duckdb", data, 2) == rows(tmp_path / "one.duckdb", data, 1)
+    told = "select rule, count(*) from meta.findings where corpus_id = 'talks' group by all order by all"
+    assert fetch(tmp_path / "two.duckdb", told) == [("GF-04", 2), ("GF-22", 1), ("TH-01", 2), ("TH-05", 3)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "one.duckdb", "two.duckdb"]
 
 
@@ -117,7 +119,7 @@ def everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def needed(known: Ledger, by: Ledger) -> Ledger:
         nonlocal is_first
-        found = known if is_first and known else contested(known, by)
+        found = Ledger(known.keys, known.rows) if is_first and known else contested(known, by)
         is_first = not found
         return found
 

@@ -190,10 +190,13 @@ def test_a_bin_is_shown_by_its_ends() -> None:
     assert [row["_shown"] for row in rows] == ["0 to 9", "10 to 19"]
 
 
-def test_years_without_rows_have_a_place() -> None:
+def test_years_and_weeks_without_rows_have_a_place() -> None:
     days = [datetime(2018, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)]
     x = encoding(bars(x="said_at", grain=Grain.YEAR), {"said_at": days, "sips": [5, 7]})["x"]
     assert (x["title"], x["scale"]["domain"]) == ("Year", ["2018", "2019", "2020", "2021"])
+    mondays = [datetime(2026, 2, 23, tzinfo=UTC), datetime(2026, 3, 9, tzinfo=UTC)]
+    x = encoding(bars(x="said_at", grain=Grain.WEEK), {"said_at": mondays, "sips": [5, 7]})["x"]
+    assert (x["title"], x["scale"]["domain"]) == ("Week", ["2026-02-23", "2026-03-02", "2026-03-09"])
 
 
 def test_thousands_are_short_and_zero_is_zero() -> None:

@@ -141,12 +141,13 @@ def test_each_state_has_its_own_views_unless_both_get_ours(sample: Path, edited:
         )
         ((examples,),) = con.execute("select count(*) from main.examples where corpus_id = ?", [RELEASES]).fetchall()
     assert sql
-    found = diffed(sample, other)
+    wanted = Wanted((RELEASES,))
+    found = diffed(sample, other, wanted)
     assert f"{schema}.{name}" in found["schema"]["views_changed"]
     assert sum(one["columns"].get("utterance", 0) for one in found["tasks"]) == examples
     assert not any(one["changed"] for one in found["tables"])
-    assert diffed(sample, other, same_views=True)["equal"]
-    assert not diffed(other, edited, same_views=True)["equal"]
+    assert diffed(sample, other, wanted, same_views=True)["equal"]
+    assert not diffed(other, edited, wanted, same_views=True)["equal"]
 
 
 @pytest.mark.slow
@@ -169,9 +170,10 @@ def test_two_of_the_publishers_releases_are_compared(sample: Path, tmp_path: Pat
     assert (again.returncode, again.stderr) == (0, "")
 
 
-def hostile(sample: Path, folder: Path) -> Path:
-    """Return a copy of the sample whose texts, labels and ids hold what acts on a terminal or a page."""
-    path = Path(shutil.copyfile(sample, folder / "hostile.duckdb"))
+@pytest.fixture(scope="module")
+def hostile(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sample whose texts, labels and ids hold what acts on a terminal or a page."""
+    path = Path(shutil.copyfile(sample, tmp_path_factory.mktemp("hostile") / "hostile.duckdb"))
     evil = EVIL + "</dd></style><script>document.title = 'acted'</script>{{ 7 * 7 }}"
     with duckdb.connect(path) as con:
         con.execute("update main.turns set text = ? || text", [evil])
@@ -183,18 +185,20 @@ def hostile(sample: Path, folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_no_text_acts_on_a_terminal(sample: Path, tmp_path: Path) -> None:
-    for arguments in ([], ["--json"]):
-        done = run("diff", sample, hostile(sample, tmp_path), *arguments, cwd=tmp_path)
-        assert done.returncode == 1, done.stderr
-        assert not UNSAFE.search(done.stdout)
+def test_no_text_acts_in_json(sample: Path, hostile: Path, tmp_path: Path) -> None:
+    done = run("diff", sample, hostile, "--corpus", RELEASES, "--json", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert not UNSAFE.search(done.stdout)
 
 
 @pytest.mark.slow
-def test_no_text_acts_on_the_page_and_nothing_is_loaded(sample: Path, tmp_path: Path, browser: Browser) -> None:
+def test_no_text_acts_on_a_terminal_or_the_page_and_nothing_is_loaded(
+    sample: Path, hostile: Path, tmp_path: Path, browser: Browser
+) -> None:
     page_file = tmp_path / "page.html"
-    done = run("diff", sample, hostile(sample, tmp_path), "--output", page_file, cwd=tmp_path)
+    done = run("diff", sample, hostile, "--corpus", RELEASES, "--output", page_file, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
+    assert not UNSAFE.search(done.stdout)
     asked: list[str] = []
     with browser.new_context() as context:
         page = context.new_page()
@@ -258,7 +262,7 @@ def test_a_release_is_a_state_by_its_name_and_by_its_folder(sample: Path, edited
     made = run("release", "create", "2026-11", "--db", sample, "--store", store, "--json")
     content_id = json.loads(made.stdout)["content_id"]
     told = [
-        run("diff", name, edited, "--store", store, "--json", cwd=tmp_path)
+        run("diff", name, edited, "--store", store, "--table", "main.turns", "--json", cwd=tmp_path)
         for name in ("2026-11", "release:2026-11", store / "releases" / "2026-11")
     ]
     assert [one.returncode for one in told] == [1, 1, 1], told[0].stderr
@@ -267,7 +271,7 @@ def test_a_release_is_a_state_by_its_name_and_by_its_folder(sample: Path, edited
     assert (found["before"]["release"], found["before"]["content_id"]) == ("2026-11", content_id)
     assert [one["changed"] for one in found["tables"] if one["table"] == "main.turns" and one["changed"]] == [1]
     shutil.copyfile(edited, tmp_path / "2026-11")
-    beside = run("diff", "2026-11", edited, "--store", store, cwd=tmp_path)
+    beside = run("diff", "2026-11", edited, "--store", store, "--table", "main.turns", cwd=tmp_path)
     assert (beside.returncode, "the release is release:2026-11" in beside.stderr) == (0, True)
 
 

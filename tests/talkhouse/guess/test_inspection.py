@@ -9,7 +9,7 @@ import pytest
 from talkhouse.guess.inspection import Inspection, inspected
 from talkhouse.guess.sample import start_of
 from talkhouse.guess.text_rules import markers_of
-from talkhouse.schema.errors import SourceError, UsageError
+from talkhouse.schema.errors import SourceError
 from tests.commands import on_a_terminal, run
 from tests.talkhouse.guess.folders import CHANNEL, CHAT, FOLDERS, LOG, SCATTERED, lines, messages, parquet, write
 
@@ -36,9 +36,15 @@ def test_fields_have_types_counts_ranges_and_members(tmp_path: Path) -> None:
 
 
 FIRST = {
-    "sharegpt": [("system", "Be brief."), ("human", "Fog?"), ("gpt", "Yes.")],
+    "sharegpt": [("system", "Be brief."), ("user", "Fog?"), ("assistant", "Yes.")],
     "chat_parquet": [("user", "Is it far?"), ("assistant", "Two miles.")],
-    "alpaca": [("system", "Be kind."), ("user", "Name a bird."), ("assistant", "Wren.")],
+    "alpaca": [
+        ("system", "Be kind."),
+        ("user", "Hi"),
+        ("assistant", "Hello"),
+        ("user", "Name a bird."),
+        ("assistant", "Wren."),
+    ],
     "preference": [("user", "A tea?"), ("assistant", "Green.")],
     "preference_openai": [("user", "Which train?"), ("assistant", "The nine o'clock.")],
     "preference_transcripts": [
@@ -133,15 +139,47 @@ def test_marks_begin_lines_and_recur() -> None:
 
 
 def test_what_is_no_file_of_records(tmp_path: Path) -> None:
-    write(tmp_path, {"a.pkl": b"x", "b.zip": b"x"})
+    write(tmp_path, {"a.pkl": b"x", "b.zip": b"x", "notes/README.md": b"# Notes", "notes/a.png": b"x"})
     with pytest.raises(SourceError, match="no form that is read"):
         inspected(tmp_path / "a.pkl")
-    with pytest.raises(UsageError, match="this is a folder"):
-        inspected(tmp_path)
-    with pytest.raises(UsageError, match="this is an archive"):
+    with pytest.raises(SourceError, match="no file of a form that is read"):
+        inspected(tmp_path / "notes")
+    with pytest.raises(SourceError, match="the archive can't be read"):
         inspected(tmp_path / "b.zip")
     with pytest.raises(SourceError, match="no such file"):
         inspected(tmp_path / "c.json")
+
+
+def test_archives_and_folders_are_looked_into(tmp_path: Path) -> None:
+    import zipfile
+
+    write(tmp_path / "talks", {"train.jsonl": lines(*CHAT), "photo.png": b"x"})
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("train.jsonl", lines(*CHAT))
+        archive.writestr("photo.png", b"x")
+    for path, inner in (("talks", "train.jsonl"), ("all.zip", "all/train.jsonl")):
+        shown = inspected(tmp_path / path)
+        assert shown.about.startswith(f"2 files; of {inner}, JSON Lines")
+        assert [(name, what) for name, _, what in shown.files] == [
+            (inner, "train"),
+            (inner.replace("train.jsonl", "photo.png"), "no ending of a format that is known"),
+        ]
+        assert shown.first == [("user", "May I prune it?"), ("assistant", "In spring.")]
+
+
+@pytest.mark.parametrize("path", ["talks/dev/a.jsonl", "talks/dev", "talks/a.jsonl"])
+def test_a_corpus_is_no_split(path: str, tmp_path: Path) -> None:
+    write(tmp_path, {"talks/dev/a.jsonl": lines(*CHAT), "talks/a.jsonl": lines(*CHAT)})
+    assert inspected(tmp_path / path).next_folder == str(tmp_path / "talks")
+    (tmp_path / "talks" / "corpus.toml").touch()
+    assert inspected(tmp_path / path).next_folder is None
+
+
+def test_the_words_of_parts_are_shown_whatever_their_name(tmp_path: Path) -> None:
+    parts = [
+        {"role": "user", "content": [{"type": "text", "value": "Is it far?"}, {"type": "text", "text": " Is it?"}]}
+    ]
+    assert seen(tmp_path, "a.jsonl", lines({"messages": parts})).first == [("user", "Is it far? Is it?")]
 
 
 def test_the_commands_as_a_user_sees_them(tmp_path: Path) -> None:
@@ -155,9 +193,17 @@ def test_the_commands_as_a_user_sees_them(tmp_path: Path) -> None:
         'wrote talks/corpus.toml: chat, train.jsonl (train), id = "id"',
         "  kept in extra: topic",
         "  to do: licence, citation",
+        "read by it: 3 records, 3 dialogues, 6 turns (user 3, assistant 3)",
+        "first dialogue, its beginning:",
+        "  user       May I prune it?",
+        "  assistant  In spring.",
         "next: talkhouse build --data . --dry-run",
     ]
-    assert (folder / "corpus.toml").is_file()
+    (folder / "corpus.toml").unlink()
+    told = json.loads(run("new", "talks", "--json", cwd=tmp_path).stdout)
+    assert told["format"] == "chat"
+    assert told["sample"]["roles"] == {"user": 3, "assistant": 3}
+    assert told["sample"]["first"][0] == {"who": "user", "text": "May I prune it?"}
 
 
 def test_nothing_in_a_file_acts_on_a_terminal(tmp_path: Path) -> None:
@@ -167,3 +213,8 @@ def test_nothing_in_a_file_acts_on_a_terminal(tmp_path: Path) -> None:
     assert "\\x1b[31mred\\u202e" in shown
     assert not [piece for piece in ("\x1b[2J", "\x1b]0", "\x1b[31m", "\u202e") if piece in shown]
     assert max(map(len, shown.splitlines())) <= 60
+    write(tmp_path / "talks", {"a.jsonl": lines(evil, {"messages": [{"role": "\x1b[2J", "content": 3}]})})
+    told = on_a_terminal(["new", "talks"], tmp_path, columns=40)
+    assert "GF-01 at a.jsonl#" in told
+    assert not [piece for piece in ("\x1b[2J", "\x1b]0", "\x1b[31m", "\u202e") if piece in told]
+    assert max(map(len, told.splitlines())) <= 60

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,10 @@ def declared(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "corpus.toml").read_text(encoding="utf-8"))
 
 
+def declared_in(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "corpus.toml").read_text(encoding="utf-8"))
+
+
 def comments(folder: Path) -> str:
     lines = (folder / "corpus.toml").read_text(encoding="utf-8").splitlines()
     return "\n".join(line.partition("#")[2] for line in lines if "#" in line)
@@ -46,11 +51,15 @@ def splits(document: dict[str, Any]) -> dict[str, str | None]:
 def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path) -> None:
     files, expected = FOLDERS[name]
     folder = write(tmp_path / name, files)
-    document = declared(folder)
+    seen = new_declaration(folder)
+    document = declared_in(folder)
     assert of_folder(folder).format == expected["format"]
     proposed = {table: document.get(table) for table in expected}
     proposed["files"] = splits(document) if "files" in document else {}
     assert {table: proposed[table] for table in expected} == expected
+    assert seen.trial is not None
+    assert seen.trial.turns
+    assert (seen.trial.set_aside, seen.trial.problem) == (0, None)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +111,8 @@ def test_what_nothing_takes_is_named_and_labels_are_proposed_in_comments(tmp_pat
 
 def test_thumbs_are_labels_of_the_answer(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"a.jsonl": lines(*THUMBS)})
-    declared(folder)
-    assert ' on = "response"\n label = "label"\n labels = { true = "", false = "" }' in comments(folder)
+    (labels,) = declared(folder)["annotations"]
+    assert (labels["on"], labels["label"], set(labels["labels"])) == ("response", "label", {"true", "false"})
 
 
 def test_files_of_labels_are_no_dialogues(tmp_path: Path) -> None:
@@ -113,9 +122,121 @@ def test_files_of_labels_are_no_dialogues(tmp_path: Path) -> None:
     assert ' holds = "annotations"' in comments(folder)
 
 
-def test_a_reply_is_known_by_its_values(tmp_path: Path) -> None:
+REPLIES = b"conv,utt_id,who,text,%s\nc1,1,ida,Row on now,\nc1,2,ole,I do row,1\nc1,3,ida,Slower then,2\n"
+
+
+def test_a_reply_is_known_by_its_name_and_proven_by_its_values(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.csv": REPLIES % b"parent_id"})
+    assert declared(folder)["turn"]["reply_to"] == "parent_id"
+    assert "by its name; 2 of 2 values are ids of other turns of the dialogue" in comments(folder)
+    lost = REPLIES.replace(b",1\n", b",7\n").replace(b",2\n", b",8\n") % b"parent_id"
+    assert "reply_to" not in declared(write(tmp_path / "lost", {"a.csv": lost}))["turn"]
+
+
+def test_numbers_that_occur_among_the_ids_of_turns_are_no_replies(tmp_path: Path) -> None:
+    assert "reply_to" not in declared(write(tmp_path / "talks", {"a.csv": REPLIES % b"season"}))["turn"]
     rows = b"conv,utt_id,who,text,to\nc1,u1,ida,Row on now,\nc1,u2,ole,I do row,u1\nc1,u3,ida,Slower then,u2\n"
-    assert declared(write(tmp_path / "talks", {"a.csv": rows}))["turn"]["reply_to"] == "to"
+    folder = write(tmp_path / "words", {"a.csv": rows})
+    assert "reply_to" not in declared(folder)["turn"]
+    assert 'reply_to = "to"  # to decide: no name says so' in (folder / "corpus.toml").read_text(encoding="utf-8")
+
+
+SCENES = b"season,episode,scene,n,who,words\n" + b"".join(
+    b"%d,%d,%d,%d,ida,Row %d on.\n" % (season, episode, scene, n, n)
+    for season in (1, 2)
+    for episode in (1, 2)
+    for scene in (1, 2)
+    for n in (1, 2)
+)
+
+
+def test_of_several_columns_that_could_be_the_id_each_says_what_it_would_make(tmp_path: Path) -> None:
+    folder = write(tmp_path / "talks", {"a.csv": SCENES})
+    seen = new_declaration(folder)
+    assert declared_in(folder)["dialogue"]["id"] == ["season", "episode", "scene"]
+    (line,) = seen.to_decide
+    assert line.startswith("dialogue.id: 8 dialogues of 2 turns; ")
+    assert 'id = "episode": 2 dialogues of 8 turns' in line
+    assert seen.trial is not None
+    assert (seen.trial.dialogues, seen.trial.turns) == (8, 16)
+
+
+def test_a_day_that_may_be_a_month_is_to_decide(tmp_path: Path) -> None:
+    chat = b"[01/02/2026, 10:05] Ida: Hello\n[03/02/2026, 10:06] Ole: Hi\n"
+    folder = write(tmp_path / "talks", {"chat.txt": chat})
+    (line,) = new_declaration(folder).to_decide
+    assert '"%d/%m/%Y, %H:%M" or said_at = "%m/%d/%Y, %H:%M"' in line
+    assert "said_at" not in declared_in(folder)["turn"]
+
+
+def test_records_of_several_lists_are_all_read_or_named(tmp_path: Path) -> None:
+    splits_inside = {split: [{**CHAT[0], "id": split}] for split in ("train", "test")}
+    all_of_them = write(tmp_path / "talks", {"a.json": json.dumps(splits_inside).encode()})
+    seen = new_declaration(all_of_them)
+    assert declared_in(all_of_them)["dialogue"]["record"] == "*[*]"
+    assert seen.trial is not None
+    assert seen.trial.dialogues == 2
+    with_more = write(tmp_path / "others", {"a.json": json.dumps({"version": 1, **splits_inside}).encode()})
+    assert new_declaration(with_more).problems == {"a.json": "test[*] has such records too, and is not read"}
+    assert declared_in(with_more)["dialogue"]["record"] == "train[*]"
+
+
+def test_an_episode_beside_the_id_of_a_dialogue_is_no_part_of_it(tmp_path: Path) -> None:
+    rows = b"conv,episode,who,words\n1,1,ida,Row on.\n1,1,ole,I do.\n2,1,ida,And now?\n2,1,ole,So so.\n"
+    folder = write(tmp_path / "talks", {"a.csv": rows})
+    assert not new_declaration(folder).to_decide
+    assert declared_in(folder)["dialogue"]["id"] == "conv"
+
+
+@pytest.mark.parametrize(("other", "ids"), [("test", "split"), ("train-2", "file")])
+def test_ids_that_begin_again_are_those_of_a_split_or_file(other: str, ids: str, tmp_path: Path) -> None:
+    again = [{"id": "g0", "messages": messages("May I water it?", "At night.")}]
+    folder = write(tmp_path / "talks", {"train-1.jsonl": lines(*CHAT), f"{other}.jsonl": lines(*again)})
+    assert declared(folder)["dialogue"]["ids"] == ids
+    assert f"1 of 3 ids have other words in another {ids}" in comments(folder)
+
+
+def test_rows_that_say_no_dialogue_are_one_of_each_file(tmp_path: Path) -> None:
+    day = [{"type": "message", "user": f"U{n % 2}", "text": "Row on.", "ts": f"170410080{n}.0001"} for n in range(3)]
+    folder = write(tmp_path / "talks", {f"boats/2026-01-0{n}.json": listed(*day) for n in (1, 2)})
+    seen = new_declaration(folder)
+    document = declared_in(folder)
+    assert document["format"] == "turns"
+    assert document["turn"] == {"text": "text", "speaker": "user", "said_at": "ts"}
+    assert seen.to_decide == [
+        "dialogue.id: no column says which dialogue, so that a file is one: 2 dialogues of 3 turns"
+    ]
+    assert seen.trial is not None
+    assert (seen.trial.dialogues, seen.trial.turns, seen.trial.findings) == (2, 6, [])
+
+
+def test_what_is_written_was_read_by_it(tmp_path: Path) -> None:
+    bad = [{"id": "b", "messages": [{"role": "user", "content": 7}]}]
+    many = [{"id": f"n{n}", "messages": messages("Hi", "")} for n in range(2_000)]
+    folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT, *bad), "b.jsonl": lines(*many)})
+    trial = new_declaration(folder).trial
+    assert trial is not None
+    assert (trial.records, trial.set_aside, trial.dialogues, trial.empty) == (504, 1, 503, 500)
+    assert trial.roles == {"user": 503, "assistant": 503}
+    assert [(told.rule, told.count, told.place) for told in trial.findings] == [
+        ("GF-01", 1, "a.jsonl#/3/messages/0/content")
+    ]
+    assert list(trial.first) == [("user", "May I prune it?"), ("assistant", "In spring.")]
+
+
+def test_nothing_of_a_sample_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = tmp_path / "temporary"
+    private.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    many = [{"id": f"n{n}", "messages": messages("Hi", "Ho")} for n in range(1_001)]
+    folder = write(tmp_path / "talks", {"a.jsonl.gz": gzip.compress(lines(*many)), "b.jsonl": lines(*many)})
+    trial = new_declaration(folder).trial
+    assert trial is not None
+    assert (trial.records, trial.set_aside) == (1_000, 0)
+    assert not list(private.iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *(".corpus.schema.json", "a.jsonl.gz", "b.jsonl", "corpus.toml")
+    ]
 
 
 def test_a_count_of_rows_says_which_dialogue(tmp_path: Path) -> None:
@@ -182,7 +303,7 @@ def test_of_no_known_format_a_skeleton_is_written(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"a.json": b'[{"n": 1}]', "b.txt": b"Ida: Row on.", "c.csv": b"x\n1\n"})
     assert declared(folder) == {"title": "Talks"}
     assert "to do: chat, sharegpt, pairs" in comments(folder)
-    assert "files here: b.txt, a.json, c.csv" in comments(folder)
+    assert "files here: a.json, b.txt, c.csv" in comments(folder)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

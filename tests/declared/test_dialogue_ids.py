@@ -1,0 +1,157 @@
+"""Ids of several columns or paths, and ids that begin again in each file or split: in rows, documents and labels."""
+
+import json
+from itertools import product
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from talkhouse.ingest.declared.declaration import read_declaration
+from talkhouse.ingest.declared.documents.document_files import CAREFULLY
+from talkhouse.ingest.rows import Annotation, Dialogue, Record
+from tests.declared.rows_loaded import Read, read, restored
+from tests.declared.test_declaration import mistake
+
+TURNS = 'title = "Scenes"\nformat = "turns"\n[turn]\ntext = "line"\n'
+CHAT = 'title = "Scenes"\nformat = "chat"\n'
+SCENE = '[dialogue]\nid = ["season", "scene"]\n'
+SPLITS = '[[files]]\npath = "a.*"\nsplit = "train"\n[[files]]\npath = "b.*"\nsplit = "te/st"\n'
+LABELS = '[[annotations]]\nscheme = "mood"\nfrom = "l.csv"\nlabel = "mood"\n'
+OF_LABELS = '[[files]]\npath = "l.csv"\nholds = "annotations"\n'
+
+
+def loaded(toml: str, files: dict[str, bytes]) -> Read:
+    """Read files by a declaration; all of them have to come back."""
+    made = read(read_declaration("quay", toml, "quay/corpus.toml"), files)
+    back = restored(made)
+    for name, raw in files.items():
+        if name.endswith(".jsonl"):
+            assert [*map(json.loads, back[name].splitlines())] == [*map(json.loads, raw.splitlines())]
+        else:
+            assert back[name] == raw
+    return made
+
+
+def keys(made: Read) -> list[tuple[str | None, str | None]]:
+    return [(row.dialogue_id, row.native_id) for row in made.of(Record)]
+
+
+def test_several_columns_are_an_id_together() -> None:
+    raw = b"line,season,scene\nIn?,1,a/b\nNo.,01,a%b\nOut.,1,a/b\nWho?,,\n"
+    made = loaded(TURNS + SCENE, {"a.csv": raw})
+    assert [row.native_id for row in made.of(Dialogue)] == ["1/a%2Fb", "01/a%25b", "/"]
+    assert made.said("quay:1/a%2Fb") == [("speaker", "In?"), ("speaker", "Out.")]
+    assert made.places == []
+
+
+def test_ids_may_begin_again_in_each_file_or_split() -> None:
+    files = {"a.csv": b"line,n\nIn?,1\nOut?,2\n", "b.csv": b"line,n\nIn!,1\nOut?,2\n"}
+    of_ids = {
+        ids: [key for key, _ in keys(loaded(TURNS + f'{SPLITS}[dialogue]\nid = "n"\nids = "{ids}"\n', files))]
+        for ids in ("corpus", "file", "split")
+    }
+    assert of_ids["file"] == ["quay:a.csv/1", "quay:a.csv/2", "quay:b.csv/1", "quay:b.csv/2"]
+    assert of_ids["split"] == ["quay:train/1", "quay:train/2", "quay:te%2Fst/1", "quay:te%2Fst/2"]
+    assert [str(key)[:7] for key in of_ids["corpus"]] == ["quay:1", "quay:2", "quay:1~", "quay:2"]
+
+
+SIGNS = st.text(st.sampled_from("a/%2F5é"), max_size=4)
+
+
+@pytest.mark.slow
+@given(st.lists(st.tuples(SIGNS, SIGNS, st.sampled_from(["train", "test", ""])), max_size=8))
+def test_whatever_the_values_are_they_are_told_apart_and_come_back(rows: list[tuple[str, str, str]]) -> None:
+    cells = b"".join(",".join(("x", *row)).encode() + b"\n" for row in rows)
+    objects = b"".join(
+        json.dumps({"line": "x", "season": a, "scene": b} | ({"fold": fold} if fold else {})).encode() + b"\n"
+        for a, b, fold in rows
+    )
+    toml = TURNS + SCENE + 'split = "fold"\nids = "split"\n'
+    for files in ({"a.csv": b"line,season,scene,fold\n" + cells}, {"a.jsonl": objects}):
+        made = loaded(toml, files)
+        told = [[unquote(part) for part in str(key).removeprefix("quay:").split("/")] for key, _ in keys(made)]
+        assert told == [[fold or "all", a, b] for a, b, fold in dict.fromkeys(rows)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("carefully", ["", "1"])
+def test_several_paths_are_an_id_together(carefully: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CAREFULLY, carefully)
+    said = {"messages": [{"role": "user", "content": "In?"}]}
+    lines = [{"season": n % 3, "at": {"scene": f"x/{n}"}, "fold": "train"} | said for n in range(40)]
+    lines[7] = {"season": 1, "at": {}} | said
+    raw = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    for path, ids in product(('"at.scene"', '"scene"'), ("corpus", "file", "split")):
+        of_file = (
+            raw
+            if path == '"at.scene"'
+            else raw.replace(b'"at": {"scene"', b'"scene"').replace(b'}, "fold"', b', "fold"')
+        )
+        toml = CHAT + f'[dialogue]\nid = ["season", {path}]\nids = "{ids}"\nsplit = "fold"\n'
+        made = loaded(toml, {"a.jsonl": of_file})
+        begin = {"corpus": "", "file": "a.jsonl/", "split": "train/"}[ids]
+        assert keys(made)[4] == (f"quay:{begin}1/x%2F4", "1/x%2F4")
+        assert len(keys(made)) == 39
+        assert [(item.rule, item.location.record_index) for item in made.rejected] == [("GF-01", 7)]
+
+
+@pytest.mark.slow
+def test_members_of_objects_may_begin_again_in_each_file() -> None:
+    raw = b'{"1":{"messages":[{"role":"user","content":"In?"}]}}'
+    made = loaded(CHAT + '[dialogue]\nrecord = "*"\nids = "file"\n', {"a.json": raw, "b.json": raw})
+    assert keys(made) == [("quay:a.json/1", "1"), ("quay:b.json/1", "1")]
+
+
+@pytest.mark.slow
+def test_a_dialogue_twice_in_one_file_is_one_where_ids_begin_again_in_the_next() -> None:
+    same = b'{"id":1,"messages":[{"role":"user","content":"In?"}]}\n'
+    other = same.replace(b"In", b"Out")
+    made = loaded(CHAT + '[dialogue]\nid = "id"\nids = "file"\n', {"a.jsonl": same * 2 + other, "b.jsonl": same})
+    assert [str(key)[:15] for key, _ in keys(made)] == ["quay:a.jsonl/1"] * 2 + ["quay:a.jsonl/1~", "quay:b.jsonl/1"]
+    assert made.places == [("GF-04", "a.jsonl#/2")]
+
+
+@pytest.mark.slow
+def test_labels_in_a_file_name_all_columns_of_an_id() -> None:
+    toml = TURNS + SCENE + '[[files]]\npath = "a.csv"\n' + OF_LABELS + LABELS + 'dialogue = ["s", "n"]\n'
+    labels = b"mood,s,n\ncalm,1,a/b\ncross,1,c\n,1,a/b\n"
+    made = loaded(toml, {"a.csv": b"line,season,scene\nIn?,1,a/b\n", "l.csv": labels})
+    assert [(row.dialogue_id, row.label) for row in made.of(Annotation)] == [("quay:1/a%2Fb", "calm")]
+    assert made.places == [("GF-15", "l.csv#/2")]
+
+
+@pytest.mark.slow
+def test_labels_in_a_file_are_those_of_its_split() -> None:
+    own = OF_LABELS + 'split = "te/st"\n' + LABELS + 'dialogue = "n"\n'
+    files = {"a.csv": b"line,n\nIn?,1\nOut?,2\n", "b.csv": b"line,n\nIn!,1\n", "l.csv": b"mood,n\ncalm,1\ncross,2\n"}
+    made = loaded(TURNS + SPLITS + own + '[dialogue]\nid = "n"\nids = "split"\n', files)
+    assert [(row.dialogue_id, row.label) for row in made.of(Annotation)] == [("quay:te%2Fst/1", "calm")]
+    assert made.places == [("GF-15", "l.csv#/2")]
+
+
+@pytest.mark.parametrize(
+    ("toml", "line", "said"),
+    [
+        (TURNS + SCENE.replace('["season", "scene"]', "[]"), 6, "or a list of names"),
+        (TURNS + SCENE.replace("scene", "season"), 6, "the id together, each once"),
+        (TURNS + SCENE.replace('"scene"', "1"), 6, "a list of texts"),
+        (TURNS + '[dialogue]\nids = "file"\n', 6, "'ids' without 'id'"),
+        (TURNS + SCENE + 'ids = "spilt"\n', 7, "split"),
+        (CHAT + SCENE.replace("scene", "a[*]"), 4, "a path to one place"),
+        (CHAT.replace("chat", "convokit") + SCENE, 4, "one path: the other files name a conversation by it"),
+        (CHAT.replace("chat", "convokit") + '[dialogue]\nids = "file"\n', 4, "no 'ids'"),
+        (TURNS + SCENE + OF_LABELS + '[[files]]\npath = "a"\n' + LABELS + 'dialogue = "n"\n', 16, "2 columns"),
+        (
+            TURNS + SCENE + 'ids = "file"\n' + OF_LABELS + '[[files]]\npath = "a"\n' + LABELS,
+            15,
+            "no other file can say",
+        ),
+        (TURNS + SCENE + 'ids = "split"\n' + OF_LABELS + LABELS, 9, "of which split these labels are"),
+    ],
+)
+def test_what_can_be_no_id_is_refused_at_its_line(toml: str, line: int, said: str) -> None:
+    error = mistake(toml)
+    assert str(error).startswith(f"ferry_talk/corpus.toml:{line}: ")
+    assert said in str(error)

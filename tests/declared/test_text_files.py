@@ -1,0 +1,430 @@
+"""Text files: a file or a line as a record, lines as rows by a pattern; turns as they are said, and all of it back."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from talkhouse.ingest.declared.declaration import read_declaration
+from talkhouse.ingest.declared.declaration.line_patterns import BadRegex, named_groups
+from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.declared.record_files import csv_files, open_records, pattern_lines
+from talkhouse.ingest.declared.record_files.content import FileContent
+from talkhouse.ingest.declared.rows import spool
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.ingest.rows import Dialogue, Record, Turn
+from talkhouse.ingest.sources import BOM
+from talkhouse.schema.errors import SourceError
+from tests.conftest import invented_examples
+from tests.declared.invented_corpora import Invented, problems_of
+from tests.declared.record_file_pieces import source
+from tests.declared.rows_loaded import Read, read, restored
+from tests.declared.test_malice_of_declared import zipped
+
+
+def declared(text: str, format_: str = "turns") -> Declaration:
+    return read_declaration("quay", f'title = "Quay"\nformat = "{format_}"\n{text}', "quay/corpus.toml")
+
+
+def lines(pattern: str, more: str = "", **turn: str) -> Declaration:
+    keys = "".join(f'{key} = "{group}"\n' for key, group in turn.items())
+    return declared(f"[lines]\npattern = '{pattern}'\n{more}\n[turn]\ntext = \"said\"\n{keys}")
+
+
+ANDROID = declared(
+    r"""
+    [lines]
+    pattern = '(?<at>\d\d\.\d\d\.\d\d, \d\d:\d\d) - (?:(?<who>[^:]+): )?(?<said>.*)'
+    [turn]
+    text = "said"
+    speaker = "who"
+    said_at = "at"
+    [times]
+    said_at = "%d.%m.%y, %H:%M"
+    """
+)
+IPHONE = declared(
+    r"""
+    [lines]
+    pattern = '\x{200e}?\[(?<at>[^\]]+)\] (?<who>[^:]+): (?<said>.*)'
+    [turn]
+    text = "said"
+    speaker = "who"
+    said_at = "at"
+    [times]
+    said_at = "%d/%m/%Y, %I:%M:%S\u202f%p"
+    """
+)
+IRC = lines(r"\[(?<clock>[\d:]+)\] (?:<(?<who>[^>]+)>|-!-) (?<said>.*)", speaker="who")
+SCRIPT = lines("(?<who>[A-Z ]+): (?<said>.*)", role="who")
+SCENES = lines("(?<who>[A-Z ]+): (?<said>.*)", "begins = '^$|==='", role="who")
+NUMBERED = lines(r"(?<n>\d+) (?<said>.*)", "begins = '1 '")
+
+
+def said(made: Read) -> list[tuple[str | None, str]]:
+    turns = sorted(made.of(Turn), key=lambda turn: (turn.dialogue_id, turn.turn_index))
+    return [(turn.speaker_id.partition(":")[2] if turn.speaker_id else None, turn.text) for turn in turns]
+
+
+def unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {name: gzip.decompress(raw) if name.endswith(".gz") else raw for name, raw in files.items()}
+
+
+def comes_back(declaration: Declaration, **files: bytes) -> Read:
+    """Read files, whose names have ``_`` for a point, and write them back to the byte; of a .gz the content counts."""
+    named = {name.replace("_", "."): raw for name, raw in files.items()}
+    made = read(declaration, named)
+    assert unpacked(restored(made)) == unpacked(named)
+    return made
+
+
+def test_exports_of_chat_programs_are_turns_and_come_back() -> None:
+    android = (
+        "31.12.21, 22:04 - Messages are end-to-end encrypted.\n31.12.21, 22:05 - Ida: Hello\nand more\n\nlast of it\n\n"
+        "31.12.21, 22:06 - Ole: <Media omitted>\n01.01.22, 00:00 - Ida: see 22:05 - Bo: x\n"
+    )
+    made = comes_back(ANDROID, chat_txt=android.encode())
+    assert said(made) == [
+        (None, "Messages are end-to-end encrypted."),
+        ("Ida", "Hello\nand more\n\nlast of it"),
+        ("Ole", "<Media omitted>"),
+        ("Ida", "see 22:05 - Bo: x"),
+    ]
+    assert [turn.said_at for turn in made.of(Turn)][-1] == datetime(2022, 1, 1)  # noqa: DTZ001
+    assert made.places == []
+    iphone = "[31/12/2021, 10:05:12\u202fPM] Ida: Hello\r\nmore\r\n"
+    iphone += "\u200e[01/02/2022, 10:05:14\u202fAM] Ole: \u200eimage omitted"
+    made = comes_back(IPHONE, chat_txt=BOM + iphone.encode(), packed_txt_gz=gzip.compress(iphone.encode(), mtime=0))
+    assert said(made) == [("Ida", "Hello\r\nmore"), ("Ole", "\u200eimage omitted")] * 2
+    assert [turn.said_at for turn in made.of(Turn)][:2] == [
+        datetime(2021, 12, 31, 22, 5, 12),  # noqa: DTZ001
+        datetime(2022, 2, 1, 10, 5, 14),  # noqa: DTZ001
+    ]
+
+
+@pytest.mark.slow
+def test_a_clock_without_a_date_is_kept_with_its_turn() -> None:
+    made = comes_back(IRC, log_log=b"[12:01] <ida> hi\n[12:01] -!- ole has joined\n[12:02] <ole> <b> ho\n")
+    assert said(made) == [("ida", "hi"), (None, "ole has joined"), ("ole", "<b> ho")]
+    assert made.of(Turn)[0].extra == '{"clock":"12:01"}'
+    assert {turn.said_at for turn in made.of(Turn)} == {None}
+    assert made.places == []
+
+
+def test_lines_with_which_a_dialogue_begins() -> None:
+    made = comes_back(NUMBERED, a_txt=b"1 hi\n2 ho\n1 again\n10 far\n1 end\n", b_txt=b"2 late\n1 new\n")
+    assert [(turn.dialogue_id, turn.text) for turn in made.of(Turn)] == [
+        ("quay:a.txt/0", "hi"),
+        ("quay:a.txt/0", "ho"),
+        ("quay:a.txt/1", "again"),
+        ("quay:a.txt/1", "10 far".partition(" ")[2]),
+        ("quay:a.txt/2", "end"),
+        ("quay:b.txt/0", "late"),
+        ("quay:b.txt/1", "new"),
+    ]
+    scenes = b"THE KITCHEN\n\nIDA: Tea?\nOLE: Yes.\nPlease.\n \n\n=== two ===\nat night\nIDA: Again?\n\n\nOLE: No\n"
+    made = comes_back(SCENES, play_txt=scenes)
+    assert made.said("quay:play.txt/0") == [("IDA", "Tea?"), ("OLE", "Yes.\nPlease.")]
+    assert made.said("quay:play.txt/1") == [("IDA", "Again?")]
+    assert made.said("quay:play.txt/2") == [("OLE", "No")]
+    assert [(found.rule, found.severity, found.pointer) for found in made.findings] == [("GF-10", "warn", "/0")]
+    assert "2 lines belong to no turn" in made.findings[0].detail
+
+
+PAIRED = declared(
+    r"""
+    [lines]
+    pattern = '(?<n>\d+) (?<said>[^\t]*)(?:\t(?<answer>[^\t]*)(?:\t(?<more>.*))?)?'
+    begins = '1 '
+    turns = "each"
+    [turn]
+    text = ["said", "answer"]
+    """
+)
+
+
+@pytest.mark.slow
+def test_lines_with_several_turns() -> None:
+    raw = b"head\n1 hi\tho\n2 ho\tho\tone|two\n3 alone\nmore\n1 \tb\r\nmore\n\n2 x\t\n3 \n"
+    made = comes_back(PAIRED, a_txt=raw)
+    assert [text for _, text in made.said("quay:a.txt/0")] == ["hi", "ho", "ho", "ho", "alone\nmore"]
+    assert [text for _, text in made.said("quay:a.txt/1")] == ["b\r\nmore", "x", ""]
+    second = [turn for turn in made.of(Turn) if turn.turn_index in (2, 3) and turn.dialogue_id == "quay:a.txt/0"]
+    extras = [json.loads(turn.extra or "{}") for turn in second]
+    assert [(extra["n"], extra["more"]) for extra in extras] == [("2", ""), ("", "one|two")]
+    assert [record.source_pointer for record in made.of(Record)] == ["/1", "/5"]
+    people = declared(
+        r"""
+        [lines]
+        pattern = '(?<a>[A-Z]+)=(?<said>[a-z]*) (?<b>[A-Z]+)=(?<answer>[a-z]*)'
+        turns = "each"
+        [turn]
+        text = ["said", "answer"]
+        speaker = ["a", "b"]
+        """
+    )
+    made = comes_back(people, a_txt=b"IDA=x OLE=y\nMIA=z OLE=")
+    assert said(made) == [("IDA", "x"), ("OLE", "y"), ("MIA", "z")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"\n",
+        b"\r\n \n",
+        b"IDA: a",
+        b"IDA: a\r\n",
+        b"IDA: a\r",
+        b"IDA: a\r\r\nOLE: b\n",
+        b"\n\nx\nIDA: a\n\n\n",
+        b"IDA: a\n\t\nOLE: b\n \n",
+        b"IDA: \nOLE: \n",
+        b"IDA: a\0b\nOLE: \xe2\x80\xa8\n",
+        b"IDA: IDA: IDA: \nIDA: I\n",
+        b"".join(b"IDA:%s a\n" % (b" " * n) for n in range(40)),
+        b"IDA: a\r\nb\nc\r\nOLE: d\n\r\n",
+    ],
+)
+def test_files_of_lines_come_back_to_the_byte(raw: bytes) -> None:
+    comes_back(SCRIPT, a_txt=raw)
+    comes_back(SCRIPT, a_txt=BOM + raw, b_log_gz=gzip.compress(BOM + raw, mtime=0))
+
+
+@pytest.mark.slow
+def test_a_file_of_which_no_line_fits_or_that_is_not_utf_8_is_refused_alone() -> None:
+    made = comes_back(
+        SCRIPT, a_txt=b"\nno one\n", b_txt=b"IDA: a\n", c_txt=b"IDA: a\n\xff\n", d_csv=b"who,said\nOLE,c\n"
+    )
+    assert made.places == [("GF-12", "a.txt#/1"), ("TH-02", "c.txt#/1")]
+    assert [turn.text for turn in made.of(Turn)] == ["a", "c"]
+    made = read(declared('[turn]\ntext = "said"'), {"a.txt": b"IDA: a\n"})
+    assert [item.rule for item in made.rejected] == ["GF-14"]
+    assert "[lines]" in made.rejected[0].detail
+    labels = declared(
+        """
+        [[files]]
+        path = "a.csv"
+        [[files]]
+        path = "l.txt"
+        holds = "annotations"
+        [dialogue]
+        id = "d"
+        [turn]
+        text = "said"
+        [[annotations]]
+        scheme = "mood"
+        from = "l.txt"
+        dialogue = "d"
+        label = "mood"
+        on = "dialogue"
+        """
+    )
+    made = read(labels, {"a.csv": b"d,said\n1,Hi\n", "l.txt": b"1 calm\n"})
+    assert [(item.rule, item.raw) for item in made.rejected] == [("GF-14", b"1 calm\n")]
+
+
+@pytest.mark.slow
+def test_groups_that_do_not_stand_one_behind_the_other_come_back() -> None:
+    nested = lines("(?<all>(?<who>[A-Z]+): (?<said>.*))", role="who")
+    made = comes_back(nested, a_txt=b"IDA: a\nmore\nOLE: b\n")
+    assert said(made) == [(None, "a\nmore"), (None, "b")]
+    behind = lines(r"(?<said>.*) \((?<who>[a-z]+)\)", role="who")
+    made = comes_back(behind, a_txt=b"a (ida)\nmore\nb (ole)\n")
+    assert said(made) == [(None, "a\nmore"), (None, "b")]
+    either = lines("(?<who>[A-Z]+)>(?<said>.*)|(?<rest>-.*)", role="who")
+    assert said(comes_back(either, a_txt=b"A>x\n--\nB>y\n")) == [(None, "x"), (None, ""), (None, "y")]
+    notices = declared(
+        """
+        [lines]
+        pattern = '(?<shape>[A-Z]*): (?<cells>.*)|\\* (?<__proto__>.*)'
+        [turn]
+        text = ["cells", "__proto__"]
+        """
+    )
+    made = comes_back(notices, a_txt=b"A: a\nb\n* c\nd\n: \n\nf\n")
+    assert said(made) == [(None, "a\nb"), (None, "c\nd"), (None, "\n\nf")]
+
+
+@pytest.mark.slow
+def test_most_lines_need_no_word_about_how_they_are_written() -> None:
+    raw = b"12.01.21, 10:00 - No one said it\n" + b"12.01.21, 10:00 - Ida: Hi\n" * 3
+    made = comes_back(ANDROID, a_txt=raw)
+    assert [turn.extra for turn in made.of(Turn)] == ['{"cells":{"":"1"}}', None, None, None]
+
+
+LINES = st.lists(
+    st.sampled_from(["IDA: a", "IDA: ", "b", "", " ", "=", "OLE: IDA: c", "\u2028", "IDA:  x", "\r"]), max_size=9
+)
+ENDS = st.sampled_from(["\n", "\r\n", "\n", "\r\n", "\r"])
+
+
+@st.composite
+def texts(draw: Any) -> bytes:
+    """A text of lines with mixed ends."""
+    return "".join(line + draw(ENDS) for line in draw(LINES)).encode() + draw(st.sampled_from([b"", b"OLE: z", b"z"]))
+
+
+SEVERAL = declared(
+    """
+    [lines]
+    pattern = '(?<who>[A-Z]+): (?<a>[^:]*)(?:: (?<b>.*))?'
+    begins = '^$|==='
+    turns = "each"
+    [turn]
+    text = ["a", "b"]
+    role = "who"
+    """
+)
+
+
+@pytest.mark.slow
+@given(texts(), st.sampled_from([SCENES, SEVERAL]), st.integers(1, 12), st.integers(0, 2))
+@invented_examples(200)
+def test_any_lines_come_back_however_they_are_cut(raw: bytes, declaration: Declaration, block: int, ways: int) -> None:
+    whole = read(declaration, {"a.txt": raw})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_files, "_BLOCK", block)
+        patch.setattr(pattern_lines, "_MOST_WAYS", ways)
+        patch.setattr(pattern_lines, "_AT_ONCE", 1)
+        patch.setattr("talkhouse.ingest.sources._PIECE", 3)
+        patch.setattr(spool, "_IN_MEMORY", 100)
+        cut = read(declaration, {"a.txt": raw})
+        assert restored(cut) == {"a.txt": raw}
+    assert restored(whole) == {"a.txt": raw}
+    assert [(row.dialogue_id, row.text) for row in cut.of(Turn)] == [
+        (row.dialogue_id, row.text) for row in whole.of(Turn)
+    ]
+    assert cut.places == whole.places
+
+
+@pytest.mark.slow
+def test_a_turn_of_lines_a_line_and_a_file_are_no_larger_than_a_record() -> None:
+    raw = b"IDA: a\n" + b"more words\n" * 500_000
+    with source("a.txt", raw, Limits(record=1_000_000)) as file:
+        assert SCRIPT.lines is not None
+        rows = pattern_lines.LineRows(FileContent(file), SCRIPT.lines, ["said"])
+        with pytest.raises(SourceError, match="too much to read"):
+            list(rows.tables())
+    for declaration in (FILES, EACH_LINE):
+        long = source("a.txt", b"Agent: " + b"a" * 1_000_000, Limits(record=1_000_000))
+        with long as file, pytest.raises(SourceError, match="too much to read"):
+            list(open_records(file, declaration))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("(?<a", "unclosed capture group name"),
+        (r"(?<a>x)\1", "backreferences are not supported"),
+        ("(?<a>x)(?=y)", "look-around"),
+        ("(?<a>x)(?<a>y)", "duplicate capture group name"),
+        ("(?<a>(?:a{1000}){1000})", "too large"),
+        (r"(?<a>\w{1,200})", "too large"),
+        ("(?<a>x)" + "y" * 1_000, "1 to 1,000 letters"),
+        ("", "1 to 1,000 letters"),
+    ],
+)
+def test_what_is_no_pattern_or_too_large_is_refused_with_the_engines_words(pattern: str, words: str) -> None:
+    with pytest.raises(BadRegex, match=words):
+        named_groups(pattern)
+    assert named_groups(r"(x)(?<who>\w{1,32})(?P<said>.*)") == ["who", "said"]
+
+
+@pytest.mark.slow
+def test_a_pattern_takes_no_longer_for_a_line_that_almost_fits() -> None:
+    # Python's would take longer than the sun will shine.
+    almost = lines("(?<who>(?:[a-z]+)+)!(?<said>.*)", role="who")
+    assert read(almost, {"a.txt": b"a" * 200_000}).places == [("GF-12", "a.txt#/0")]
+
+
+TEXT = 'text = "$"\n'
+MARKS = '[markers]\n"Agent: " = "agent"\n"\\nAgent: " = "agent"\n"\\nCaller: " = "caller"\n'
+FILES = declared('[dialogue]\nrecord = "$"\n' + TEXT + MARKS, "transcript")
+EACH_LINE = declared("[dialogue]\n" + TEXT + MARKS, "transcript")
+SEPARATED = declared("[dialogue]\n" + TEXT + 'separator = [" __eou__ ", " __eou__"]\n', "transcript")
+
+
+def test_a_text_file_is_a_transcript_and_comes_back() -> None:
+    call = b"Agent: Hello.\nCaller: My line is dead.\nSince noon.\nAgent: I see.\n"
+    made = comes_back(FILES, a_txt=call, b_log=BOM + call[:-1], c_text_gz=gzip.compress(BOM + call, mtime=0))
+    expected = [("agent", "Hello."), ("caller", "My line is dead.\nSince noon."), ("agent", "I see.")]
+    assert [made.said(row.dialogue_id) for row in made.of(Dialogue)] == [expected] * 3
+    assert made.of(Dialogue)[0].dialogue_id == "quay:a.txt/0"
+
+
+@pytest.mark.slow
+def test_each_line_that_is_not_blank_is_a_record() -> None:
+    made = comes_back(EACH_LINE, a_txt=b"Agent: Hi\r\n\n \nhm\nAgent: \xff\nAgent:  Ho ", b_txt=b"\n", c_txt=b"")
+    assert [(turn.dialogue_id, turn.text) for turn in made.of(Turn)] == [
+        ("quay:a.txt/0", "Hi"),
+        ("quay:a.txt/3", " Ho "),
+    ]
+    assert made.places == [("GF-10", "a.txt#/3"), ("TH-02", "a.txt#/4")]
+    assert "line 5: not UTF-8" in made.rejected[1].detail
+
+
+@pytest.mark.slow
+def test_turns_between_separators() -> None:
+    made = comes_back(SEPARATED, a_txt=b"A __eou__ B __eou__\n\nC\nD __eou__  __eou__\t\r\n __eou__ E __eou__ F\n")
+    turns = [made.said(row.dialogue_id) for row in made.of(Dialogue)]
+    assert [[text for _, text in talk] for talk in turns] == [["A", "B"], ["C"], ["D", ""], ["", "E", "F"]]
+    assert {role for talk in turns for role, _ in talk} == {"speaker"}
+    in_cells = declared('[dialogue]\ntext = "log"\nseparator = "|"\n', "transcript")
+    made = comes_back(in_cells, a_csv=b'log\na|b\n"c,|"\n||\n', b_json=b'[{"log":"a||b"},{"log":""}]')
+    assert [[text for _, text in made.said(row.dialogue_id)] for row in made.of(Dialogue)] == [
+        ["a", "b"],
+        ["c,"],
+        ["", ""],
+        ["a", "", "b"],
+        [],
+    ]
+
+
+@pytest.mark.slow
+def test_a_file_that_is_a_record_and_refused_comes_back() -> None:
+    bad = {"a_txt": b"Hm.\n", "b_txt": b"Agent: \xff\n", "c_txt_gz": gzip.compress(b"Hm.\n", 1), "d_json": b'{"x":1}\n'}
+    made = comes_back(FILES, **bad, e_txt=b"")
+    assert made.places == [
+        ("GF-02", "e.txt#"),
+        ("GF-10", "a.txt#"),
+        ("TH-02", "b.txt#"),
+        ("GF-10", "c.txt.gz#"),
+        ("GF-01", "d.json#"),
+    ]
+
+
+@pytest.mark.slow
+@given(texts(), st.sampled_from([FILES, EACH_LINE, SEPARATED]))
+@invented_examples(100)
+def test_any_text_comes_back(raw: bytes, declaration: Declaration) -> None:
+    comes_back(declaration, a_txt=raw, b_txt=raw.replace(b"IDA", b"Agent").replace(b"OLE", b"Caller"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format_", ["chat", "pairs"])
+def test_a_format_of_objects_does_not_read_a_text(format_: str) -> None:
+    made = read(declared("", format_), {"a.txt": b'{"messages": []}\n'})
+    assert [item.rule for item in made.rejected] == ["GF-14"]
+    assert "rename it to .jsonl" in made.rejected[0].detail
+
+
+@pytest.mark.slow
+def test_text_files_on_disk_and_in_archives_are_built_and_verified(tmp_path: Path) -> None:
+    call = b"Agent: Hello.\r\nAgent: I see.\r\n"
+    rows = b"12.01.21, 10:00 - No one said it\n12.01.21, 10:01 - Ida: Hi\nand\n\n" * 3
+    files = {
+        "calls": (FILES, {"a.txt": call, "b.zip": zipped({"in/c.log": BOM + call, "d.txt": b"Hm."}), "e.txt": b""}),
+        "lines": (EACH_LINE, {"a.txt": call + b"\n\xff\nhm", "b.txt.gz": gzip.compress(call, mtime=0)}),
+        "chats": (ANDROID, {"a.txt": BOM + rows, "b.zip": zipped({"c.text": rows, "d.txt": b"hm\n"}), "e.txt": b"\n"}),
+    }
+    corpora = {name: Invented(declaration.text, raw, {}) for name, (declaration, raw) in files.items()}
+    assert problems_of(corpora, tmp_path) == []
