@@ -400,6 +400,7 @@ def end(folder: Path, held_at: int, how: signal.Signals, after: float = 0) -> "s
         (folder / name).unlink(missing_ok=True)
     process = started(folder, held_at)
     wait_for(folder / "reached", process)
+    assert (folder / ".w.duckdb.build").stat().st_mode & 0o077 == 0
     time.sleep(after)
     if how == signal.SIGINT:
         os.killpg(process.pid, how)  # as a terminal does
