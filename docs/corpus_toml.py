@@ -170,6 +170,8 @@ EXAMPLES = (
 
         [times]
         said_at = "unix_ms"
+        start_ms = "seconds"
+        end_ms = "%H:%M:%S,%f"
         """,
     ),
     (
@@ -242,6 +244,63 @@ EXAMPLES = (
         prompt = "ask"
         query = "with"
         response = "reply"
+        """,
+    ),
+    (
+        "pair",
+        """
+        title = "Questions about stories, in two lists"
+        format = "pairs"
+
+        [pair]
+        system = "story"
+        zip = ["questions", "answers"]
+        prompt = "input_text"
+        response = "input_text"
+        """,
+    ),
+    (
+        "preference",
+        """
+        title = "Answers with scores"
+        format = "preference"
+
+        [preference]
+        prompt = "instruction"
+        answers = "completions[*]"
+        text = "response"
+        source = "model"
+        score = "overall_score"
+        """,
+    ),
+    (
+        "preference",
+        """
+        title = "Answers with ranks"
+        format = "preference"
+
+        [preference]
+        prompt = "prompt"
+        answers = ["answer_a", "answer_b", "answer_c"]
+        rank = ["rank_a", "rank_b", "rank_c"]
+        """,
+    ),
+    (
+        "winners",
+        """
+        title = "Battles"
+        format = "preference"
+
+        [preference]
+        answers = ["conversation_a", "conversation_b"]
+        source = ["model_a", "model_b"]
+        winner = "winner"
+
+        [winners]
+        model_a = 1
+        model_b = 2
+        tie = "all"
+        "tie (bothbad)" = "none"
         """,
     ),
     (
@@ -478,6 +537,7 @@ _TYPES = {
     "pattern": "pattern of paths",
     "path": "path",
     "paths": "path or paths",
+    "winner": 'number, `"all"` or `"none"`',
     "sign": "one sign",
     "time": "form of a time",
     "labels": 'table of texts, or `"open"`',
@@ -495,8 +555,8 @@ From a folder to a chart: [Your own data](your-own-data.md); a page with files f
 
 A *path* leads to a place in a record: names with `.` between them, `['a name']` for a name with other signs, `[0]` for
 the first item of a list, `[*]` for every item, `.*` for every member of an object, `$.` in front for the record itself
-([Paths](paths.md)). In rows (`format = "turns"`) it is the name of a column, and in text files of a group of the pattern.
-Of a list of paths the first counts that leads to something; those of a dialogue's id are joined.
+([Paths](paths.md)). In rows (`format = "turns"`) it is the name of a column, and in text files that of a group of the
+pattern. Of a list of paths the first counts that leads to something; those of a dialogue's id are joined.
 
 A declaration is read before any file is. A mistake stops there, and is named with its line.
 

@@ -199,6 +199,18 @@ FORMAT_RULES = (
         "The place of a turn in its dialogue is missing or no number: the turns stand in the order of their lines.",
         "Correct the rows, or the column that [turn] order names.",
     ),
+    Rule(
+        "GF-25",
+        "warn",
+        "Some times of a file have an offset from UTC and some have none: all are stored as written.",
+        "Nothing, if all are of one clock; else an answer may seem to be before its question.",
+    ),
+    Rule(
+        "GF-26",
+        "warn",
+        "A word or number by which nobody can tell which answer is the best: none counts as that.",
+        "Say in [winners] what the word means, or correct the record.",
+    ),
 )
 """Rules of the formats that ``corpus.toml`` may name, for every corpus that is declared so."""
 

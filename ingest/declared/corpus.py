@@ -196,11 +196,15 @@ def _has_speakers(declaration: Declaration, path: str) -> bool:
 def _document_format(declaration: Declaration) -> DocumentFormat:
     match declaration.format:
         case "pairs":
-            from talkhouse.ingest.declared.documents.answer_formats import Pairs
+            if declaration.pair.zip is not None:
+                from talkhouse.ingest.declared.documents.zipped_pairs import ZippedPairs
+
+                return ZippedPairs(declaration)
+            from talkhouse.ingest.declared.documents.pairs import Pairs
 
             return Pairs(declaration)
         case "preference":
-            from talkhouse.ingest.declared.documents.answer_formats import Preference
+            from talkhouse.ingest.declared.documents.preference import Preference
 
             return Preference(declaration)
         case "transcript":

@@ -197,6 +197,8 @@ class Shapes:
 
     def __init__(self) -> None:
         self._numbers: dict[str, dict[Shape, int]] = {}
+        self.is_utc = False
+        """Whether times of the file are stored in UTC."""
 
     def number(self, level: str, shape: Mapping[str, Any]) -> int | Mapping[str, Any]:
         """Return the number of a shape at a level (record, message, part), or itself where there are too many."""
@@ -215,7 +217,7 @@ class Shapes:
             level: {str(number): Raw(text.encode()) for text, number in numbers.items()}
             for level, numbers in sorted(self._numbers.items())
         }
-        return {"shapes": by_level} if by_level else {}
+        return ({"shapes": by_level} if by_level else {}) | ({"utc": True} if self.is_utc else {})
 
 
 class KnownShapes:
@@ -223,6 +225,7 @@ class KnownShapes:
 
     def __init__(self, envelope: Mapping[str, Raw]) -> None:
         raw = envelope.get("shapes")
+        self.is_utc = "utc" in envelope
         self._shapes: dict[str, dict[str, dict[str, Any]]] = msgspec.json.decode(raw) if raw is not None else {}
 
     def shape(self, level: str, extra: Mapping[str, Raw]) -> dict[str, Any]:

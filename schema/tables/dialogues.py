@@ -16,7 +16,7 @@ dialogues = table(
     Column("domain", Text, comment="Topic area or site, as the publisher names it."),
     Column("title", Text, comment="Title or subject of the dialogue."),
     Column("language", Text, comment="ISO 639-1 code."),
-    Column("started_at", TIMESTAMP, comment="Wall clock time of the start, as published."),
+    Column("started_at", TIMESTAMP, comment="Wall clock time of the start, as published; UTC where turns.said_at is."),
     Column("extra", JSON, comment="What only this corpus has; its views lift it out by name."),
     Column(
         "derived_from",
@@ -74,7 +74,9 @@ turns = table(
     Required("text", LongText, comment="The utterance, verbatim; may be empty."),
     Column("native_id", Text, comment="The publisher's id of the turn, verbatim."),
     Column(
-        "said_at", TIMESTAMP, comment="Wall clock time as published; the zone is not known unless the corpus says it."
+        "said_at",
+        TIMESTAMP,
+        comment="Wall clock time as published, whose zone is not known unless the corpus says it; UTC where the times of a file of one's own have several offsets from UTC.",
     ),
     Column("extra", JSON, comment="What only this corpus has, and published values that no column reproduces."),
     Column(

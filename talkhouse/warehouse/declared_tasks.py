@@ -14,7 +14,7 @@ from talkhouse.schema.sql import literal
 
 def sentence(declaration: Declaration, task: DeclaredTask) -> str:
     """Return the task's description as one line, or else what its kind says of it, with a full stop at the end."""
-    said = one_line(task.description) or one_line(f"{declaration.title}, {_what(task)}")
+    said = one_line(task.description) or one_line(f"{declaration.title}, {_what(declaration, task)}")
     return said if said.endswith(".") else f"{said}."
 
 
@@ -23,7 +23,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _what(task: DeclaredTask) -> str:
+def _what(declaration: Declaration, task: DeclaredTask) -> str:
     match task.kind:
         case "next_turn":
             who = "that has one before it" if task.role is None else f"of the role {task.role}"
@@ -34,8 +34,10 @@ def _what(task: DeclaredTask) -> str:
             return f"labels of dialogues: each dialogue that has a label of {task.scheme}, with all its turns"
         case "spans":
             return f"spans: each turn in which words are labelled by {task.scheme}"
-        case "preference":
+        case "preference" if declaration.preference.answers is None:
             return "preference: each record with a chosen and a rejected answer, with all turns before them"
+        case "preference":
+            return "preference: each answer that is the best with each that is not, with all turns before them"
 
 
 _Table: TypeAlias = dict[str, Any]
@@ -227,7 +229,7 @@ def _values(declaration: Declaration, task: DeclaredTask) -> dict[str, str]:
         values["scheme_name"] = one_line(scheme)
         values["known_labels"] = f"\n-- scheme: {one_line(scheme)}" if _is_closed(declaration, task.scheme) else ""
         values["given"] = _template("given").substitute(values).rstrip("\n")
-    return values | {"talks": _template("talks").substitute(values).rstrip("\n")}
+    return values | {name: _template(name).substitute(values).rstrip("\n") for name in ("talks", "pairs")}
 
 
 def _is_closed(declaration: Declaration, scheme: str) -> bool:

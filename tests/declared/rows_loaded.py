@@ -135,7 +135,10 @@ def restored(made: Read) -> dict[str, bytes]:
 def stored(made: Read) -> Iterator[StoredRecord]:
     """Return all records as a writer gets them: file by file, the envelope first, in the order of their indexes."""
     by_file = defaultdict[str, list[tuple[int, StoredRecord]]](list)
-    hanging = {kind: _by_key(made, kind) for kind in (rows.Dialogue, rows.Turn, rows.Part, rows.Annotation)}
+    hanging = {
+        kind: _by_key(made, kind) for kind in (rows.Dialogue, rows.Turn, rows.Annotation, rows.Candidate, rows.Part)
+    }
+    texts = {row.text_id: row.text for row in made.of(rows.CandidateText)}
     speakers = {row.speaker_id: row for row in made.of(rows.Speaker)}
     for record in made.of(rows.Record):
         key = record.dialogue_id or ""
@@ -148,6 +151,10 @@ def stored(made: Read) -> Iterator[StoredRecord]:
             turns=sorted(hanging[rows.Turn][key], key=lambda turn: turn.turn_index),
             parts=hanging[rows.Part][key],
             annotations=hanging[rows.Annotation][record.record_id],
+            candidates=sorted(
+                hanging[rows.Candidate][record.record_id], key=lambda row: (row.position, row.item_index)
+            ),
+            texts=texts,
         )
         by_file[record.source_file_id].append((record.record_index, one))
     for item in made.rejected:
@@ -163,5 +170,6 @@ def stored(made: Read) -> Iterator[StoredRecord]:
 def _by_key(made: Read, kind: type[rows.Row]) -> defaultdict[str, list[Any]]:
     grouped = defaultdict[str, list[Any]](list)
     for row in made.tables[kind]:
-        grouped[row.record_id if isinstance(row, rows.Annotation) else row.dialogue_id].append(row)
+        is_of_record = isinstance(row, rows.Annotation | rows.Candidate)
+        grouped[row.record_id if is_of_record else row.dialogue_id].append(row)
     return grouped

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from msgspec.json import decode
 
 from talkhouse.ingest.declared.declaration.model import PairFields, PreferenceFields, TurnFields
-from talkhouse.ingest.declared.documents.answer_formats import Pairs, Preference
+from talkhouse.ingest.declared.documents.pairs import Pairs
+from talkhouse.ingest.declared.documents.preference import Preference
 from talkhouse.ingest.decode import BadRecord, literals
 from tests.declared.records import (
     TEXTS,

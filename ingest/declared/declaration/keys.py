@@ -30,12 +30,13 @@ Type: TypeAlias = Literal[
     "time",
     "labels",
     "values",
+    "winner",
     "texts",
     "regex",
 ]
 """Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words; true or false. The
 others are texts with a form of their own, a table of labels with their meanings, one of values to compare with, a text
-or a list of texts, and a regular expression."""
+or a list of texts, a regular expression, and which answer is the best."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ TABLES: Mapping[str, Table] = {
             "said_at": Key("paths", "When it was said: [`[times]`](#times)."),
             "reply_to": Key("paths", "The id of the turn that it answers."),
             "kind": Key("paths", "What it is, if not everything is a message.", 'the kind `"message"`'),
-            "start_ms": Key("paths", "Where it begins in a recording, a whole number of milliseconds."),
+            "start_ms": Key("paths", "Where it begins in a recording: [`[times]`](#times)."),
             "end_ms": Key("paths", "Where it ends there."),
             "order": Key(
                 "paths",
@@ -206,6 +207,11 @@ TABLES: Mapping[str, Table] = {
             "query": Key("paths", "What it is to be done with."),
             "response": Key("paths", "The answer."),
             "each": Key("paths", "A list of which every item is a pair; the other paths are inside the items."),
+            "zip": Key(
+                "paths",
+                "Two lists, of prompts and of responses: the items at one place are a pair. `prompt` and `response` "
+                'are paths in the items, `"$"` of texts.',
+            ),
         },
     ),
     "preference": Table(
@@ -214,7 +220,20 @@ TABLES: Mapping[str, Table] = {
             "prompt": Key("path", "What was asked; where it is not there, what both begin with."),
             "chosen": Key("path", "The answer that was chosen."),
             "rejected": Key("path", "The one that was not."),
+            "answers": Key(
+                "paths", "In place of both: a list of answers, or the path of each. The best of them are gold."
+            ),
+            "text": Key("path", "In an item of the list: the answer.", "the item"),
+            "source": Key("paths", "Who made the answer: in the item, or of each answer a path."),
+            "score": Key("paths", "The same of a number by which the largest is the best; equal ones are a tie."),
+            "rank": Key("paths", "The same of a number by which the smallest is the best."),
+            "winner": Key("path", "The record's word for the best answer: [`[winners]`](#winners)."),
         },
+    ),
+    "winners": Table(
+        "Which answer is the best by each word of `[preference] winner`; by any other word nobody knows (GF-26).",
+        {},
+        any_key=Key("winner", "The number of the best answer, from 1; `all` of a tie, `none` where all are bad."),
     ),
     "markers": Table(
         "What begins a turn in a transcript, letter by letter, and the role of who speaks; the longest counts first.",
@@ -233,10 +252,19 @@ TABLES: Mapping[str, Table] = {
     ),
     "times": Table(
         "The form of times that are not ISO 8601: `unix` and `unix_ms` are numbers since 1970, in seconds and "
-        "milliseconds; anything else is a pattern of [strftime](https://docs.python.org/3/library/datetime.html#format-codes).",
+        "milliseconds; anything else is a pattern of "
+        "[strftime](https://docs.python.org/3/library/datetime.html#format-codes). "
+        "ISO 8601 is stored by its clock, without the offset from UTC; in UTC, where the times of a file have several "
+        "offsets, none lacks one, and all can be read.",
         {
             "said_at": Key("time", "Of the turns.", "ISO 8601; `unix` in convokit"),
             "started_at": Key("time", "Of the dialogues.", "ISO 8601"),
+            "start_ms": Key(
+                "time",
+                "`seconds`, or a pattern of `%H`, `%M`, `%S` and `%f`, whose hours may be more than 23.",
+                "whole milliseconds",
+            ),
+            "end_ms": Key("time", "The same, of their ends.", "whole milliseconds"),
         },
     ),
     "dialect": Table(

@@ -28,8 +28,8 @@ def annotations_of(whole: DeclarationTable, format_: Format, files: tuple[Files,
     """Return the schemes of labels, each with a name of its own."""
     schemes: dict[str, Annotations] = {}
     form = FORMS[format_]
-    if "pair" in whole and "each" in whole.table("pair"):
-        form = replace(form, turns_are_objects=True)  # the first turn of each pair is the object
+    if "pair" in whole and {"each", "zip"} & whole.table("pair").values.keys():
+        form = replace(form, turns_are_objects=True)  # the first turn of each pair is the object, or each of both
     for table in whole.tables("annotations"):
         scheme = name_of(table, "scheme", schemes)
         schemes[scheme] = _annotations(whole, table, scheme, format_, form, files)

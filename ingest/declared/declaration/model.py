@@ -17,8 +17,17 @@ NOT_STATED = "not stated"
 """The licence and the citation of a declaration that has none."""
 
 ISO = "iso"
+ISO_UTC, ISO_OFFSET = "iso_utc", "iso_offset"
+"""ISO 8601, stored in UTC where it has an offset; and its offset alone, since 1970. It is the times of a file that say
+so, never a declaration (``offsets``)."""
 UNIX = {"unix": 1_000_000, "unix_ms": 1_000}
 """Forms of a time that are no pattern; of numbers since 1970 also the microseconds of the unit."""
+
+MOMENTS = ("start_ms", "end_ms")
+"""Keys of moments in a recording."""
+
+SECONDS = "seconds"
+"""The form of a moment in a recording that is a number of seconds."""
 
 JsonPath: TypeAlias = tuple[str | int | EllipsisType | None, ...]
 """Names to go down by, a number for one item of a list (``[0]``), None for every item of a list (``[*]``), and ``...``
@@ -133,6 +142,14 @@ class SpeakersFile:
 
 
 @dataclass(frozen=True)
+class ZippedLists:
+    """``[pair] zip``: two lists, of which the items at one place are a pair; without ``[*]`` at their ends."""
+
+    prompts: JsonPath
+    responses: JsonPath
+
+
+@dataclass(frozen=True)
 class PairFields:
     """``[pair]``: the members of an instruction and its answer."""
 
@@ -143,7 +160,31 @@ class PairFields:
     response: JsonPath | None = None
     each: JsonPath | None = None
     """A list of which every item is a pair, one after the other; without ``[*]`` at its end."""
+    zip: ZippedLists | None = None
+    """Where prompts and responses are two lists; ``prompt`` and ``response`` are then inside their items."""
     fallbacks: Fallbacks = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AnswerFields:
+    """``[preference] answers``: several answers, and by what some of them are better."""
+
+    paths: tuple[JsonPath, ...]
+    """Of each answer; of a list of answers one, without ``[*]`` at its end."""
+    is_list: bool
+    """Whether the answers are the items of a list; then the other paths are inside these, else of the record."""
+    text: JsonPath = NO_PATH
+    """In an item: the answer."""
+    source: tuple[JsonPath, ...] = ()
+    """Who made it: for each of the paths one."""
+    score: tuple[JsonPath, ...] = ()
+    """A number, the largest of which is the best."""
+    rank: tuple[JsonPath, ...] = ()
+    """A number, the smallest of which is the best."""
+    winner: JsonPath | None = None
+    """The word of the record that says which answer is the best."""
+    winners: Mapping[str, int | str] = field(default_factory=dict)
+    """Word -> the number of the best answer, from 1, ``all`` or ``none``."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +194,8 @@ class PreferenceFields:
     prompt: JsonPath | None = None
     chosen: JsonPath | None = None
     rejected: JsonPath | None = None
+    answers: AnswerFields | None = None
+    """In place of chosen and rejected."""
 
 
 @dataclass(frozen=True)
@@ -270,7 +313,9 @@ class Declaration:
     splits: Mapping[str, str | None] = field(default_factory=dict)
     """The publisher's split -> train, validation or test, or None where it is none of these."""
     times: Mapping[str, str] = field(default_factory=dict)
-    """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601."""
+    """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601.
+
+    start_ms, end_ms -> ``seconds`` or a pattern of a clock; else they are whole milliseconds."""
     annotations: tuple[Annotations, ...] = ()
     tasks: tuple[DeclaredTask, ...] = ()
     description: str = ""

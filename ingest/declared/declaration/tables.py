@@ -7,10 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration.answers import OF_ANSWERS, answers_of, zipped_of
 from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES
 from talkhouse.ingest.declared.declaration.line_patterns import BadRegex, named_groups
 from talkhouse.ingest.declared.declaration.model import (
     EVERYTHING,
+    MOMENTS,
+    SECONDS,
     UNIX,
     Dialect,
     DialogueFields,
@@ -103,7 +106,7 @@ FORMS: Mapping[Format, Form] = {
     "pairs": Form(
         fields={
             "dialogue": (*_OF_DIALOGUE, "record"),
-            "pair": ("system", "history", "prompt", "query", "response", "each"),
+            "pair": ("system", "history", "prompt", "query", "response", "each", "zip"),
         },
         tables=frozenset({"times", "dialect"}),
         needs=(("pair", "prompt"), ("pair", "response")),
@@ -113,10 +116,10 @@ FORMS: Mapping[Format, Form] = {
     "preference": Form(
         fields={
             "dialogue": (*_OF_DIALOGUE, "record"),
-            "preference": ("prompt", "chosen", "rejected"),
+            "preference": ("prompt", "chosen", "rejected", *OF_ANSWERS),
             "turn": ("role", "text"),
         },
-        tables=frozenset({"roles", "times", "dialect", "markers"}),
+        tables=frozenset({"roles", "times", "dialect", "markers", "winners"}),
         defaults={
             "preference": {"prompt": "prompt", "chosen": "chosen", "rejected": "rejected"},
             "turn": {"role": "role", "text": "content"},
@@ -203,12 +206,16 @@ def _tables_in(value: object) -> list[dict[str, object]]:
 
 
 _KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "preference": PreferenceFields}
-_OTHERS = ("speaker", "speakers", "roles", "times", "dialect", "lines", "markers")
+_OTHERS = ("speaker", "speakers", "roles", "times", "dialect", "lines", "markers", "winners")
 
 _LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
 _MAY_BE_ALL = {("turn", "text"), ("dialogue", "turns"), ("dialogue", "text"), ("pair", "each")}
 """What may be the thing itself: turns that are texts, and records that are a list, a message or a text."""
-_NO_PATHS = {("dialogue", "record"), ("dialogue", "ids"), ("dialogue", "separator")}
+_NO_PATHS = {
+    *(("dialogue", key) for key in ("record", "ids", "separator")),
+    ("pair", "zip"),
+    *(("preference", key) for key in OF_ANSWERS),
+}
 
 _OF_RECORDS = ("dialogue", "pair", "preference")
 """Tables whose paths begin at the record; those of pairs in a list, ``each``, begin at the pair."""
@@ -270,6 +277,10 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
             paths[key] = found[0] if found else None
             fallbacks |= {key: tuple(found[1:])} if len(found) > 1 else {}
         paths |= {"fallbacks": fallbacks} if fallbacks else {}
+        if name == "pair" and "zip" in table:
+            paths["zip"] = zipped_of(table)
+        if name == "preference":
+            paths["answers"] = answers_of(whole)
         if "record" in table:
             paths["record"] = _record_of(table)
         for needed in (key for of_table, key in form.needs if of_table == name and key not in paths):
@@ -302,7 +313,7 @@ def _checked(table: DeclarationTable, name: str, key: str, form: Form, names: Js
     is_list = (name, key) in _LISTS
     if is_list and names[-1:] == (None,):
         names = names[:-1]
-    if not names and (name, key) not in _MAY_BE_ALL:
+    if not names and (name, key) not in _MAY_BE_ALL and "zip" not in table:
         table.wrong(key, "the path of a member, such as 'a' or 'a.b'")
     may_be_inside = key == "turns" and "replies" not in form.fields["turn"]  # only a flat list may lie in lists
     if not may_be_inside and (None in names or ... in names):
@@ -352,7 +363,7 @@ def _with_bare_records(fields: dict[str, Any]) -> dict[str, Any]:
         for key, path in vars(fields[name]).items()
         if isinstance(path, tuple)
         and key not in ("record", "id_parts")
-        and (pair.each is None or name != "pair" or key == "each")
+        and ((pair.each is None and pair.zip is None) or name != "pair" or key == "each")
     ]
     if all(first and isinstance(first[0], str) for first in beginning):
         return fields
@@ -379,6 +390,10 @@ def _inside(fields: Any) -> Any:
 
 
 def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, str]:
+    if name == "preference" and "answers" in table:
+        return {"prompt": "prompt"}
+    if name == "pair" and "zip" in table:
+        return {"prompt": "$", "response": "$"}
     if name == "pair" and "pair" in form.fields:
         return {} if "prompt" in table or "response" in table else ALPACA
     return form.defaults.get(name, {})
@@ -558,14 +573,17 @@ def _standard_split(table: DeclarationTable, split: str) -> str | None:
 
 
 def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the forms of times that are not ISO 8601."""
+    """Return the forms of times that are not ISO 8601, and of moments in a recording that are no milliseconds."""
     table = whole.table("times")
     table.check_keys(table.keys)
     for key in table.values:
-        of_table = "turn" if key == "said_at" else "dialogue"
+        of_table = "dialogue" if key == "started_at" else "turn"
         if getattr(fields[of_table], key) is None:
             table.fail(key, f"there is no {key!r} in [{of_table}] whose form this could be")
-        _check_form(table, key)
+        if key in MOMENTS:
+            _check_clock(table, key)
+        else:
+            _check_form(table, key)
     return {**form.times, **{key: table.text(key) for key in table.values}}
 
 
@@ -581,6 +599,16 @@ def _check_form(table: DeclarationTable, key: str) -> None:
             expected="a date and a time, such as '%d.%m.%Y %H:%M'",
             next_step=f"leave out {key!r}, here and above: what no key names is kept in 'extra'",
         )
+
+
+def _check_clock(table: DeclarationTable, key: str) -> None:
+    form = table.text(key)
+    directives = _DIRECTIVE.findall(form)
+    units = [directive for directive in directives if directive in "HMS"]
+    is_fraction = "%S" in form and "%S%f" not in form and directives.count("f") == 1
+    others = len(directives) - len(units) - directives.count("%")
+    if form != SECONDS and (not units or len({*units}) < len(units) or others != is_fraction):
+        table.wrong(key, f"{SECONDS}, or a pattern of %H, %M, %S and %f, such as '%H:%M:%S,%f'")
 
 
 def _is_sign(text: str) -> bool:

@@ -21,6 +21,7 @@ from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, i
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, SplitObject
 from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
+from talkhouse.ingest.declared.times import BadTimes
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import Texts, digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
@@ -133,6 +134,8 @@ class DialogueRows:
         self._texts = Texts(declaration.corpus_id)
         self.shapes = Shapes()
         """Those of the file that is read."""
+        self.bad_times = BadTimes()
+        """The same."""
 
     def batch(
         self,
@@ -175,7 +178,11 @@ class DialogueRows:
             of_record, found = own.get(n), list[ReaderFinding]()
             if of_record is None or key.is_taken or not key.is_same:
                 one = read(n)
-                of_record, found, native_id = one.of_record(is_same=key.is_same), [*one.findings], one.fields.native_id
+                of_record, found, native_id = (
+                    one.of_record(is_same=key.is_same),
+                    [*filter(self._is_named, one.findings)],
+                    one.fields.native_id,
+                )
                 rows += self._candidates(record_id, key.dialogue_id, one.dialogue)
                 if key.is_taken:
                     found.append(ReaderFinding("GF-04", f"the id {native_id!r:.100} has other words too"))
@@ -200,6 +207,9 @@ class DialogueRows:
         ]
         filled = [one for one in batches if len(one)]
         return LoadedBatch(location.file, len(records), sum(len(raw.raw) for raw in raws), rows, filled, findings)
+
+    def _is_named(self, finding: ReaderFinding) -> bool:
+        return finding.rule != "GF-09" or self.bad_times.is_named((finding.pointer or "").rpartition("/")[2])
 
     def _turns(
         self, some: Sequence[DecodedDialogues], parts: Mapping[tuple[int, int], Sequence[ParsedPart]]
@@ -315,6 +325,7 @@ class DialogueRows:
                     candidate.item_index,
                     dialogue_id,
                     self._texts.id(candidate.text, rows),
+                    source=candidate.source,
                     is_gold=candidate.is_gold,
                     extra=shaped(number, candidate.extra),
                 )

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
+from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_OFFSET, ISO_UTC, Declaration, Files, Splits
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, DialogueRows, ReadRecord, dialogues_of
 from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
@@ -36,8 +36,17 @@ from talkhouse.ingest.declared.documents.typed import (
 )
 from talkhouse.ingest.declared.empty_turns import NO_TEXT, EmptyTurns
 from talkhouse.ingest.declared.identity import Identity
+from talkhouse.ingest.declared.offsets import (
+    SAID_AT,
+    STARTED_AT,
+    Offset,
+    Offsets,
+    offsets_of_names,
+    paths_of_times,
+    with_form,
+)
 from talkhouse.ingest.declared.record_files import open_records, write_records
-from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, WrittenRecord
+from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, RecordFile, WrittenRecord
 from talkhouse.ingest.declared.shapes import (
     KnownShapes,
     Members,
@@ -50,6 +59,7 @@ from talkhouse.ingest.declared.shapes import (
     wanted,
 )
 from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.declared.times import EPOCH, NO_OFFSET, NO_TIME, BadTimes
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
@@ -110,8 +120,10 @@ class _RecordReader:
         return ReadRecord(split, fields, dialogue, taken, labels, findings, empty)
 
 
-class _DocumentReader:
-    def __init__(self, declaration: Declaration, speakers: Speakers, format_of: FormatOf) -> None:
+class _RecordsReader:
+    """Reads the records of a corpus by one declaration, those of one form together."""
+
+    def __init__(self, declaration: Declaration, format_of: FormatOf) -> None:
         self._declaration = declaration
         self._reader = _RecordReader(declaration, format_of)
         tables: dict[str, Any] = {"dialogue": declaration.dialogue, "pair": declaration.pair}
@@ -123,10 +135,7 @@ class _DocumentReader:
             if has_fallbacks(tables)
             else None
         )
-        self._labels = labels_of(declaration)
-        self._identity = Identity(declaration.corpus_id)
-        self._rows = DialogueRows(declaration, speakers, self._identity, Splits(declaration))
-        self.empty = EmptyTurns(path_text(declaration.turn.text or ()))
+        self.labels = labels_of(declaration)
         columns = None if os.environ.get(CAREFULLY) or self._of_paths else self._reader.format.columns
         placeholders = placeholders_of_keys(declaration)
         self._typed = (
@@ -135,38 +144,7 @@ class _DocumentReader:
             else TypedRecords(declaration, placeholders, columns, self._see)
         )
 
-    def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
-        """Read one file; what is wrong with it as a whole refuses it."""
-        location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
-        path, count = self._identity.file(file), 0
-        self._rows.shapes = Shapes()
-        try:
-            records = open_records(file, self._declaration)
-            for block, typed in self._decoded(_blocks(records.texts())):
-                some = [typed_dialogues(one, block, self._labels) for one in typed]
-                decoded = {n for one in some for n in one.of_records}
-                reads: dict[int, ReadRecord] = {}
-                for n, raw in enumerate(block):
-                    if n not in decoded:
-                        read = self._checked(records.check(raw), location)
-                        if isinstance(read, Rejected):
-                            yield read
-                        else:
-                            reads[n] = read
-                empty = [turn for one, decoded in zip(typed, some, strict=True) for turn in empty_turns(one, decoded)]
-                empty += [(n, at) for n, read in reads.items() for at in read.empty]
-                some.append(dialogues_of(reads))
-                self._count(file, block, some, empty)
-                read_again = partial(self._read_of, block, reads)
-                if batch := self._rows.batch(block, location, path, some, read_again):
-                    yield batch
-                count += len(block)
-        except BadRecord as problem:
-            yield reject(location, problem, file.read())
-            return
-        yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
-
-    def _decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:
+    def decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:
         """Decode blocks in a thread of its own, one ahead: DuckDB works without Python's lock."""
         if self._typed is None:
             yield from ((block, []) for block in blocks)
@@ -190,10 +168,10 @@ class _DocumentReader:
             return None
         return read.split.shape(read.taken, {}), read.dialogue.turns
 
-    def _read_of(self, block: Sequence[RawRecord], reads: Mapping[int, ReadRecord], n: int) -> ReadRecord:
+    def read_of(self, block: Sequence[RawRecord], reads: Mapping[int, ReadRecord], n: int) -> ReadRecord:
         return reads.get(n) or self._read(block[n])
 
-    def _checked(self, raw: RawRecord | BadRawRecord, location: SourceLocation) -> ReadRecord | Rejected:
+    def checked(self, raw: RawRecord | BadRawRecord, location: SourceLocation) -> ReadRecord | Rejected:
         """Read one record; return it where it can't be loaded."""
         try:
             if isinstance(raw, BadRawRecord):
@@ -227,6 +205,77 @@ class _DocumentReader:
             raise BadRecord(bad.rule, bad.detail, bad.pointer.removeprefix("/")) from bad
         findings = [replace(one, pointer=(one.pointer or "").removeprefix("/")) for one in read.findings]
         return read._replace(findings=findings, empty=[at.removeprefix("/") for at in read.empty])
+
+    def see_offsets(self, raw: RawRecord, offsets: Offsets) -> None:
+        """Note the offsets of a record's times, where it can be read, by a declaration of the form ISO_OFFSET."""
+        try:
+            check(raw.raw)
+            read = self._read(raw)
+        except BadRecord:
+            return
+        said = ((SAID_AT, turn.said_at) for turn in read.dialogue.turns)
+        for key, since in ((STARTED_AT, read.fields.started_at), *said):
+            if since == NO_TIME:
+                offsets.has_others = True
+            elif since is not None:
+                offsets.add(key, None if since == NO_OFFSET else since - EPOCH)
+
+
+class _DocumentReader:
+    def __init__(self, declaration: Declaration, speakers: Speakers, format_of: FormatOf) -> None:
+        self._declaration = declaration
+        self._reader_of = cache(lambda form: _RecordsReader(with_form(declaration, form), format_of))
+        self._times = paths_of_times(declaration)
+        self._identity = Identity(declaration.corpus_id)
+        self._rows = DialogueRows(declaration, speakers, self._identity, Splits(declaration))
+        self.empty = EmptyTurns(path_text(declaration.turn.text or ()))
+
+    def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
+        """Read one file; what is wrong with it as a whole refuses it."""
+        location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
+        path, count = self._identity.file(file), 0
+        self._rows.shapes, self._rows.bad_times = Shapes(), BadTimes()
+        try:
+            records = open_records(file, self._declaration)
+            offsets = self._offsets(records, file)
+            self._rows.shapes.is_utc = offsets.is_utc
+            reader = self._reader_of(ISO_UTC if offsets.is_utc else ISO)
+            for block, typed in reader.decoded(_blocks(records.texts())):
+                some = [typed_dialogues(one, block, reader.labels) for one in typed]
+                decoded = {n for one in some for n in one.of_records}
+                reads: dict[int, ReadRecord] = {}
+                for n, raw in enumerate(block):
+                    if n not in decoded:
+                        read = reader.checked(records.check(raw), location)
+                        if isinstance(read, Rejected):
+                            yield read
+                        else:
+                            reads[n] = read
+                empty = [turn for one, decoded in zip(typed, some, strict=True) for turn in empty_turns(one, decoded)]
+                empty += [(n, at) for n, read in reads.items() for at in read.empty]
+                some.append(dialogues_of(reads))
+                self._count(file, block, some, empty)
+                read_again = partial(reader.read_of, block, reads)
+                if batch := self._rows.batch(block, location, path, some, read_again):
+                    yield batch
+                count += len(block)
+        except BadRecord as problem:
+            yield reject(location, problem, file.read())
+            return
+        yield from (replace(finding, file=file) for finding in (*offsets.findings(), *self._rows.bad_times.rest()))
+        yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
+
+    def _offsets(self, records: RecordFile, file: SourceFile) -> Offsets:
+        """Look how times are written, and only where a glance finds several offsets, at each of them."""
+        offsets = Offsets()
+        near = offsets_of_names(records, self._times) if self._times else set[Offset]()
+        if len(near) > 1:
+            reader = self._reader_of(ISO_OFFSET)
+            for raw in open_records(file, self._declaration).texts():
+                reader.see_offsets(raw, offsets)
+                if offsets.mixed or offsets.has_others:
+                    break
+        return offsets
 
     def _count(
         self, file: SourceFile, block: Sequence[RawRecord], some: Sequence[DecodedDialogues], empty: Iterable[EmptyTurn]
@@ -293,7 +342,7 @@ def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownSh
     extra = literals(stored.loaded.extra)
 
     def fill(placeholder: str) -> bytes:
-        own = write_field(placeholder, stored)
+        own = write_field(placeholder, stored, shapes)
         return own if own is not None else document_format.write(placeholder, stored, shapes)
 
     written = join(shapes.shape("record", extra), extra, fill)

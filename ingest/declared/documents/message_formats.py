@@ -9,14 +9,16 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
-from talkhouse.ingest.declared.documents.messages import (
-    Message,
-    MessageFormat,
+from talkhouse.ingest.declared.documents.message_replies import (
     find_replies,
     find_same_ids,
     in_order_of_replies,
-    missing,
     nearest_turns,
+)
+from talkhouse.ingest.declared.documents.messages import (
+    Message,
+    MessageFormat,
+    missing,
     results_without_calls,
     step_text,
 )

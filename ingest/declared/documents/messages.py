@@ -1,6 +1,6 @@
 """Messages: objects that are a turn each, as ``[turn]`` maps them; read with all their fields, and written again."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
@@ -8,14 +8,11 @@ from typing import Any
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration, JsonPath, TurnFields
+from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, UNIX, Declaration, JsonPath, TurnFields
 from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.parsed_record import (
-    ParsedDialogue,
     ParsedPart,
     ParsedTurn,
-    in_loops,
-    places_behind,
     set_aside,
 )
 from talkhouse.ingest.declared.documents.parts import (
@@ -43,12 +40,10 @@ from talkhouse.ingest.declared.shapes import (
     write_text,
 )
 from talkhouse.ingest.declared.speakers import NO_ROLE, Roles
-from talkhouse.ingest.declared.times import read_time, write_time
+from talkhouse.ingest.declared.times import MILLISECONDS, not_a_time, read_moment, read_time, write_moment, write_time
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Part, Speaker, Turn
-
-_LARGEST = 2**63 - 1
 
 
 class Message:
@@ -105,8 +100,8 @@ def read_said_at(message: Message, path: JsonPath, form: str, findings: list[Rea
     if how is not None:
         message.taken["said_at"] = f"said_at@{how}"
     elif message.turn.said_at is None:
-        detail = f"{text!r:.100} is not a time of the form {form}"
-        findings.append(ReaderFinding("GF-09", detail, pointer=message.turn.pointer + pointer(*path)))
+        at = message.turn.pointer + pointer(*path)
+        findings.append(ReaderFinding("GF-09", not_a_time(text, form), pointer=at))
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -142,18 +137,20 @@ def read_place(
     return Decimal((time.replace(tzinfo=time.tzinfo or UTC) - _EPOCH) // timedelta(microseconds=1))
 
 
-def read_ms(message: Message, placeholder: str, path: JsonPath) -> int | None:
-    """Read milliseconds: an integer that the column holds; what is none stays in extra."""
+def read_ms(message: Message, placeholder: str, path: JsonPath, form: str, findings: list[ReaderFinding]) -> int | None:
+    """Read a moment in a recording; GF-09 where that has another form."""
     raw = message.split.find(path)
     if raw is None or is_null(raw):
         if raw is not None:
             message.taken[placeholder] = None
         return None
-    literal = bytes(raw)
-    value = int(literal) if len(literal) < 20 and literal.removeprefix(b"-").isdigit() else None
-    if value is None or abs(value) > _LARGEST or str(value).encode() != literal:
-        return None
-    message.taken[placeholder] = placeholder + LITERAL
+    at = message.turn.pointer + pointer(*path)
+    text, suffix = (bytes(raw).decode(), "") if bytes(raw)[:1] in _INNER else text_of(raw, at, placeholder)
+    value, how = read_moment(text, form)
+    if how is not None:
+        message.taken[placeholder] = placeholder + suffix + (f"@{how}" if how else "")
+    elif value is None and text:
+        findings.append(ReaderFinding("GF-09", not_a_time(text, form or "a whole number"), pointer=at))
     return value
 
 
@@ -169,6 +166,7 @@ def step_text(step: object) -> str:
 
 
 _ITEMS = decoder(list[Raw])
+_INNER = (b"[", b"{")
 
 
 def required(record: SplitObject, path: JsonPath, at: str = "") -> Raw:
@@ -226,6 +224,7 @@ class MessageFormat:
         self._of_paths = FallbackReaders(tables, with_one_path) if has_fallbacks(tables) else None
         self.roles = Roles(declaration)
         self._time_form = declaration.times.get("said_at", ISO)
+        self._start_form, self._end_form = (declaration.times.get(moment, MILLISECONDS) for moment in MOMENTS)
         self._text_paths = [path for path in (self.turn.text, *self.turn.fallbacks.get("text", ())) if path]
         self._field = ".".join(str(name) for name in self.turn.text or () if name != "")
         # The speaker is before the role: what is both comes back whatever [roles] says.
@@ -413,9 +412,9 @@ class MessageFormat:
             said_at = parsed.said_at if turn.order == turn.said_at else None
             message.place = read_place(message, turn.order, said_at, findings)
         if turn.start_ms is not None:
-            parsed.start_ms = read_ms(message, "start_ms", turn.start_ms)
+            parsed.start_ms = read_ms(message, "start_ms", turn.start_ms, self._start_form, findings)
         if turn.end_ms is not None:
-            parsed.end_ms = read_ms(message, "end_ms", turn.end_ms)
+            parsed.end_ms = read_ms(message, "end_ms", turn.end_ms, self._end_form, findings)
 
     def write(
         self,
@@ -433,7 +432,7 @@ class MessageFormat:
 
         def fill(placeholder: str) -> bytes:
             column, _, how = placeholder.partition("@")
-            column = column.removesuffix(LITERAL)
+            is_literal, column = column.endswith(LITERAL), column.removesuffix(LITERAL)
             if column in others:
                 return others[column]
             if column == "parts":
@@ -442,8 +441,11 @@ class MessageFormat:
                 own = [part for part in parts if part.field == column]
                 return write_member(column, own, turn.text, shapes)
             if column == "said_at" and turn.said_at is not None:
-                text = write_time(turn.said_at, how)
+                text = write_time(turn.said_at, how, is_utc=shapes.is_utc)
                 return text.encode() if how in UNIX else write_text(column, text)
+            if column in MOMENTS:
+                text = write_moment(getattr(turn, column), how)
+                return text.encode() if is_literal else write_text(column, text)
             return write_text(placeholder, self._text(column, turn, speaker, turns))
 
         return join(shapes.shape("message", extra), extra, fill)
@@ -468,84 +470,6 @@ def _paths_of(*tables: object) -> Iterator[JsonPath]:
                 yield value
             elif isinstance(value, Mapping):
                 yield from (path for others in value.values() for path in others)
-
-
-def find_replies(
-    messages: Mapping[int, Message],
-    turn: TurnFields,
-    dialogue: ParsedDialogue,
-    skipped: Mapping[str, str | None] = {},
-) -> None:
-    """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message.
-
-    ``skipped``: ids of what is no turn -> the id of the next above that is; a reply to one is to that.
-    """
-    first = find_same_ids(turn, dialogue)
-    asked = {index: message.reply for index, message in messages.items() if message.reply is not None}
-    meant = {index: skipped.get(to, to) if to not in first else to for index, (to, _) in asked.items()}
-    targets = [first.get(to) if (to := meant.get(turn)) is not None else None for turn in range(len(dialogue.turns))]
-    is_in_loop = in_loops(targets)
-    found: list[tuple[str, int, str]] = []
-    for index, (to, suffix) in asked.items():
-        target = targets[index]
-        if target is None and meant[index] is None:
-            continue
-        if target is None:
-            found.append(("GF-07", index, f"a reply to {to!r:.100}, which is not a turn of the dialogue"))
-        elif is_in_loop[index]:
-            found.append(("GF-07", index, f"a reply to {to!r:.100}, which replies to this turn in the end"))
-        else:
-            messages[index].turn.reply_to = target
-            if meant[index] == to:
-                messages[index].taken["reply_to"] = "reply_to" + suffix
-            if target > index:
-                found.append(("GF-19", index, f"a reply to the turn {target}"))
-    for rule, index, problem in found:
-        at = dialogue.turns[index].pointer + pointer(*(messages[index].fields or turn).reply_to or ())
-        dialogue.findings.append(ReaderFinding(rule, problem, pointer=at))
-
-
-def in_order_of_replies(messages: Sequence[Message], skipped: Mapping[str, str | None]) -> Sequence[int] | None:
-    """Return messages in an order in which each is behind what it replies to; None where all are so."""
-    first: dict[str, int] = {}
-    for place, message in enumerate(messages):
-        if message.turn.native_id is not None:
-            first.setdefault(message.turn.native_id, place)
-    asked = [None if message.reply is None else message.reply[0] for message in messages]
-    meant = [skipped.get(to, to) if to is not None and to not in first else to for to in asked]
-    targets = [None if to is None else first.get(to) for to in meant]
-    if all(target is None or target < place for place, target in enumerate(targets)):
-        return None
-    is_in_loop = in_loops(targets)
-    places = places_behind([None if is_in_loop[place] else target for place, target in enumerate(targets)])
-    return sorted(range(len(messages)), key=places.__getitem__)
-
-
-def nearest_turns(above: Mapping[str, str | None], turns: Collection[str]) -> dict[str, str | None]:
-    """Return for the ids of what is no turn the nearest above them that is; None where there is none.
-
-    ``above``: the id of each -> the id of the one above it.
-    """
-    nearest: dict[str, str | None] = {}
-    for start in above:
-        way = dict[str, None]()
-        at: str | None = start
-        while at is not None and at in above and at not in turns and at not in nearest and at not in way:
-            way[at] = None
-            at = above[at]
-        end = None if at is None or at in way else nearest.get(at, at if at in turns else None)
-        nearest |= dict.fromkeys(way, end)
-    return nearest
-
-
-def find_same_ids(turn: TurnFields, dialogue: ParsedDialogue) -> Mapping[str, int]:
-    """Return the first turn of each id; GF-06 where another has the same."""
-    first: dict[str, int] = {}
-    for index, parsed in enumerate(dialogue.turns):
-        if parsed.native_id is not None and first.setdefault(parsed.native_id, index) != index:
-            detail = f"the id {parsed.native_id!r:.100} is that of an earlier turn"
-            dialogue.findings.append(ReaderFinding("GF-06", detail, pointer=parsed.pointer + pointer(*turn.id or ())))
-    return first
 
 
 def results_without_calls(turns: Iterable[ParsedTurn]) -> Iterator[ReaderFinding]:

@@ -23,7 +23,7 @@ from talkhouse.ingest.declared.shapes import (
     text_of,
     write_text,
 )
-from talkhouse.ingest.declared.times import read_time, write_time
+from talkhouse.ingest.declared.times import not_a_time, read_time, write_time
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
@@ -78,10 +78,11 @@ class ParsedCandidate(Struct, gc=False):
     turn_index: int | None
     """The first turn of the chosen answer; None where that has none."""
     position: int
-    """0: chosen; 1: rejected."""
+    """0: chosen, 1: rejected; of several answers their order in the file."""
     item_index: int
     text: str
-    is_gold: bool
+    is_gold: bool | None
+    source: str | None = None
     shape: Mapping[str, object] | None = None
     """How the message's object is written (level "candidate"); None where it is no object, or a turn has it."""
     extra: dict[str, Raw] | None = None
@@ -249,7 +250,7 @@ class RecordFieldsReader:
         if how is not None:
             taken[_STARTED] = f"{_STARTED}@{how}"
         elif fields.started_at is None:
-            findings.append(ReaderFinding("GF-09", f"{text!r:.100} is not a time of the form {self._form}", pointer=at))
+            findings.append(ReaderFinding("GF-09", not_a_time(text, self._form), pointer=at))
 
 
 def _above(record: SplitObject, path: JsonPath) -> str:
@@ -258,11 +259,11 @@ def _above(record: SplitObject, path: JsonPath) -> str:
     return pointer(*path[:depth])
 
 
-def write_field(placeholder: str, stored: StoredRecord) -> bytes | None:
+def write_field(placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes | None:
     """Return the JSON text of a placeholder that all formats have; None for another."""
     name, at, how = placeholder.partition("@")
     if at and name == _STARTED and stored.dialogue and stored.dialogue.started_at is not None:
-        text = write_time(stored.dialogue.started_at, how)
+        text = write_time(stored.dialogue.started_at, how, is_utc=shapes.is_utc)
         return text.encode() if how in UNIX else msgspec.json.encode(text)
     column = placeholder.removesuffix(LITERAL)
     if column in _TEXTS:

@@ -21,6 +21,7 @@ from talkhouse.ingest.declared.shapes import (
     members_of,
     string_of,
     wanted,
+    write_text,
 )
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
@@ -264,11 +265,29 @@ class Answers:
         if is_whole and answer.messages:
             rest: dict[str, Raw] = {}
             candidate.shape = self._shape(answer.messages[place], rest)
-            candidate.extra |= {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else rest
+            self.keep(candidate, rest)
         elif is_whole:
             candidate.shape = turn.shape
             candidate.extra |= turn.extra or {}
         return candidate
+
+    def keep(self, candidate: ParsedCandidate, rest: Members) -> None:
+        """Add to a candidate that was offered what else its object says."""
+        own = {_FIELDS: Raw(msgspec.json.encode(rest))} if ROLE in rest else dict(rest)
+        candidate.extra = (candidate.extra or {}) | own
+
+    def write_item(self, candidate: Candidate, stored: StoredRecord, shapes: KnownShapes, *, is_bare: bool) -> bytes:
+        """Write an item of a list of answers; ``is_bare``: it is the answer's text."""
+        text, extra = stored.texts[candidate.text_id or ""], literals(candidate.extra)
+        if is_bare:
+            return msgspec.json.encode(text)
+        rest: Members = members_of(extra[_FIELDS]) if _FIELDS in extra else extra
+
+        def fill(placeholder: str) -> bytes:
+            said = text if placeholder == "text" else candidate.source or ""
+            return write_text(placeholder, said)
+
+        return join(shapes.shape("candidate", extra), rest, fill)
 
     def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:
         """Return the shape of a message of which a candidate takes only role and text, and add the rest."""

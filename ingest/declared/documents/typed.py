@@ -14,7 +14,7 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Declaration
+from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, UNIX, Declaration
 from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, OfRecord
 from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
 from talkhouse.ingest.declared.documents.messages import results_without_calls
@@ -33,7 +33,7 @@ from talkhouse.ingest.declared.identity import joined_ids
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Members, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
-from talkhouse.ingest.declared.times import read_times
+from talkhouse.ingest.declared.times import read_moments, read_times
 from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, dump, pointer
 from talkhouse.ingest.loading.typed_json import Columns, Proven, TypedJson
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -47,9 +47,8 @@ _MOST_LAYOUTS, _MOST_KEYS = 8, 200
 """Forms of the messages of one form of records, and keys of either."""
 _TEXT, _INTEGER, _ANY, _NULL = "VARCHAR", "BIGINT", "JSON", "null"
 _VALUES = decoder(Any)
-_NUMBERS = ("start_ms", "end_ms")
 _NAMES = (_TEXT, _INTEGER, _NULL)
-_KINDS = {"role": (_TEXT,), "text": (_TEXT, _NULL)} | dict.fromkeys(_NUMBERS, (_INTEGER, _NULL))
+_KINDS = {"role": (_TEXT,), "text": (_TEXT, _NULL)} | dict.fromkeys(MOMENTS, (_INTEGER, _NULL))
 """What may stand where a column of messages wants something; elsewhere names."""
 
 Form = tuple[tuple[str, str], ...]
@@ -109,6 +108,7 @@ class TypedRecords:
         self._is_plain, self._parts, self._see = columns.is_plain, columns.parts, see
         self._roles = declaration.roles
         self._times = declaration.times
+        self._kinds = {**_KINDS, **{moment: (_TEXT, _NULL) for moment in MOMENTS if moment in self._times}}
         self._no_labels = {label_placeholder(spec): spec.missing_values for spec in declaration.annotations}
         self._json: TypedJson | None = None
 
@@ -183,7 +183,7 @@ class TypedRecords:
         if has_content or not meant <= {*taken} or not _are_names(message):
             return None
         for name, key in self._fields.items():
-            if key in form and form[key] not in _KINDS.get(name, _NAMES):
+            if key in form and form[key] not in self._kinds.get(name, _NAMES):
                 return None
         is_any = {key for key in form if key not in taken or key in parts}
         return tuple((key, _ANY if key in is_any and kind != _NULL else kind) for key, kind in form.items())
@@ -199,7 +199,8 @@ class TypedRecords:
         }
         fields = {name: f"m.{quoted(key)}" for name, key in self._fields.items() if key in types}
         for name, sql in fields.items():
-            fields[name] = sql if name in _NUMBERS else f"coalesce({sql}, '')" if name == "text" else f"{sql}::varchar"
+            is_number = name in MOMENTS and name not in self._times
+            fields[name] = sql if is_number else f"coalesce({sql}, '')" if name == "text" else f"{sql}::varchar"
         role = fields.get("role", literal(NO_ROLE))
         if self._roles:
             cases = " ".join(f"when {literal(theirs)} then {literal(ours)}" for theirs, ours in self._roles.items())
@@ -231,8 +232,10 @@ class TypedRecords:
             records = records.with_columns(joined_ids(records[part] for part in parts).alias("native_id"))
         bad = records["n"].filter(is_bad)
         of_form = turns["layout"]
-        turns, is_bad = self._with_times(turns, "said_at", layouts, of_form)
-        is_bad |= of_form.is_null()
+        is_bad = of_form.is_null()
+        for placeholder in ("said_at", *(moment for moment in MOMENTS if moment in self._times)):
+            turns, is_other = self._with_times(turns, placeholder, layouts, of_form)
+            is_bad |= is_other
         if "role" in turns.columns:
             plain = [word for word in turns["role"].unique().drop_nulls() if self._is_plain(word)]
             is_bad |= ~turns["role"].is_in(plain)
@@ -259,8 +262,8 @@ class TypedRecords:
         """Read the times in a column; return too which are written otherwise than the row's layout says."""
         if placeholder not in rows.columns:
             return rows, pl.repeat(value=False, n=len(rows), eager=True)
-        form = self._times.get(placeholder, ISO)
-        times = read_times(rows[placeholder], form, is_number=form in UNIX)
+        form, texts = self._times.get(placeholder, ISO), rows[placeholder]
+        times = read_moments(texts, form) if placeholder in MOMENTS else read_times(texts, form, is_number=form in UNIX)
         hows = pl.Series([one.how(placeholder) for one in layouts], dtype=pl.String).gather(of_form)
         is_bad = rows[placeholder].is_not_null() & times["how"].ne_missing(hows)
         return rows.with_columns(times["value"].alias(placeholder)), is_bad

@@ -21,6 +21,7 @@ _WITH_HEADER = 31
 _FIXED_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 """Without name and time, so that the same content gives the same bytes."""
 _UNPACKED = 2_000_000
+_OVERLAP = 2_000
 
 
 def is_packed(path: PurePosixPath) -> bool:
@@ -58,6 +59,17 @@ class FileContent:
         """Read all of the content; SourceError where that is more than a file that is held in memory may have."""
         self.file.limits.check("file", self.size, self.file.id)
         return memoryview(b"".join(self.pieces())) if self.is_packed else self.file.hold().view
+
+    def glance(self) -> Iterator[bytes]:
+        """Yield the content once more, for a look at it: each piece begins with the end of the one before."""
+        end = b""
+        for piece in self.pieces() if self.is_packed else self._unhashed():
+            yield end + piece
+            end = piece[-_OVERLAP:]
+
+    def _unhashed(self) -> Iterator[bytes]:
+        with self.file.peek() as stream:
+            yield from iter(lambda: stream.read(_UNPACKED), b"")
 
     def layout(self) -> dict[str, object]:
         """What there is to say of the content to write it back, once it was read."""
@@ -182,6 +194,13 @@ class RecordFile(ABC):
         Memory: a piece of the file, not the file, but for a JSON list or object. A record that is larger than the
         limit raises SourceError (``SourceFile.refuse_record``).
         """
+
+    def glance(self, names: frozenset[str]) -> Iterator[bytes]:  # noqa: ARG002  texts have no members
+        """Yield pieces of JSON for a look before the file is read: members of these names, whole if they are short.
+
+        Others may be there too. Nothing is checked, so that there may be anything else as well.
+        """
+        return iter(())
 
     @property
     @abstractmethod

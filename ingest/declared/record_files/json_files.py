@@ -60,6 +60,10 @@ class JsonDocument(RecordFile):
             self._content.file.check_record(len(raw), place)
             yield RawRecord(index, place, bytes(raw), key)
 
+    def glance(self, names: frozenset[str]) -> Iterator[bytes]:  # noqa: ARG002
+        """Yield the document."""
+        return self._content.glance()
+
     def _pieces(self, view: memoryview) -> Iterable[tuple[str, str | None, memoryview]]:
         if self._form == "file":
             return [("", None, view)]
@@ -230,6 +234,10 @@ class JsonLines(RecordFile):
             problem = BadRecord(bad.rule, f"line {int(record.pointer[1:]) + 1:,}: {detail}", bad.pointer)
             return BadRawRecord(record.record_index, record.pointer, record.raw, problem)
         return record
+
+    def glance(self, names: frozenset[str]) -> Iterator[bytes]:  # noqa: ARG002
+        """Yield the content."""
+        return self._content.glance()
 
     def texts(self) -> Iterator[RawRecord]:
         """Yield the lines that are not blank."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import cached_property
 from itertools import accumulate, islice
 from typing import IO, Any
 
@@ -71,6 +72,11 @@ class Parquet:
         counts = self.pages.footer.rows
         enough = next((number for number, rows in enumerate(accumulate(counts), 1) if most and rows >= most), None)
         return range(len(counts) if enough is None else enough)
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of columns that have values themselves, lists and structs apart."""
+        return [self._file.schema.column(place).path for place in range(len(self._file.schema))]
 
     def batches(
         self, rows: int, groups: range | None = None, columns: list[str] | None = None
@@ -232,18 +238,31 @@ class ParquetRecords(RecordFile):
             return BadRawRecord(record.record_index, record.pointer, record.raw, bad)
         return record
 
+    @cached_property
+    def _rows(self) -> int:
+        return rows_at_a_time(self._content)
+
+    def glance(self, names: frozenset[str]) -> Iterator[bytes]:
+        """Yield the values of these names, without quotes and the like being escaped in them."""
+        with opened_parquet(self._content) as parquet:
+            paths = [path for path in parquet.paths if not names.isdisjoint(path.split("."))]
+            for batch in parquet.batches(self._rows, columns=paths) if paths else ():
+                for position, field in enumerate(batch.schema):
+                    for name, values in _leaves(field.name, batch.column(position)):
+                        if name in names:
+                            yield from _as_members(name, values)
+
     def texts(self) -> Iterator[RawRecord]:
         """Yield the rows."""
         file = self._content.file
         if not self._content.is_packed and file.member is None:
             file.hash()
-        rows = rows_at_a_time(self._content)
         with opened_parquet(self._content) as parquet:
             self._schema = parquet.schema
             columns = _columns(self._schema)
             size = index = 0
             encode = msgspec.json.encode
-            for batch in parquet.batches(rows):
+            for batch in parquet.batches(self._rows):
                 values = [
                     map(to, _as(batch.column(position), kind).to_pylist())
                     for position, (_, kind, to) in enumerate(columns)
@@ -255,6 +274,30 @@ class ParquetRecords(RecordFile):
                     check_amount(file, size)
                     yield RawRecord(index, f"/{index}", raw)
                     index += 1
+
+
+def _leaves(name: str, array: pa.Array) -> Iterator[tuple[str, pa.Array]]:
+    """Yield the values inside of lists and structs, each with the name that is next above them."""
+    if types.is_struct(array.type):
+        for field, members in zip(array.type, array.flatten(), strict=True):
+            yield from _leaves(field.name, members)
+    elif types.is_map(array.type):
+        yield from _leaves(name, array.items)
+    elif types.is_nested(array.type):
+        yield from _leaves(name, array.flatten())
+    else:
+        yield name, array.dictionary if types.is_dictionary(array.type) else array
+
+
+def _as_members(name: str, values: pa.Array) -> Iterator[bytes]:
+    begin = msgspec.json.encode(name) + b":"
+    if types.is_string(values.type) or types.is_large_string(values.type):
+        around = [pa.scalar(text, values.type) for text in (begin.decode() + '"', '"', "")]
+        joined = call_function("binary_join_element_wise", [around[0], values, *around[1:]])
+        yield from (bytes(buffer) for buffer in joined.buffers()[2:] if buffer is not None)
+    else:
+        to, _ = converters(values.type)
+        yield from (begin + msgspec.json.encode(to(value)) for value in _as(values, plain(values.type)).to_pylist())
 
 
 def _as(column: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -7,14 +7,13 @@ import msgspec
 import polars as pl
 
 from talkhouse.ingest.common_rules import Severity
-from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, Splits
+from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_UTC, MOMENTS, Declaration, Files, Splits
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.empty_turns import EmptyTurns
 from talkhouse.ingest.declared.identity import Identity, digests, ids_within, lines
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
-    END_MS,
     ID,
     IS_BOT,
     KIND,
@@ -28,9 +27,9 @@ from talkhouse.ingest.declared.rows.columns import (
     SAID_AT,
     SPEAKER,
     SPLIT,
-    START_MS,
     STARTED_AT,
     TEXT,
+    TIMES,
     TITLE,
     TURN_ID,
     Placeholder,
@@ -51,6 +50,7 @@ from talkhouse.ingest.declared.rows.row_labels import labels_inside, labels_of
 from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
+from talkhouse.ingest.declared.times import BadTimes, read_times
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
@@ -60,8 +60,8 @@ from talkhouse.ingest.sources import SourceFile
 class RowFindings:
     """The findings of some rows, with their ``record_id``."""
 
-    def __init__(self, file: SourceFile, rows: pl.DataFrame, extras: RowExtras) -> None:
-        self._file, self._rows, self._extras = file, rows, extras
+    def __init__(self, file: SourceFile, rows: pl.DataFrame, extras: RowExtras, bad_times: BadTimes) -> None:
+        self._file, self._rows, self._extras, self._bad_times = file, rows, extras, bad_times
         self.findings: list[ReaderFinding] = []
 
     def add(self, rule: str, row: int, placeholder: Placeholder, detail: str, severity: Severity | None = None) -> None:
@@ -124,9 +124,14 @@ class RowFindings:
             self.add("GF-24", row, ORDER, detail)
 
     def of_times(self, placeholder: Placeholder, bad: pl.Series) -> None:
-        """Add a finding for each time of another form than declared."""
+        """Add a finding for each time of another form than declared, as long as there are not too many."""
         for row in bad.is_not_null().arg_true():
-            self.add("GF-09", row, placeholder, f"{bad[row]!r:.100} is not a time of the declared form")
+            self.of_time(placeholder, row, f"{bad[row]!r:.100} is not a time of the declared form")
+
+    def of_time(self, placeholder: Placeholder, row: int, detail: str) -> None:
+        """Add a finding for a time of another form than declared, unless its column had too many."""
+        if self._bad_times.is_named(self._extras.column(placeholder, row)):
+            self.add("GF-09", row, placeholder, detail)
 
 
 OURS = "role.ours"
@@ -173,14 +178,16 @@ class FileRows:
         self._path = build.identity.file(file)
         self._bytes_a_row = bytes_a_row
         self._shapes = msgspec.json.encode(shapes.envelope()).decode()
+        self._forms = {**dict.fromkeys(TIMES, ISO), **build.declaration.times} if shapes.is_utc else {}
         self._columns = build.columns
         self._split = files.split or ALL
+        self.bad_times = BadTimes()
         self.is_scattered = False
         """Whether some dialogue's rows don't stand together, in order."""
 
     def batch(self, rows: pl.DataFrame) -> LoadedBatch:
         """Make the rows of whole dialogues, which follow one another."""
-        rows = self._in_order(rows)
+        rows = self._in_order(self._in_utc(rows))
         rows = rows.with_columns(self._roles(rows))
         facts = facts_of(rows, self._columns)
         dialogues = self._dialogues(rows, facts)
@@ -190,7 +197,7 @@ class FileRows:
             dialogues[name].gather(rows[OWNER]) for name in ("dialogue_id", "record_id", "is_new", "is_same")
         )
         extras = RowExtras(rows, self._columns, is_csv=self._is_csv)
-        findings = RowFindings(self._file, rows, extras)
+        findings = RowFindings(self._file, rows, extras, self.bad_times)
         findings.of_dialogues(dialogues)
         findings.of_default_ids()
         findings.of_places()
@@ -223,6 +230,11 @@ class FileRows:
         filled = [batch for batch in batches if len(batch)]
         rows_by_one = [*speakers.rows, *labels_inside(rows)]
         return LoadedBatch(self._file, len(dialogues), size, rows_by_one, filled, findings.findings)
+
+    def _in_utc(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Read the times anew where all of the file are stored in UTC, which was known only at its end."""
+        iso = [name for name in TIMES if self._forms.get(name) == ISO and name in rows.columns]
+        return rows.with_columns(read_times(rows[name], ISO_UTC)["value"].alias(f"{name}.value") for name in iso)
 
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         if ORDER in rows.columns:
@@ -334,12 +346,14 @@ class FileRows:
             said_at=pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
             reply_to=replied.targets,
         )
-        for placeholder in (SAID_AT, STARTED_AT):
-            if placeholder in there:
-                findings.of_times(placeholder, rows[placeholder + BAD_TIME])
-        for placeholder in (START_MS, END_MS):
-            if placeholder in there:
+        for placeholder in MOMENTS:
+            if placeholder + BAD_TIME in there:
+                turns = turns.with_columns(rows[f"{placeholder}.value"].alias(placeholder))
+            elif placeholder in there:
                 turns = turns.with_columns(_whole_number(rows, placeholder, extras, findings))
+        for placeholder in (*TIMES, *MOMENTS):
+            if placeholder + BAD_TIME in there:
+                findings.of_times(placeholder, rows[placeholder + BAD_TIME])
         return turns
 
     def _dialogue_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> ColumnBatch:
@@ -393,5 +407,5 @@ def _whole_number(rows: pl.DataFrame, placeholder: str, extras: RowExtras, findi
     numbers = rows[placeholder].cast(pl.Int64, strict=False)
     extras.keep(placeholder, rows[placeholder].is_not_null() & numbers.cast(pl.String).ne_missing(rows[placeholder]))
     for row in (rows[placeholder].is_not_null() & numbers.is_null()).arg_true():
-        findings.add("GF-09", row, placeholder, f"{rows[placeholder][row]!r:.100} is not a whole number")
+        findings.of_time(placeholder, row, f"{rows[placeholder][row]!r:.100} is not a whole number")
     return numbers.alias(placeholder)

@@ -18,7 +18,6 @@ from talkhouse.ingest.declared.rows.columns import (
     SPLIT,
     STARTED_AT,
     TEXT,
-    TIMES,
     Placeholder,
     RowColumns,
 )
@@ -175,7 +174,7 @@ def _restate(
             where = everywhere
             if placeholder == ROLE:
                 where = ~rows["role.back"]
-            elif placeholder in TIMES:  # those that no column gives back are there already
+            elif placeholder + HOW in rows.columns:  # those that no column gives back are there already
                 where = rows[placeholder].is_null() | rows[placeholder + HOW].is_not_null()
             whole.keep(placeholder, where)
     for owner, index, extra in zip(rows[OWNER], rows[TURN_INDEX], whole.extra(), strict=True):

@@ -15,10 +15,11 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, Declaration, JsonPath
+from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.identity import joined_id, joined_ids
+from talkhouse.ingest.declared.offsets import Offsets
 from talkhouse.ingest.declared.record_files import CSV, TEXTS, open_records
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
@@ -54,7 +55,15 @@ from talkhouse.ingest.declared.shapes import (
     members_of,
     text_of,
 )
-from talkhouse.ingest.declared.times import read_time, read_times
+from talkhouse.ingest.declared.times import (
+    ReadMoment,
+    ReadTime,
+    offset_of,
+    read_moment,
+    read_moments,
+    read_time,
+    read_times,
+)
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.sources import SourceFile
@@ -92,7 +101,10 @@ class RowFrames(ABC):
     def __init__(self, columns: RowColumns, declaration: Declaration, shapes: Shapes, *, with_raw: bool) -> None:
         self._columns, self._shapes, self._with_raw = columns, shapes, with_raw
         self._keepers, self._id_parts = columns.keepers, columns.id_parts
-        self._forms = {placeholder: declaration.times.get(placeholder, ISO) for placeholder in TIMES}
+        forms = {**dict.fromkeys(TIMES, ISO), **declaration.times}
+        self._forms = {placeholder: form for placeholder, form in forms.items() if placeholder in columns.placeholders}
+        self.offsets = Offsets()
+        """Of the times that were read."""
         self.findings: list[ReaderFinding] = []
         """What was found in rows; known when they were read."""
         self.empty = 0
@@ -104,6 +116,16 @@ class RowFrames(ABC):
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in order."""
 
+    def _see_offsets(self, frame: pl.DataFrame) -> None:
+        for placeholder, form in self._forms.items():
+            if form == ISO and placeholder not in MOMENTS:
+                self.offsets.has_others |= frame[placeholder + BAD_TIME].null_count() < len(frame)
+                times = frame.select(text=placeholder, value=f"{placeholder}.value", how=placeholder + HOW)
+                for text in times.drop_nulls("value").unique("how")["text"]:
+                    self.offsets.add(placeholder, offset_of(text))
+                for text in times.drop_nulls("value").filter(pl.col("how").is_null())["text"].unique():
+                    self.offsets.add(placeholder, offset_of(text))
+
     @property
     def envelope(self) -> dict[str, Any]:
         """What the file is beside its rows, with their shapes, once they were read."""
@@ -111,8 +133,8 @@ class RowFrames(ABC):
 
 
 def times(texts: pl.Series, form: str) -> list[pl.Series]:
-    """Read a column of times: the values, how each is written, and the texts of another form."""
-    read = read_times(texts, form)
+    """Read a column of times or moments: the values, how each is written, and the texts of another form."""
+    read = read_moments(texts, form) if texts.name in MOMENTS else read_times(texts, form)
     names = {"value": f"{texts.name}.value", "how": texts.name + HOW, "bad": texts.name + BAD_TIME}
     return [read[column].alias(name) for column, name in names.items()]
 
@@ -201,10 +223,10 @@ class CsvFrames(RowFrames):
         if self._id_parts:
             frame = frame.with_columns(joined_ids(frame[part] for part in self._id_parts).alias(ID))
         hows: list[str] = []
-        for placeholder in TIMES:
-            if placeholder in self._columns.placeholders:
-                frame = frame.with_columns(times(frame[placeholder], self._forms[placeholder]))
-                hows += [placeholder] if placeholder in self._holders.values() else []
+        for placeholder, form in self._forms.items():
+            frame = frame.with_columns(times(frame[placeholder], form))
+            hows += [placeholder] if placeholder in self._holders.values() else []
+        self._see_offsets(frame)
         rest = [self._shape_numbers(frame, hows), _as_written(rows)]
         free = [name for name, placeholder in self._holders.items() if placeholder is None]
         rest += [members({alias(name): table[name] for name in free})] if free else []
@@ -348,20 +370,21 @@ class JsonFrames(RowFrames):
     def _frame(self, batch: list[dict[str, Any]]) -> pl.DataFrame:
         schema: dict[str, Any] = {"line": pl.Int64} | dict.fromkeys(self._columns.placeholders, pl.String)
         schema |= {ID: pl.String} if self._id_parts else {}
-        for placeholder in TIMES:
-            if placeholder in self._columns.placeholders:
-                schema |= {
-                    f"{placeholder}.value": pl.Datetime("us"),
-                    placeholder + HOW: pl.String,
-                    placeholder + BAD_TIME: pl.String,
-                }
+        for placeholder in self._forms:
+            schema |= {
+                f"{placeholder}.value": pl.Int64 if placeholder in MOMENTS else pl.Datetime("us"),
+                placeholder + HOW: pl.String,
+                placeholder + BAD_TIME: pl.String,
+            }
         schema |= {RAW: pl.String, PROBLEM: pl.String} if self._with_raw else {}
         schema |= {GIVEN: pl.String} if self._labels else {}
         schema |= {placeholder + KEY: pl.String for placeholder in self._named} | {
             "rest": pl.String,
             "numbers": pl.String,
         }
-        return pl.DataFrame([pl.Series(name, [row.get(name) for row in batch], kind) for name, kind in schema.items()])
+        columns = [pl.Series(name, [row.get(name) for row in batch], kind) for name, kind in schema.items()]
+        self._see_offsets(frame := pl.DataFrame(columns))
+        return frame
 
     def _row(self, record: RawRecord) -> dict[str, Any]:
         at = record.pointer
@@ -428,13 +451,17 @@ class JsonFrames(RowFrames):
             name: str | None = placeholder + suffix
             if suffix:
                 numbers.append(placeholder)
-            if placeholder in TIMES:
-                value, how = read_time(text, self._forms[placeholder], is_number=suffix == LITERAL)
+            if placeholder in self._forms:
+                value, how = self._timed(placeholder, text, is_number=suffix == LITERAL)
                 row[f"{placeholder}.value"], row[placeholder + HOW] = value, how
                 row[placeholder + BAD_TIME] = text if value is None else None
-                name = f"{placeholder}@{how}" if how else None
+                name = f"{placeholder}{suffix if placeholder in MOMENTS else ''}@{how}" if how else None
             written = name if placeholder == keeper else written
         return written
+
+    def _timed(self, placeholder: Placeholder, text: str, *, is_number: bool) -> ReadTime | ReadMoment:
+        form = self._forms[placeholder]
+        return read_moment(text, form) if placeholder in MOMENTS else read_time(text, form, is_number=is_number)
 
     def _set_aside(self, placeholder: Placeholder, bad: BadRecord, row: dict[str, Any]) -> None:
         """Keep a cell of another type in ``extra``; without a text its dialogue can't be loaded, without an id none."""

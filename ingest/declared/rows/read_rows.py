@@ -48,6 +48,7 @@ def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outc
             yield reject(location, bad, file.read())
             return
         build.empty.add(file, spool.height, frames.empty, frames.first_empty)
+        shapes.is_utc = frames.offsets.is_utc
         bytes_a_row = file.size / max(spool.height, 1)
         rows = FileRows(build, file, entry, shapes, is_csv=frames.is_csv, bytes_a_row=bytes_a_row)
         refused = RefusedDialogues(file, entry)
@@ -61,7 +62,8 @@ def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outc
                 records += batch.records
                 yield batch
         scattered = {SCATTERED: True} if rows.is_scattered or refused.are_scattered else {}
-        yield from (replace(finding, file=file) for finding in frames.findings)
+        found = (*frames.findings, *frames.offsets.findings(), *rows.bad_times.rest())
+        yield from (replace(finding, file=file) for finding in found)
         yield FileEnvelope(file, frames.envelope | scattered | refused.envelope, records)
 
 

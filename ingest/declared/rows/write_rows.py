@@ -11,7 +11,7 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import UNIX, Declaration, which
+from talkhouse.ingest.declared.declaration.model import MOMENTS, UNIX, Declaration, which
 from talkhouse.ingest.declared.identity import id_part
 from talkhouse.ingest.declared.record_files import write_records, write_rows
 from talkhouse.ingest.declared.record_files.content import Envelope, WrittenRecord, WrittenRow
@@ -28,7 +28,7 @@ from talkhouse.ingest.declared.rows.row_labels import (
 from talkhouse.ingest.declared.rows.spool import REFUSED, SCATTERED, SetAside
 from talkhouse.ingest.declared.shapes import LITERAL, NULL, KnownShapes, alias
 from talkhouse.ingest.declared.speakers import Roles
-from talkhouse.ingest.declared.times import write_time
+from talkhouse.ingest.declared.times import write_moment, write_time
 from talkhouse.ingest.declared.whole_records import file_back, record_back
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Annotation, Turn
@@ -92,21 +92,35 @@ class RowsBack:
             for key, placeholder in shapes.shape(LEVEL, kept).items():
                 raw = differs.get(at + pointer(key), kept.get(alias(key))) if differs else kept.get(alias(key))
                 cells[key] = (
-                    bytes(raw) if raw is not None else self._cell(placeholder, text_of, turn, stored, is_csv=is_csv)
+                    bytes(raw)
+                    if raw is not None
+                    else self._cell(placeholder, text_of, turn, stored, is_csv=is_csv, is_utc=shapes.is_utc)
                 )
             yield StoredRow.from_cells(lines[turn.turn_index] if lines else first, cells, kept)
 
     def _cell(
-        self, placeholder: str, text_of: Callable[[str], str | None], turn: Turn, stored: StoredRecord, *, is_csv: bool
+        self,
+        placeholder: str,
+        text_of: Callable[[str], str | None],
+        turn: Turn,
+        stored: StoredRecord,
+        *,
+        is_csv: bool,
+        is_utc: bool,
     ) -> bytes:
         name, is_time, how = placeholder.partition("@")
         if not is_time:
             return cell(placeholder, text_of, is_csv=is_csv)
+        literal, name = name.endswith(LITERAL) or how in UNIX, name.removesuffix(LITERAL)
         time = turn.said_at if name == SAID_AT else stored.dialogue.started_at if stored.dialogue else None
-        if time is None:
+        place = getattr(turn, name) if name in MOMENTS else None
+        if place is not None:
+            text = write_moment(place, how)
+        elif time is not None:
+            text = write_time(time, how, is_utc=is_utc)
+        else:
             return cell(name + NULL, text_of, is_csv=is_csv)
-        text = write_time(time, how)
-        return text.encode() if how in UNIX else msgspec.json.encode(text)
+        return text.encode() if literal else msgspec.json.encode(text)
 
     def _text(self, turn: Turn, stored: StoredRecord, placeholder: str) -> str | None:
         match placeholder:

@@ -8,6 +8,8 @@
 with
 $talks,
 
+$pairs,
+
 answers as (
     select
         candidates.record_id,
@@ -37,14 +39,18 @@ select
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join talks on talks.dialogue_id = examples.dialogue_id
+inner join pairs
+    on pairs.record_id = examples.record_id
+    and pairs.turn_index = examples.turn_index
+    and pairs.item_index is not distinct from examples.item_index
 inner join answers as chosen
     on chosen.record_id = examples.record_id
     and chosen.dialogue_id = examples.dialogue_id
     and chosen.turn_index = examples.turn_index
-    and chosen.position = 0
+    and chosen.position = pairs.chosen_position
 inner join answers as rejected
     on rejected.record_id = examples.record_id
     and rejected.dialogue_id = examples.dialogue_id
     and rejected.turn_index = examples.turn_index
-    and rejected.position = 1
+    and rejected.position = pairs.rejected_position
 where examples.corpus_id = $corpus and examples.task = $task

@@ -1,10 +1,9 @@
-"""The formats ``pairs``, of instructions with their answers, and ``preference``, of two answers to compare."""
+"""The format ``pairs``: instructions with their answers."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import takewhile
 
 import msgspec
 from msgspec import Raw
@@ -12,14 +11,10 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import Declaration, Fallbacks, JsonPath
 from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.messages import CHAT, items_of, required
-from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn, set_aside
+from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn, set_aside
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.transcript import (
     Answers,
-    ParsedAnswer,
-    has_same_words,
-    is_written_the_same,
-    open_prompt,
 )
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
@@ -249,119 +244,3 @@ class Pairs:
             turns = stored.turns[place : place + count_turns(shape)]
             place += len(turns)
             yield join(shape, extra, partial(self._pairs.write, turns=turns, stored=stored, shapes=shapes))
-
-
-CHOSEN, REJECTED = 0, 1
-_WHOLE = "[0:]"
-
-
-class Preference:
-    """Reads and writes the records of one corpus."""
-
-    columns = None
-
-    def __init__(self, declaration: Declaration) -> None:
-        fields = declaration.preference
-        self._paths: Mapping[str, JsonPath] = {
-            "prompt": fields.prompt or (),
-            "chosen": fields.chosen or (),
-            "rejected": fields.rejected or (),
-        }
-        self._places = {name: pointer(*path) for name, path in self._paths.items()}
-        self._answers = Answers(declaration)
-        self.wanted = wanted(self._paths)
-
-    def read(self, record: SplitObject) -> ParsedDialogue:
-        """Make the turns and candidates; BadRecord GF-01 where an answer is missing or no answer, GF-10 by a marker."""
-        dialogue = ParsedDialogue([])
-        prompt = self._prompt(record, dialogue)
-        chosen = self._answer(record, "chosen", dialogue, is_part=prompt is not None)
-        rejected = self._answer(record, "rejected", dialogue, is_part=prompt is not None)
-        if prompt is not None and _is_open(prompt, chosen, rejected):
-            open_prompt(prompt, (chosen, rejected))
-        given = prompt.turns if prompt is not None else []
-        shared = _shared(chosen.turns, rejected.turns)
-        is_inside = len(given) <= shared and all(map(has_same_words, given, chosen.turns))
-        if not is_inside:
-            shared = 0
-        dialogue.turns = chosen.turns if is_inside else given + chosen.turns
-        first = shared if is_inside else len(given)
-        dialogue.response = first if first < len(dialogue.turns) else None
-        suffix = _WHOLE if shared else ""
-        dialogue.taken["chosen"] = f"chosen:{chosen.form}{suffix}"
-        is_held = all(map(is_written_the_same, chosen.turns[:shared], rejected.turns))
-        if is_held:
-            dialogue.taken["rejected"] = f"rejected:{rejected.form}{suffix}"
-        if prompt is not None:
-            _take_prompt(prompt, chosen, dialogue, is_inside=is_inside)
-        self._offer(chosen, rejected, shared, dialogue, is_held=is_held)
-        self._judge(chosen.turns[shared:], rejected.turns[shared:], dialogue)
-        return dialogue
-
-    def _prompt(self, record: SplitObject, dialogue: ParsedDialogue) -> ParsedAnswer | None:
-        raw = record.find(self._paths["prompt"])
-        if raw is None:
-            return None
-        if is_null(raw) or bytes(raw) == b'""':
-            dialogue.taken["prompt"] = None if is_null(raw) else "prompt" + EMPTY
-            return None
-        return self._answers.read(raw, self._places["prompt"], "user", dialogue.findings, is_part=True)
-
-    def _answer(self, record: SplitObject, name: str, dialogue: ParsedDialogue, *, is_part: bool) -> ParsedAnswer:
-        raw = required(record, self._paths[name])
-        return self._answers.read(raw, self._places[name], "assistant", dialogue.findings, is_part=is_part)
-
-    def _offer(
-        self, chosen: ParsedAnswer, rejected: ParsedAnswer, shared: int, dialogue: ParsedDialogue, *, is_held: bool
-    ) -> None:
-        for position, answer in ((CHOSEN, chosen), (REJECTED, rejected)):
-            for index, turn in enumerate(answer.turns[shared:]):
-                candidate = ParsedCandidate(dialogue.response, position, index, turn.text, position == CHOSEN)
-                is_whole = position == REJECTED and is_held
-                dialogue.candidates.append(self._answers.offer(answer, shared + index, candidate, is_whole=is_whole))
-
-    def _judge(self, chosen: list[ParsedTurn], rejected: list[ParsedTurn], dialogue: ParsedDialogue) -> None:
-        for name, turns in (("chosen", chosen), ("rejected", rejected)):
-            if not any(turn.text or turn.parts for turn in turns):
-                dialogue.findings.append(
-                    ReaderFinding("GF-03", f"the {name} answer is empty", pointer=self._places[name])
-                )
-        if len(chosen) == len(rejected) and all(map(has_same_words, chosen, rejected)):
-            detail = "the chosen and the rejected answer are the same"
-            dialogue.findings.append(ReaderFinding("GF-11", detail, pointer=self._places["rejected"]))
-
-    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
-        """Return the prompt or an answer: of turns, and what was rejected of candidates."""
-        name, _, how = placeholder.partition(":")
-        form, bracket, count = how.partition("[")
-        first = next((row.turn_index for row in stored.candidates if row.position == CHOSEN), None)
-        match name:
-            case "prompt" if form == "open":
-                return self._answers.write_open(stored.turns[: (first or 0) + 1])
-            case "prompt":
-                end = int(count[1:-1]) if bracket else first
-                return self._answers.write(form, stored.turns[:end], stored, shapes)
-            case "chosen":
-                start = 0 if bracket else len(stored.turns) if first is None else first
-                return self._answers.write(form, stored.turns[start:], stored, shapes)
-            case "rejected":
-                context = stored.turns[:first] if bracket else []
-                candidates = [row for row in stored.candidates if row.position == REJECTED]
-                return self._answers.write(form, context, stored, shapes, candidates)
-        return b'""'  # EMPTY
-
-
-def _is_open(prompt: ParsedAnswer, chosen: ParsedAnswer, rejected: ParsedAnswer) -> bool:
-    return prompt.form == "marks" and chosen.form == rejected.form == "text" and not prompt.turns[-1].text
-
-
-def _shared(chosen: list[ParsedTurn], rejected: list[ParsedTurn]) -> int:
-    before_last = zip(chosen[:-1], rejected[:-1], strict=False)
-    return sum(1 for _ in takewhile(lambda both: has_same_words(*both), before_last))
-
-
-def _take_prompt(prompt: ParsedAnswer, chosen: ParsedAnswer, dialogue: ParsedDialogue, *, is_inside: bool) -> None:
-    if not is_inside or prompt.form == "open":
-        dialogue.taken["prompt"] = f"prompt:{prompt.form}"
-    elif prompt.form == "text" or all(map(is_written_the_same, prompt.turns, chosen.turns)):
-        dialogue.taken["prompt"] = f"prompt:{prompt.form}[:{len(prompt.turns)}]"
