@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from talkhouse.guess import line_rules, text_rules, turn_rules
+from talkhouse.guess import answer_rules, line_rules, text_rules, turn_rules
 from talkhouse.guess.field_meanings import (
     Guess,
     quoted_path,
@@ -272,7 +272,7 @@ def _has(taken: Sample, guessed: Guess) -> bool:
 
 def _needed(guessed: Guess) -> list[JsonPath]:
     pair, preferred = guessed.pair, guessed.preference
-    needed = [guessed.dialogue.turns, guessed.dialogue.text, preferred.chosen, preferred.rejected]
+    needed = [*guessed.needs, guessed.dialogue.turns, guessed.dialogue.text, preferred.chosen, preferred.rejected]
     needed += [pair.prompt, pair.response] if pair.each is None else [pair.each]
     needed += [*guessed.together, guessed.turn.text] if guessed.format == "turns" else []
     return [tuple(takewhile(lambda name: isinstance(name, str), path)) for path in needed if path]
@@ -303,9 +303,11 @@ _RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
     line_rules.text_file,
     turn_rules.convokit,
     text_rules.preference,
+    answer_rules.compared,
     text_rules.pairs_of_messages,
     turn_rules.chat,
     turn_rules.sharegpt,
+    answer_rules.zipped,
     turn_rules.tree,
     text_rules.pairs,
     turn_rules.dialogue,

@@ -34,7 +34,9 @@ def with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
     taken_of = (
         mapped if guessed.format in ("turns", "transcript") else (guessed.dialogue, guessed.pair, guessed.preference)
     )
-    taken = names_of([*guessed.together, *(path for fields in taken_of for path in paths_of(fields).values())])
+    taken = names_of(
+        [*guessed.together, *guessed.needs, *(path for fields in taken_of for path in paths_of(fields).values())]
+    )
     records = records_of(samples)
     fields = fields_of(records)
     rest = [field for field in fields if field.name not in taken]
