@@ -100,6 +100,26 @@ EXAMPLES = (
     (
         "dialogue",
         """
+        title = "Export of chats"
+        format = "dialogue"
+
+        [dialogue]
+        record = "chats.list"
+        turns = "messages.*"
+
+        [turn]
+        text = ["content", "caption"]
+        speaker = ["user.id", "bot"]
+        said_at = "at"
+        order = "reversed"
+
+        [times]
+        said_at = "unix_ms"
+        """,
+    ),
+    (
+        "dialogue",
+        """
         title = "Scenes"
         format = "turns"
 
@@ -364,6 +384,24 @@ EXAMPLES = (
         """,
     ),
     (
+        "lines",
+        """
+        title = "Numbered lines, two turns each"
+        format = "turns"
+
+        [[files]]
+        path = "train.txt"
+
+        [lines]
+        pattern = '(?<n>\\d+) (?<said>[^\\t]*)(?:\\t(?<answer>[^\\t]*)(?:\\t.*)?)?'
+        begins = '1 '
+        turns = "each"
+
+        [turn]
+        text = ["said", "answer"]
+        """,
+    ),
+    (
         "dialect",
         """
         title = "Museum turns"
@@ -498,7 +536,7 @@ _TYPES = {
     "languages": "list of codes",
     "pattern": "pattern of paths",
     "path": "path",
-    "paths": "path, or a list of paths",
+    "paths": "path or paths",
     "winner": 'number, `"all"` or `"none"`',
     "sign": "one sign",
     "time": "form of a time",
@@ -515,9 +553,10 @@ Every table and key of a declaration. This page is generated from the code that 
 From a folder to a chart: [Your own data](your-own-data.md); a page with files for each format:
 [Formats](formats/README.md).
 
-A *path* leads to a place in a record: names with `.` between them, `['a name']` for a name with other signs, `[*]` for
-every item of a list, `$.` in front for the record itself. In rows (`format = "turns"`) it is the name of a column, and
-in text files of a group of the pattern.
+A *path* leads to a place in a record: names with `.` between them, `['a name']` for a name with other signs, `[0]` for
+the first item of a list, `[*]` for every item, `.*` for every member of an object, `$.` in front for the record itself
+([Paths](paths.md)). In rows (`format = "turns"`) it is the name of a column, and in text files that of a group of the
+pattern. Of a list of paths the first counts that leads to something; those of a dialogue's id are joined.
 
 A declaration is read before any file is. A mistake stops there, and is named with its line.
 

@@ -122,14 +122,17 @@ FORMAT_RULES = (
     Rule(
         "GF-10",
         "reject_dialogue",
-        "A transcript that begins with no marker: nobody knows who speaks.",
-        "Add the marker to [markers], or correct the text.",
+        "A transcript that begins with no marker: nobody knows who speaks. As a warning: lines of a text file before "
+        "the first turn, which belong to none.",
+        "Add the marker to [markers], or correct the text; of lines nothing, if they are a heading, else check the "
+        "pattern in [lines].",
     ),
     Rule("GF-11", "warn", "The chosen and the rejected answer are the same.", "Nothing, if that is meant."),
     Rule(
         "GF-12",
         "reject_file",
-        "A column that corpus.toml declares is missing or there twice, or any is there more than 100 times.",
+        "A column that corpus.toml declares is missing or there twice, or any is there more than 100 times; or the "
+        "pattern in [lines] fits no line.",
         "Correct the declaration, or the file's first line.",
     ),
     Rule(

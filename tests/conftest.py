@@ -75,6 +75,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items if config.option.regen else ():
         if "regen" in getattr(item, "fixturenames", ()):
             item.own_markers = [mark for mark in item.own_markers if mark.name != "slow"]
+    # What installs packages waits for a network and takes long: it begins first, so that nobody waits for it at last.
+    items.sort(key=lambda item: not hasattr(getattr(item, "module", None), "outside"))
     for item in items:
         if lane != "quick" and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(lane)

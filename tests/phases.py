@@ -82,7 +82,7 @@ PHASES = {
         "clear": "shutil:rmtree",
     },
     "new": {
-        "look": "talkhouse.guess.new_declaration:look",
+        "look": "talkhouse.guess.new_declaration:looked_into",
         "write": "talkhouse.guess.new_declaration:private_folder",
         "link": "os:link",
         "clear": "shutil:rmtree",

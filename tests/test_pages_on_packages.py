@@ -12,7 +12,7 @@ import talkhouse
 from tests import outside
 from tests.test_docs import ROOT, blocks, commands, run
 
-pytestmark = pytest.mark.packages
+pytestmark = [pytest.mark.packages, pytest.mark.slow]
 
 PACKAGES, TRAINING = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("packages", "training"))
 

@@ -26,6 +26,8 @@ class Offsets:
 
     def __init__(self) -> None:
         self._of_keys: defaultdict[str, set[Offset]] = defaultdict(set)
+        self.has_others = False
+        """Whether a text is no time, of which nobody knows the offset."""
 
     def add(self, key: str, offset: Offset) -> None:
         """Note that a time has an offset, or has none."""
@@ -44,7 +46,7 @@ class Offsets:
     @property
     def is_utc(self) -> bool:
         """Whether the times are stored in UTC; a key of which none has an offset does not count."""
-        return self.are_several and self.mixed is None
+        return self.are_several and self.mixed is None and not self.has_others
 
     def findings(self) -> Iterator[ReaderFinding]:
         """Yield what there is to say of a file of which some times have an offset and some have none."""

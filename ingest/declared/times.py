@@ -15,7 +15,7 @@ from talkhouse.ingest.outcomes import ReaderFinding
 
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall clock times, as published
 _NONE = timedelta(0)
-NO_OFFSET = datetime(1, 1, 1)  # noqa: DTZ001 - no time
+NO_OFFSET, NO_TIME = datetime(1, 1, 1), datetime(1, 1, 2)  # noqa: DTZ001 - no times
 """Stands for the offset of a time that has none."""
 _TAIL = re.compile(r"(?:[.,](\d+))?(Z|[+-]\d\d(?::?\d\d)?)?\Z")
 _PRECISION = {None: "seconds", 3: "milliseconds", 6: "microseconds"}
@@ -45,8 +45,7 @@ def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTim
             clock = read_time(text)
             return clock._replace(value=None if clock.value is None else clock.value - (offset_of(text) or _NONE))
         elif form == ISO_OFFSET:
-            offset = offset_of(text)
-            return ReadTime(NO_OFFSET if offset is None else EPOCH + offset, None)
+            return ReadTime(_as_time(text), None)
         else:
             value, how = datetime.strptime(text, form).replace(tzinfo=None), form  # noqa: DTZ007 - the wall clock
         value.isoformat().encode()
@@ -58,6 +57,15 @@ def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTim
 def offset_of(text: str) -> timedelta | None:
     """Return the offset of a time in ISO 8601, None where it has none; raises ValueError for what is no time."""
     return datetime.fromisoformat(text).utcoffset()
+
+
+def _as_time(text: str) -> datetime:
+    """Return the offset of a time, from 1970, so that it goes through a column of times."""
+    try:
+        offset = offset_of(text)
+    except ValueError:
+        return NO_TIME
+    return NO_OFFSET if offset is None else EPOCH + offset
 
 
 @lru_cache(maxsize=256)

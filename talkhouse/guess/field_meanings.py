@@ -69,6 +69,9 @@ class Guess:
     preference: PreferenceFields = field(default_factory=PreferenceFields)
     dialect: Dialect = field(default_factory=Dialect)
     markers: Mapping[str, str] = field(default_factory=dict)
+    separators: tuple[str, ...] = ()
+    lines: Mapping[str, str] = field(default_factory=dict)
+    """``[lines]``, by which the lines of a text are rows."""
     roles: Mapping[str, str] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[GuessedLabels, ...] = ()
@@ -105,7 +108,19 @@ _IDS = (
 DIALOGUES = (
     *("dialogue_id", "dialog_id", "conversation_id", "conv_id", "convo_id", "thread_id", "session_id", "chat_id"),
     *("message_tree_id", "dialogue", "dialog", "conversation", "conv", "convo", "thread", "session", "chat", "talk"),
-    *("call_id", "call", "ticket_id", "ticket", "case_id", "interaction_id", "episode_id", "episode", "scene_id"),
+    *(
+        "link_id",
+        "submission_id",
+        "call_id",
+        "call",
+        "ticket_id",
+        "ticket",
+        "case_id",
+        "interaction_id",
+        "episode_id",
+        "episode",
+        "scene_id",
+    ),
     *("scene", "room_id", "channel_id", "group_id", "doc_id", "room", "channel", "talk_id"),
     *("dlg", "dlg_id", "dialogid", "convid", "dialogue_no", "dialog_no", "conversation_no", "conv_no", "case", "id"),
 )
@@ -133,7 +148,7 @@ _SPEAKERS = (
 )
 _SPEAKER_NAMES = (
     *("speaker_name", "author.name", "author_name", "sender.name", "sender_name", "user.name", "user_name", "username"),
-    *("from", "author.nickname", "name"),
+    *("from", "author.nickname", "name", "author", "sender", "speaker", "user"),
 )
 _BOTS = ("is_bot", "author.is_bot", "author.bot", "user.is_bot", "sender.is_bot")
 _TURN_IDS = (
@@ -276,14 +291,14 @@ def _meant(dialogues: Sequence[Sequence[Record]], turn_id: JsonPath) -> dict[Jso
 
 def quoted_path(path: JsonPath, *, is_column: bool) -> str:
     """Write a path, or the name of a column, as TOML has it."""
-    return toml_string(str(path[0]) if is_column else path_text(path))
+    return toml_string(str(path[0]) if is_column else path_text(path[1:] if path[:1] == ("",) else path))
 
 
 def dotted(path: JsonPath | None) -> str:
     """Write a path in words."""
     signs: dict[object, str] = {None: "[*]", ...: ".*"}
     pieces = (f".{name}" if isinstance(name, str) else signs.get(name, f"[{name}]") for name in path or ())
-    return "".join(pieces).removeprefix(".")
+    return "".join(pieces).removeprefix(".") or "$"
 
 
 def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -> tuple[DialogueFields, dict[str, str]]:
@@ -332,7 +347,8 @@ def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
         return unique[0], f"no value occurs twice in a file, of {len(records):,} records{others}"
     if repeated:
         count = len(set(map(str, column(records, repeated[0]))))
-        return None, f"no id: {dotted(repeated[0])} has a value twice in the sample ({count:,} of {len(records):,})"
+        why = f"no id: {dotted(repeated[0])} has a value twice in the sample ({count:,} of {len(records):,})"
+        return None, "to decide: " * (path_words(repeated[0]) in DIALOGUES[:-1]) + why
     return None, "no id: no field has a name for it and a value in each record"
 
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from talkhouse.guess import evidence, text_rules, turn_rules
+from talkhouse.guess import evidence, line_rules, text_rules, turn_rules
 from talkhouse.guess.field_meanings import (
     Guess,
     GuessedLabels,
@@ -29,7 +29,7 @@ from talkhouse.guess.record_values import (
     leaves,
     named,
 )
-from talkhouse.guess.sample import MOST, Sample, is_read, records_inside, sample
+from talkhouse.guess.sample import MOST, TEXT, Sample, is_read, records_inside, sample
 from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
 from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
@@ -208,7 +208,20 @@ def _with_records(taken: Sample) -> Sample:
     """Return a sample whose records are what fits a format: the file itself, or else what it has in a list."""
     if taken.record != "file" or _fitting([taken]) is not None:
         return taken
-    return next((inner for inner in records_inside(taken) if _fitting([inner]) is not None), taken)
+    inside = list(records_inside(taken))
+    chosen = next((inner for inner in inside if _fitting([inner]) is not None), None)
+    if chosen is None or not isinstance(chosen.record, tuple):
+        return taken
+    others = [
+        path_text(inner.record)
+        for inner in inside
+        if isinstance(inner.record, tuple)
+        and ... not in chosen.record
+        and inner.record != chosen.record
+        and inner.records[0].keys() == chosen.records[0].keys()
+    ]
+    problem = f"{', '.join(others)} has such records too, and is not read" if others else chosen.problem
+    return replace(chosen, problem=problem)
 
 
 def _sorted_out(
@@ -281,6 +294,13 @@ def _has(taken: Sample, guessed: Guess) -> bool:
     """Whether a file has the fields that its format can't do without; an empty one has none that could be missing."""
     if not taken.records:
         return taken.problem is None
+    if taken.form.partition(",")[0] == TEXT:
+        own = _fitting([taken])
+        return own is not None and (own.format, own.lines, own.separators) == (
+            guessed.format,
+            guessed.lines,
+            guessed.separators,
+        )
     same = taken.record == guessed.dialogue.record and taken.dialect == guessed.dialect
     return same and all(any(at(record, path) is not None for record in taken.records) for path in _needed(guessed))
 
@@ -315,6 +335,7 @@ def _inside(file: SourceFile) -> str:
 
 
 _RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
+    line_rules.text_file,
     turn_rules.convokit,
     text_rules.preference,
     text_rules.pairs_of_messages,
@@ -344,7 +365,7 @@ def _fitting(samples: Sequence[Sample]) -> Guess | None:
 
 def _with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
     """Return the guess with what speaks for it, and with what else the records have."""
-    if guessed.format == "convokit":
+    if guessed.format == "convokit" or any(taken.form.partition(",")[0] == TEXT for taken in samples):
         return guessed
     mapped = (guessed.dialogue, guessed.turn, guessed.speaker, guessed.pair, guessed.preference)
     taken_of = (

@@ -204,7 +204,10 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
         "speaker": {"scope": guess.speaker.scope} if guess.turn.speaker else {},
     }
     for table, extra in settings.items():
-        paths = {name: path_text(path) for name, path in paths_of(getattr(guess, table)).items()}
+        paths = {
+            name: path_text(path[1:] if path[:1] == ("",) else path)  # the record itself
+            for name, path in paths_of(getattr(guess, table)).items()
+        }
         if FORMS[guess.format].is_rows:
             paths = {name: str(path[0]) for name, path in paths_of(getattr(guess, table)).items() if path}
         if guess.dialogue.turns and guess.dialogue.turns[-1] is None and table == "dialogue":
@@ -212,6 +215,9 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
         if table == "dialogue" and guess.dialogue.id is None and ("dialogue", "id") in FORMS[guess.format].may_be_none:
             paths["id"] = ""
         texts = {name: toml_string(text) for name, text in {**extra, **paths}.items()}
+        if table == "dialogue" and guess.separators:
+            some = [toml_string(one) for one in guess.separators]
+            texts["separator"] = some[0] if len(some) == 1 else f"[{', '.join(some)}]"
         for name, more in getattr(getattr(guess, table), "fallbacks", {}).items():
             first = getattr(getattr(guess, table), name)
             texts[name] = f"[{', '.join(_written(path, guess) for path in (first, *more))}]"
@@ -227,6 +233,7 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
     usual = {"delimiter": None, "quoteChar": '"', "escapeChar": ""}
     others: dict[str, Mapping[str, str | None]] = {
         "dialect": {name: value for name, value in dialect.items() if value != usual[name]},
+        "lines": guess.lines,
         "times": guess.times,
         "markers": guess.markers,
         "roles": guess.roles,
@@ -234,7 +241,10 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
     if look.people is not None:
         yield from _table("speakers", {key: toml_string(text) for key, text in look.people[0].items()}, look.people[1])
     for name, values in others.items():
-        yield from _table(name, {key: toml_string(value or "") for key, value in values.items()}, guess.remarks)
+        texts = {key: toml_string(value or "") for key, value in values.items()}
+        if name == "lines":  # patterns, which no text of a file is in
+            texts = {key: f"'{value}'" for key, value in values.items()}
+        yield from _table(name, texts, guess.remarks)
 
 
 def _written(path: JsonPath, guess: Guess) -> str:

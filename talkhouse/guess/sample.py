@@ -15,7 +15,7 @@ import msgspec
 
 from talkhouse.guess.record_values import is_keyed
 from talkhouse.ingest.declared.declaration.model import Dialect, JsonPath, RecordForm
-from talkhouse.ingest.declared.record_files import ENDINGS, JSON
+from talkhouse.ingest.declared.record_files import ENDINGS, JSON, TEXTS
 from talkhouse.ingest.declared.record_files.content import FileContent, ending, is_packed
 from talkhouse.ingest.declared.record_files.csv_cells import CsvCells
 from talkhouse.ingest.decode import BadRecord
@@ -253,7 +253,7 @@ class _Decoded:
 
 def is_read(path: str) -> bool:
     """Whether a file of this name is read, by its ending."""
-    return ending(PurePosixPath(path)) in ENDINGS
+    return ending(PurePosixPath(path)) in (*ENDINGS, *TEXTS)
 
 
 def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Sample | None:
@@ -268,6 +268,8 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
     is_parquet = ending(PurePosixPath(path)) == ".parquet"
     decoded = _parquet(file, most) if is_parquet else _text(file, PurePosixPath(path), most)
     records = [value for value in decoded.values if isinstance(value, dict)]
+    if not records:  # a list of messages is a record too, as [dialogue] turns = "$" has it
+        records = [{"": value} for value in decoded.values if value and _list_of_objects(value)]
     has_all_fields = _keep_first_fields(records)
     return Sample(
         path,
@@ -300,6 +302,9 @@ def records_inside(taken: Sample) -> Iterator[Sample]:
         for value in values:
             for name, member in value.items() if isinstance(value, dict) else ():
                 inner.setdefault(name, []).append(member)
+        every = [item for members in inner.values() for member in members for item in _list_of_objects(member)]
+        if len(inner) > 1 and all(_list_of_objects(member) for members in inner.values() for member in members):
+            yield replace(taken, records=every, record=(*path, ..., None))
         for name, members in inner.items():
             items = [item for member in members if isinstance(member, list) for item in member]
             objects = [item for item in items if isinstance(item, dict)]
@@ -310,6 +315,10 @@ def records_inside(taken: Sample) -> Iterator[Sample]:
                     ahead.append((below, objects))
             elif len(path) < _MOST_LISTS and any(isinstance(member, dict) for member in members):
                 ahead.append(((*path, name), members))
+
+
+def _list_of_objects(value: Any) -> list[dict[str, Any]]:
+    return value if isinstance(value, list) and all(isinstance(item, dict) for item in value) else []
 
 
 _MOST_PATHS, _MOST_LISTS = 50, 3
@@ -371,7 +380,7 @@ def _text(file: SourceFile, path: PurePosixPath, most: Most) -> _Decoded:
         raw, problem = _beginning(stream, most.bytes, packed=is_packed(path))
     is_whole = len(raw) <= most.bytes and problem is None
     text, bad = _decode(raw[: most.bytes].removeprefix(BOM), is_whole=is_whole)
-    decode = _DECODE.get(ending(path), _lines)
+    decode = _one_text if ending(path) in TEXTS else _DECODE.get(ending(path), _lines)
     decoded = decode(text, is_whole, most.records)
     decoded.problem = problem or bad or decoded.problem
     return decoded
@@ -424,6 +433,16 @@ def _lines(text: str, is_whole: bool, most: int) -> _Decoded:
         value, _ = start_of(lines[0], most)
         decoded.values = [value]
     return decoded
+
+
+TEXT = "text"
+"""The form of a file of which only its own words say what its records are."""
+
+
+def _one_text(text: str, is_whole: bool, most: int) -> _Decoded:  # noqa: ARG001 - as the others
+    """Return a text, or its whole lines."""
+    whole = text if is_whole else text[: text.rfind("\n") + 1] or text
+    return _Decoded(TEXT, [{"": whole}] if whole.strip() else [], is_whole, "file")
 
 
 def _json(text: str, is_whole: bool, most: int) -> _Decoded:

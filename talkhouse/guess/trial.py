@@ -16,7 +16,7 @@ from talkhouse.guess.sample import Sample
 from talkhouse.ingest.declared.corpus import read_wanted
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.model import JsonPath, which
-from talkhouse.ingest.declared.record_files import JSON
+from talkhouse.ingest.declared.record_files import JSON, TEXTS
 from talkhouse.ingest.declared.record_files.content import ending, is_packed
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.files.disk_files import disk_files
@@ -184,6 +184,8 @@ def _of_sample(file: SourceFile, taken: Sample, target: Path, path: str) -> Sour
 def _written(taken: Sample) -> bytes:
     """Write the records of a sample as a file of its form."""
     form = ending(PurePosixPath(taken.path))
+    if form in TEXTS:
+        return "".join(record[""] for record in taken.records).encode()
     if form == ".parquet":
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -194,13 +196,14 @@ def _written(taken: Sample) -> bytes:
         return buffer.getvalue()
     if form in (".csv", ".tsv"):
         return "".join(_lines(taken, "\t" if form == ".tsv" else ",")).encode()
+    records = [record[""] if isinstance(record.get(""), list) else record for record in taken.records]
     if form not in JSON:
-        return "".join(json.dumps(record) + "\n" for record in taken.records).encode()
+        return "".join(json.dumps(record) + "\n" for record in records).encode()
     if taken.record == "file":
         return json.dumps(taken.records[0] if taken.records else {}).encode()
     if taken.record == "member":
         return json.dumps(dict(enumerate(taken.records))).encode()
-    return json.dumps(_around(taken.records, taken.record if isinstance(taken.record, tuple) else (None,))).encode()
+    return json.dumps(_around(records, taken.record if isinstance(taken.record, tuple) else (None,))).encode()
 
 
 def _around(records: Sequence[Any], path: JsonPath) -> Any:

@@ -145,22 +145,29 @@ def _are_said(values: Sequence[Sequence[Any]]) -> bool:
 
 
 def _with_other_lists(guessed: Guess, records: Sequence[Record]) -> Guess:
-    """Return the guess with what other lists say in another way, or beside the turns, one each."""
+    """Return the guess with what may be answers and no turns, and what other lists say beside them."""
     turns = guessed.dialogue.turns or ()
+    name = next((as_words(step) for step in reversed(turns) if isinstance(step, str)), "")
+    notes = [f"to decide: {dotted(turns)} may be answers to compare, and no turns"] if name in _ANSWERS else []
     sizes = [len(value) for value in lists(records).get(turns, ())]
-    notes: list[str] = []
     for path, values in lists(records).items():
         if path == turns or None in path or len(values) != len(records):
             continue
+        items = [item for value in values for item in value]
         if _are_said(values):
-            notes.append(
-                f"to decide: {dotted(path)} is a list of lists, who says it and what, in {len(values):,} records"
-            )
-        elif [len(value) for value in values] == sizes and any(
-            isinstance(one, dict) for value in values for one in value
-        ):
-            notes.append(f"to decide: {dotted(path)} has as many objects as there are turns, and none is read")
+            notes.append(f"to decide: {dotted(path)} is a list of lists, who says it and what, and is not read")
+        elif items and all(isinstance(item, dict) and {"role", "content"} <= item.keys() for item in items):
+            notes.append(f"to decide: {dotted(path)} has messages too, which are not read")
+        elif [len(value) for value in values] == sizes and any(map(_has_words, items)):
+            notes.append(f"to decide: {dotted(path)} has as many objects as there are turns, and is not read")
     return replace(guessed, notes={**guessed.notes, "dialogue": tuple(notes)}) if notes else guessed
+
+
+_ANSWERS = ("completions", "responses", "candidates", "choices", "outputs", "generations")
+
+
+def _has_words(item: Any) -> bool:
+    return isinstance(item, dict) and any(isinstance(value, str) and " " in value.strip() for value in item.values())
 
 
 def _plain_texts(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
@@ -179,7 +186,8 @@ def _messages(
     system = pick(records_of(samples), _SYSTEM, are_texts)
     guess = with_dialogue(samples, form, f"each record has {dotted(path)} with {role} and {text}", [path, system])
     dialogue = replace(guess.dialogue, turns=path, system=system)
-    return replace(guess, dialogue=dialogue, turn=TurnFields(role=(role,), text=(text,)), turns=turns)
+    guess = replace(guess, dialogue=dialogue, turn=TurnFields(role=(role,), text=(text,)), turns=turns)
+    return _with_other_lists(guess, records_of(samples))
 
 
 def with_reverse(found: Meanings) -> Meanings:

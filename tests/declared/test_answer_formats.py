@@ -415,17 +415,10 @@ def test_an_answer_of_no_messages_has_no_turn() -> None:
     [
         (PAIRS, {"instruction": "a"}, ""),
         (PAIRS, {"output": "a"}, ""),
-        (PAIRS, {"instruction": "a", "output": None}, "/output"),
         (PAIRS, {"instruction": ["a"], "output": "b"}, "/instruction"),
         (PAIRS, {"instruction": "a", "output": 5}, "/output"),
         (PAIRS, {"instruction": "a", "output": []}, "/output"),
         (PAIRS, {"instruction": "a", "output": [{}, "b"]}, "/output"),
-        (PAIRS, {"instruction": "a", "output": [{"role": "user"}]}, "/output/0"),
-        (PAIRS, {"instruction": "a", "output": "b", "system": {}}, "/system"),
-        (PAIRS, {"instruction": "a", "output": "b", "history": "c"}, "/history"),
-        (PAIRS, {"instruction": "a", "output": "b", "history": [["c", "d"], {"user": "e"}]}, "/history/1"),
-        (PAIRS, {"instruction": "a", "output": "b", "history": [["c"]]}, "/history/0"),
-        (PAIRS, {"instruction": "a", "output": "b", "history": [["c", None]]}, "/history/0/1"),
         (OF_LISTS, {}, ""),
         (OF_LISTS, {"log": None}, "/log"),
         (OF_LISTS, {"log": ["a"]}, "/log/0"),
@@ -437,7 +430,6 @@ def test_an_answer_of_no_messages_has_no_turn() -> None:
         (FORMAT, {"chosen": "a", "rejected": None}, "/rejected"),
         (FORMAT, {"chosen": 5, "rejected": "a"}, "/chosen"),
         (FORMAT, {"chosen": ["a"], "rejected": "a"}, "/chosen/0"),
-        (FORMAT, {"chosen": [{"role": "user"}], "rejected": "a"}, "/chosen/0"),
         (FORMAT, {"chosen": "a", "rejected": [{"content": "b"}]}, "/rejected/0"),
         (FORMAT, {"chosen": "a", "rejected": {"role": None, "content": "b"}}, "/rejected/role"),
         (FORMAT, {"prompt": False, "chosen": "a", "rejected": "b"}, "/prompt"),
@@ -449,6 +441,29 @@ def test_what_is_missing_or_of_another_type_is_named_with_its_place(
     with pytest.raises(BadRecord) as caught:
         read(of, record)
     assert (caught.value.rule, caught.value.pointer) == ("GF-01", place)
+
+
+@pytest.mark.parametrize(
+    ("of", "record", "rule", "place"),
+    [
+        (PAIRS, {"instruction": "a", "output": None}, "GF-03", "/output"),
+        (PAIRS, {"instruction": None, "output": "b"}, None, ""),
+        (PAIRS, {"instruction": "a", "output": [{"role": "user"}]}, "GF-22", "/output/0"),
+        (PAIRS, {"instruction": "a", "output": "b", "system": {}}, "GF-01", "/system"),
+        (PAIRS, {"instruction": "a", "output": "b", "history": "c"}, "GF-01", "/history"),
+        (PAIRS, {"instruction": "a", "output": "b", "history": [["c", "d"], {"user": "e"}]}, "GF-01", "/history/1"),
+        (PAIRS, {"instruction": "a", "output": "b", "history": [["c"]]}, "GF-01", "/history/0"),
+        (PAIRS, {"instruction": "a", "output": "b", "history": [["c", None]]}, None, ""),
+        (OF_LISTS, {"log": [{"user": {"says": None}, "answer": "b"}]}, None, ""),
+        (FORMAT, {"chosen": [{"role": "user"}], "rejected": "a"}, "GF-22", "/chosen/0"),
+    ],
+)
+def test_the_smallest_thing_that_is_wrong_is_set_aside(
+    of: Pairs | Preference, record: object, rule: str | None, place: str
+) -> None:
+    assert comes_back(of, json.dumps(record))
+    found = [(finding.rule, finding.pointer) for finding in read(of, record).findings]
+    assert ((rule, place) in found) if rule else found == []
 
 
 def test_a_transcript_that_begins_with_no_marker_is_refused() -> None:

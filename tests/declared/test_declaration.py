@@ -151,7 +151,7 @@ MISTAKES: list[tuple[str, int, str]] = [
     (CHAT + LABELS + 'label = "a"\n' + LABELS, 7, "is already in line 4"),
     (CHAT + '[[annotations]]\nscheme = "x; drop table turns"', 4, "lower case letters"),
     (CHAT + f'[[annotations]]\nscheme = "{"a" * 41}"', 4, "at most 40"),
-    (CHAT + LABELS + 'label = "a"\non = "response"', 6, "one of: dialogue, record, turn"),
+    (CHAT + LABELS + 'label = "a"\non = "message"', 6, "one of: dialogue, record, response, turn"),
     (CHAT + LABELS + 'label = "a"\nlabels = ["x"]', 6, r"labels = \{ calm"),
     (CHAT + LABELS + 'label = "a"\nlabels = { x = 1 }', 6, "meanings are texts"),
     (CHAT + LABELS + 'label = "a"\ncolumns = ["b"]', 6, "no 'columns'.*\n.*\n  next:     it is for format = 'turns'"),

@@ -1,6 +1,7 @@
 """Text files: a file or a line as a record, lines as rows by a pattern; turns as they are said, and all of it back."""
 
 import gzip
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -13,11 +14,11 @@ from hypothesis import strategies as st
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.line_patterns import BadRegex, named_groups
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.record_files import csv_files, pattern_lines
+from talkhouse.ingest.declared.record_files import csv_files, open_records, pattern_lines
 from talkhouse.ingest.declared.record_files.content import FileContent
 from talkhouse.ingest.declared.rows import spool
 from talkhouse.ingest.files.limits import Limits
-from talkhouse.ingest.rows import Dialogue, Turn
+from talkhouse.ingest.rows import Dialogue, Record, Turn
 from talkhouse.ingest.sources import BOM
 from talkhouse.schema.errors import SourceError
 from tests.conftest import invented_examples
@@ -136,6 +137,42 @@ def test_lines_with_which_a_dialogue_begins() -> None:
     assert "2 lines belong to no turn" in made.findings[0].detail
 
 
+PAIRED = declared(
+    r"""
+    [lines]
+    pattern = '(?<n>\d+) (?<said>[^\t]*)(?:\t(?<answer>[^\t]*)(?:\t(?<more>.*))?)?'
+    begins = '1 '
+    turns = "each"
+    [turn]
+    text = ["said", "answer"]
+    """
+)
+
+
+@pytest.mark.slow
+def test_lines_with_several_turns() -> None:
+    raw = b"head\n1 hi\tho\n2 ho\tho\tone|two\n3 alone\nmore\n1 \tb\r\nmore\n\n2 x\t\n3 \n"
+    made = comes_back(PAIRED, a_txt=raw)
+    assert [text for _, text in made.said("quay:a.txt/0")] == ["hi", "ho", "ho", "ho", "alone\nmore"]
+    assert [text for _, text in made.said("quay:a.txt/1")] == ["b\r\nmore", "x", ""]
+    second = [turn for turn in made.of(Turn) if turn.turn_index in (2, 3) and turn.dialogue_id == "quay:a.txt/0"]
+    extras = [json.loads(turn.extra or "{}") for turn in second]
+    assert [(extra["n"], extra["more"]) for extra in extras] == [("2", ""), ("", "one|two")]
+    assert [record.source_pointer for record in made.of(Record)] == ["/1", "/5"]
+    people = declared(
+        r"""
+        [lines]
+        pattern = '(?<a>[A-Z]+)=(?<said>[a-z]*) (?<b>[A-Z]+)=(?<answer>[a-z]*)'
+        turns = "each"
+        [turn]
+        text = ["said", "answer"]
+        speaker = ["a", "b"]
+        """
+    )
+    made = comes_back(people, a_txt=b"IDA=x OLE=y\nMIA=z OLE=")
+    assert said(made) == [("IDA", "x"), ("OLE", "y"), ("MIA", "z")]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "raw",
@@ -204,6 +241,16 @@ def test_groups_that_do_not_stand_one_behind_the_other_come_back() -> None:
     assert said(made) == [(None, "a\nmore"), (None, "b")]
     either = lines("(?<who>[A-Z]+)>(?<said>.*)|(?<rest>-.*)", role="who")
     assert said(comes_back(either, a_txt=b"A>x\n--\nB>y\n")) == [(None, "x"), (None, ""), (None, "y")]
+    notices = declared(
+        """
+        [lines]
+        pattern = '(?<shape>[A-Z]*): (?<cells>.*)|\\* (?<__proto__>.*)'
+        [turn]
+        text = ["cells", "__proto__"]
+        """
+    )
+    made = comes_back(notices, a_txt=b"A: a\nb\n* c\nd\n: \n\nf\n")
+    assert said(made) == [(None, "a\nb"), (None, "c\nd"), (None, "\n\nf")]
 
 
 @pytest.mark.slow
@@ -225,18 +272,31 @@ def texts(draw: Any) -> bytes:
     return "".join(line + draw(ENDS) for line in draw(LINES)).encode() + draw(st.sampled_from([b"", b"OLE: z", b"z"]))
 
 
+SEVERAL = declared(
+    """
+    [lines]
+    pattern = '(?<who>[A-Z]+): (?<a>[^:]*)(?:: (?<b>.*))?'
+    begins = '^$|==='
+    turns = "each"
+    [turn]
+    text = ["a", "b"]
+    role = "who"
+    """
+)
+
+
 @pytest.mark.slow
-@given(texts(), st.integers(1, 12), st.integers(0, 2))
+@given(texts(), st.sampled_from([SCENES, SEVERAL]), st.integers(1, 12), st.integers(0, 2))
 @invented_examples(200)
-def test_any_lines_come_back_however_they_are_cut(raw: bytes, block: int, ways: int) -> None:
-    whole = read(SCENES, {"a.txt": raw})
+def test_any_lines_come_back_however_they_are_cut(raw: bytes, declaration: Declaration, block: int, ways: int) -> None:
+    whole = read(declaration, {"a.txt": raw})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_files, "_BLOCK", block)
         patch.setattr(pattern_lines, "_MOST_WAYS", ways)
         patch.setattr(pattern_lines, "_AT_ONCE", 1)
         patch.setattr("talkhouse.ingest.sources._PIECE", 3)
         patch.setattr(spool, "_IN_MEMORY", 100)
-        cut = read(SCENES, {"a.txt": raw})
+        cut = read(declaration, {"a.txt": raw})
         assert restored(cut) == {"a.txt": raw}
     assert restored(whole) == {"a.txt": raw}
     assert [(row.dialogue_id, row.text) for row in cut.of(Turn)] == [
@@ -246,13 +306,17 @@ def test_any_lines_come_back_however_they_are_cut(raw: bytes, block: int, ways: 
 
 
 @pytest.mark.slow
-def test_lines_of_one_turn_are_no_larger_than_a_record() -> None:
+def test_a_turn_of_lines_a_line_and_a_file_are_no_larger_than_a_record() -> None:
     raw = b"IDA: a\n" + b"more words\n" * 500_000
     with source("a.txt", raw, Limits(record=1_000_000)) as file:
         assert SCRIPT.lines is not None
-        rows = pattern_lines.LineRows(FileContent(file), SCRIPT.lines, "said")
+        rows = pattern_lines.LineRows(FileContent(file), SCRIPT.lines, ["said"])
         with pytest.raises(SourceError, match="too much to read"):
             list(rows.tables())
+    for declaration in (FILES, EACH_LINE):
+        long = source("a.txt", b"Agent: " + b"a" * 1_000_000, Limits(record=1_000_000))
+        with long as file, pytest.raises(SourceError, match="too much to read"):
+            list(open_records(file, declaration))
 
 
 @pytest.mark.slow

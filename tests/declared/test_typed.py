@@ -26,7 +26,7 @@ from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.messages import CHAT
 from talkhouse.ingest.declared.documents.typed import Typed, typed_dialogues
 from talkhouse.ingest.declared.record_files.content import RawRecord
-from talkhouse.ingest.rows import ROWS, Turn
+from talkhouse.ingest.rows import ROWS, Annotation, Turn
 from tests.conftest import ONCE_BROKEN, invented_examples
 from tests.declared.rows_loaded import Read, declared, read, restored
 
@@ -112,6 +112,7 @@ def _declarations() -> Iterable[Declaration]:
     place = Annotations("place", 3, start=("from",), end=("to",), label=("name",), turn=("uid",))
     yield declared("chat", dialogue=ids, turn=replace(turn, id=("uid",)), annotations=(mood, weight))
     yield declared("dialogue", dialogue=ids, turn=TurnFields(text=("content",)), annotations=(place, weight))
+    yield declared("chat", dialogue=ids, turn=turn, annotations=(replace(weight, on="response"),))
 
 
 class _Inventor:
@@ -257,6 +258,24 @@ def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
     _, findings, rejected, _ = quickly
     assert [rule for rule, *_ in findings] == ["GF-02", "GF-05", "GF-04"]
     assert [rule for rule, *_ in rejected] == ["GF-01", "TH-01", "TH-02", "GF-01", "TH-04", "TH-03"]
+
+
+_JUDGED = (
+    '{"messages": [{"role": "user", "content": "Tea?"}, {"role": "assistant", "content": "Yes."}], "good": true}',
+    '{"messages": [{"role": "assistant", "content": "Tea?"}, {"role": "user", "content": "Yes."}], "good": false}',
+    '{"messages": [{"role": "user", "content": "Tea?"}, {"role": "user", "content": "Hm."}], "good": false}',
+)
+
+
+@pytest.mark.parametrize("carefully", [False, True])
+def test_a_label_of_the_response_is_about_the_last_message_of_the_assistant(carefully: bool) -> None:
+    good = Annotations("good", 1, on="response", label=("good",))
+    declaration = declared("chat", dialogue=DialogueFields(turns=("messages",)), turn=CHAT, annotations=(good,))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CAREFULLY, "1") if carefully else patch.delenv(CAREFULLY, raising=False)
+        made = read(declaration, {"a.jsonl": "\n".join(_JUDGED * 4).encode()})
+    labels = [(label.turn_index, label.label) for label in made.of(Annotation)]
+    assert Counter(labels) == {(1, "true"): 4, (0, "false"): 4, (None, "false"): 4}
 
 
 _ORDERS = (

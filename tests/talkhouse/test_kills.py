@@ -289,8 +289,8 @@ CASES = (
 @pytest.mark.parametrize(
     ("make", "number"),
     [
-        *(pytest.param(make, 6, marks=pytest.mark.slow) for make in CASES),
-        pytest.param(a_build, 500, marks=pytest.mark.long),
+        *(pytest.param(make, len(SIGNALS), marks=pytest.mark.slow) for make in CASES),
+        *(pytest.param(make, 500 if make is a_build else 60, marks=pytest.mark.long) for make in CASES),
     ],
 )
 def test_a_signal_leaves_the_old_or_the_new(folder: Path, make: Callable[[Path], Case], number: int) -> None:

@@ -11,6 +11,7 @@ from talkhouse.ingest.declared.declaration.model import (
     DeclaredTask,
     DialogueFields,
     Format,
+    Lines,
 )
 
 Type: TypeAlias = Literal[
@@ -254,7 +255,7 @@ TABLES: Mapping[str, Table] = {
         "milliseconds; anything else is a pattern of "
         "[strftime](https://docs.python.org/3/library/datetime.html#format-codes). "
         "ISO 8601 is stored by its clock, without the offset from UTC; in UTC, where the times of a file have several "
-        "offsets and none lacks one.",
+        "offsets, none lacks one, and all can be read.",
         {
             "said_at": Key("time", "Of the turns.", "ISO 8601; `unix` in convokit"),
             "started_at": Key("time", "Of the dialogues.", "ISO 8601"),
@@ -290,6 +291,13 @@ TABLES: Mapping[str, Table] = {
                 "regex",
                 "One that fits the beginning of the lines with which a dialogue begins; `^$` is an empty line.",
                 "a file is a dialogue",
+            ),
+            "turns": Key(
+                "choice",
+                "Where `text` in `[turn]` is a list of groups: `first`, the first that says something is the turn; "
+                "`each`, a line has several turns, and the groups before a text belong to it.",
+                '`"first"`',
+                _words(Lines, "turns"),
             ),
         },
     ),

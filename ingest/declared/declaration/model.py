@@ -222,6 +222,8 @@ class Lines:
     """Their names."""
     begins: str | None = None
     """One that fits the beginning of the lines with which a dialogue begins; None: a file is a dialogue."""
+    turns: Literal["first", "each"] = "first"
+    """Of several groups that may be a turn's text: the first that says something, or each that does is a turn."""
 
 
 @dataclass(frozen=True)

@@ -495,7 +495,8 @@ def text_lines_of(whole: DeclarationTable) -> Lines | None:
             table.fail(
                 "begins", "dialogues are told apart twice: by [dialogue] id and by the lines with which they begin"
             )
-    return Lines(table.text("pattern"), groups, table.text("begins") if "begins" in table else None)
+    begins = table.text("begins") if "begins" in table else None
+    return Lines(table.text("pattern"), groups, begins, table.get("turns") or "first")
 
 
 def _groups_of(table: DeclarationTable, key: str) -> list[str]:

@@ -59,7 +59,7 @@ from talkhouse.ingest.declared.shapes import (
     wanted,
 )
 from talkhouse.ingest.declared.speakers import Speakers
-from talkhouse.ingest.declared.times import EPOCH, NO_OFFSET, BadTimes
+from talkhouse.ingest.declared.times import EPOCH, NO_OFFSET, NO_TIME, BadTimes
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
@@ -206,8 +206,8 @@ class _RecordsReader:
         findings = [replace(one, pointer=(one.pointer or "").removeprefix("/")) for one in read.findings]
         return read._replace(findings=findings, empty=[at.removeprefix("/") for at in read.empty])
 
-    def offsets(self, raw: RawRecord) -> Iterator[tuple[str, Offset]]:
-        """Yield the offsets of a record's times, where it can be read, by a declaration of the form ISO_OFFSET."""
+    def see_offsets(self, raw: RawRecord, offsets: Offsets) -> None:
+        """Note the offsets of a record's times, where it can be read, by a declaration of the form ISO_OFFSET."""
         try:
             check(raw.raw)
             read = self._read(raw)
@@ -215,8 +215,10 @@ class _RecordsReader:
             return
         said = ((SAID_AT, turn.said_at) for turn in read.dialogue.turns)
         for key, since in ((STARTED_AT, read.fields.started_at), *said):
-            if since is not None:
-                yield key, None if since == NO_OFFSET else since - EPOCH
+            if since == NO_TIME:
+                offsets.has_others = True
+            elif since is not None:
+                offsets.add(key, None if since == NO_OFFSET else since - EPOCH)
 
 
 class _DocumentReader:
@@ -270,9 +272,8 @@ class _DocumentReader:
         if len(near) > 1:
             reader = self._reader_of(ISO_OFFSET)
             for raw in open_records(file, self._declaration).texts():
-                for key, offset in reader.offsets(raw):
-                    offsets.add(key, offset)
-                if offsets.mixed or (offsets.are_several and None not in near):
+                reader.see_offsets(raw, offsets)
+                if offsets.mixed or offsets.has_others:
                     break
         return offsets
 

@@ -9,14 +9,16 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
-from talkhouse.ingest.declared.documents.messages import (
-    Message,
-    MessageFormat,
+from talkhouse.ingest.declared.documents.message_replies import (
     find_replies,
     find_same_ids,
     in_order_of_replies,
-    missing,
     nearest_turns,
+)
+from talkhouse.ingest.declared.documents.messages import (
+    Message,
+    MessageFormat,
+    missing,
     results_without_calls,
     step_text,
 )
@@ -286,6 +288,7 @@ _ROOT = "root"
 _ROOTS = "root[*]"
 """The same placeholder in the shape of a record that has a list of first messages."""
 _REPLIES = "replies"
+"""The placeholder, and the key of ``[turn]``."""
 _PARENT = ("parent_id",)
 """Where a message names the one above it, unless ``[turn] reply_to`` says otherwise."""
 
@@ -298,7 +301,7 @@ class TreeFormat:
     def __init__(self, declaration: Declaration) -> None:
         self._path: JsonPath = declaration.dialogue.turns or ()
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)
-        self._messages = MessageFormat(declaration, turn, with_parts=False, others={_REPLIES: turn.replies})
+        self._messages = MessageFormat(declaration, turn, with_parts=False, others=[_REPLIES])
         self.wanted: Wanted = wanted({_ROOT: self._path})
 
     def read(self, record: SplitObject) -> ParsedDialogue:
@@ -338,7 +341,7 @@ class TreeFormat:
         return messages
 
     def _replies(self, message: Message) -> list[tuple[Raw, str]]:
-        path = self._messages.turn.replies
+        path = (message.fields or self._messages.turn).replies
         raw = message.split.find(path)
         if path is None or raw is None:
             return []

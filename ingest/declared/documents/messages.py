@@ -1,6 +1,6 @@
 """Messages: objects that are a turn each, as ``[turn]`` maps them; read with all their fields, and written again."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
@@ -11,11 +11,8 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, UNIX, Declaration, JsonPath, TurnFields
 from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.parsed_record import (
-    ParsedDialogue,
     ParsedPart,
     ParsedTurn,
-    in_loops,
-    places_behind,
     set_aside,
 )
 from talkhouse.ingest.declared.documents.parts import (
@@ -52,14 +49,17 @@ from talkhouse.ingest.rows import Part, Speaker, Turn
 class Message:
     """A message on its way in: what was read of it, and what columns take."""
 
+    place: Decimal | None = None
+    """Its place among the others, by ``[turn] order``; None where it has none that can be read."""
+    fields: TurnFields | None = None
+    """Where it says what, if a key has several paths."""
+
     def __init__(self, split: SplitObject, turn: ParsedTurn) -> None:
         self.split = split
         self.turn = turn
         self.taken: dict[str, str | None] = {}
         self.reply: tuple[str, str] | None = None
         """The id that it replies to, and the suffix of the placeholder."""
-        self.place: Decimal | None = None
-        """Its place among the others, by ``[turn] order``; None where it has none that can be read."""
 
     def close(self) -> ParsedTurn:
         """Set shape and extra, now that it is known what columns take; a list stays where it is, whole."""
@@ -199,7 +199,7 @@ class MessageFormat:
     """The messages of one corpus.
 
     ``turn``: where a message says what; the declaration's own unless given. ``with_parts``: tool calls, reasoning and
-    the like are members of a message (``parts.MEMBERS``). ``others``: what else the caller takes, placeholder -> path.
+    the like are members of a message (``parts.MEMBERS``). ``others``: keys of ``[turn]`` that the caller takes too.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class MessageFormat:
         turn: TurnFields | None = None,
         *,
         with_parts: bool = True,
-        others: Mapping[str, JsonPath | None] | None = None,
+        others: Iterable[str] = (),
     ) -> None:
         self.turn = turn or declaration.turn
         tables = {"turn": self.turn, "speaker": declaration.speaker}
@@ -239,7 +239,7 @@ class MessageFormat:
             "start_ms": self.turn.start_ms,
             "end_ms": self.turn.end_ms,
         }
-        own = wanted({**paths, **(others or {})})
+        own = wanted({**paths, **{key: getattr(self.turn, key) for key in others}})
         self.parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
         self.null_is_text = with_parts
         """Whether a text of null says that there is none, as in messages that have parts beside it."""
@@ -273,7 +273,10 @@ class MessageFormat:
             raise BadRecord("GF-01", self._no_object(raw), at)
         members = members_of_any(raw) if self.are_lists else members_of(raw)
         if self._of_paths is not None:
-            return self._of_paths.reader(members).open(raw, at, findings)
+            reader = self._of_paths.reader(members)
+            message = reader.open(raw, at, findings)
+            message.fields = reader.turn
+            return message
         message = Message(SplitObject(members, self._wanted), ParsedTurn(NO_ROLE, "", at))
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
@@ -467,84 +470,6 @@ def _paths_of(*tables: object) -> Iterator[JsonPath]:
                 yield value
             elif isinstance(value, Mapping):
                 yield from (path for others in value.values() for path in others)
-
-
-def find_replies(
-    messages: Mapping[int, Message],
-    turn: TurnFields,
-    dialogue: ParsedDialogue,
-    skipped: Mapping[str, str | None] = {},
-) -> None:
-    """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message.
-
-    ``skipped``: ids of what is no turn -> the id of the next above that is; a reply to one is to that.
-    """
-    first = find_same_ids(turn, dialogue)
-    asked = {index: message.reply for index, message in messages.items() if message.reply is not None}
-    meant = {index: skipped.get(to, to) if to not in first else to for index, (to, _) in asked.items()}
-    targets = [first.get(to) if (to := meant.get(turn)) is not None else None for turn in range(len(dialogue.turns))]
-    is_in_loop = in_loops(targets)
-    found: list[tuple[str, int, str]] = []
-    for index, (to, suffix) in asked.items():
-        target = targets[index]
-        if target is None and meant[index] is None:
-            continue
-        if target is None:
-            found.append(("GF-07", index, f"a reply to {to!r:.100}, which is not a turn of the dialogue"))
-        elif is_in_loop[index]:
-            found.append(("GF-07", index, f"a reply to {to!r:.100}, which replies to this turn in the end"))
-        else:
-            messages[index].turn.reply_to = target
-            if meant[index] == to:
-                messages[index].taken["reply_to"] = "reply_to" + suffix
-            if target > index:
-                found.append(("GF-19", index, f"a reply to the turn {target}"))
-    for rule, index, problem in found:
-        at = dialogue.turns[index].pointer + pointer(*turn.reply_to or ())
-        dialogue.findings.append(ReaderFinding(rule, problem, pointer=at))
-
-
-def in_order_of_replies(messages: Sequence[Message], skipped: Mapping[str, str | None]) -> Sequence[int] | None:
-    """Return messages in an order in which each is behind what it replies to; None where all are so."""
-    first: dict[str, int] = {}
-    for place, message in enumerate(messages):
-        if message.turn.native_id is not None:
-            first.setdefault(message.turn.native_id, place)
-    asked = [None if message.reply is None else message.reply[0] for message in messages]
-    meant = [skipped.get(to, to) if to is not None and to not in first else to for to in asked]
-    targets = [None if to is None else first.get(to) for to in meant]
-    if all(target is None or target < place for place, target in enumerate(targets)):
-        return None
-    is_in_loop = in_loops(targets)
-    places = places_behind([None if is_in_loop[place] else target for place, target in enumerate(targets)])
-    return sorted(range(len(messages)), key=places.__getitem__)
-
-
-def nearest_turns(above: Mapping[str, str | None], turns: Collection[str]) -> dict[str, str | None]:
-    """Return for the ids of what is no turn the nearest above them that is; None where there is none.
-
-    ``above``: the id of each -> the id of the one above it.
-    """
-    nearest: dict[str, str | None] = {}
-    for start in above:
-        way = dict[str, None]()
-        at: str | None = start
-        while at is not None and at in above and at not in turns and at not in nearest and at not in way:
-            way[at] = None
-            at = above[at]
-        end = None if at is None or at in way else nearest.get(at, at if at in turns else None)
-        nearest |= dict.fromkeys(way, end)
-    return nearest
-
-
-def find_same_ids(turn: TurnFields, dialogue: ParsedDialogue) -> Mapping[str, int]:
-    """Return the first turn of each id; GF-06 where another has the same."""
-    first: dict[str, int] = {}
-    for index, parsed in enumerate(dialogue.turns):
-        if parsed.native_id is not None and first.setdefault(parsed.native_id, index) != index:
-            detail = f"the id {parsed.native_id!r:.100} is that of an earlier turn"
-            dialogue.findings.append(ReaderFinding("GF-06", detail, pointer=parsed.pointer + pointer(*turn.id or ())))
-    return first
 
 
 def results_without_calls(turns: Iterable[ParsedTurn]) -> Iterator[ReaderFinding]:

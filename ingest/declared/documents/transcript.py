@@ -291,7 +291,9 @@ class Answers:
 
     def _shape(self, message: Message, extra: dict[str, Raw]) -> dict[str, object]:
         """Return the shape of a message of which a candidate takes only role and text, and add the rest."""
-        split = SplitObject(message.split.members, self._of_candidate)
+        fields = message.fields
+        want = self._of_candidate if fields is None else wanted({ROLE: fields.role, "text": fields.text})
+        split = SplitObject(message.split.members, want)
         taken = {placeholder: name for placeholder, name in message.taken.items() if name in (ROLE, "text", None)}
         return split.shape(taken, extra)
 

@@ -5,7 +5,7 @@ once, and of a row the number of its way, where it is not the most frequent one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import msgspec
@@ -37,13 +37,15 @@ _SHOWN = 60
 class LineRows:
     """A text file on its way in, block by block, as ``CsvRows`` is; it can be read once."""
 
-    def __init__(self, content: FileContent, lines: Lines, text_column: str) -> None:
-        """``text_column``: the group to which the lines are added that the pattern does not fit."""
+    def __init__(self, content: FileContent, lines: Lines, text_columns: Sequence[str]) -> None:
+        """``text_columns``: the groups of which the first that says something is the text, to which lines are added."""
         self._content = content
         self.columns = list(lines.groups)
         self.findings: list[ReaderFinding] = []
         """Known when it was read."""
-        self._text_column = FIELD(self.columns.index(text_column))
+        self._text_fields = [FIELD(self.columns.index(column)) for column in text_columns]
+        self._has_turns_beside = lines.turns == "each" and len(self._text_fields) > 1
+        self._fields = [FIELD(number) for number in range(len(self.columns))]
         self._pattern = whole_line(lines.pattern)
         self._begins = None if lines.begins is None else line_begin(lines.begins)
         self._blocks = Blocks(content)
@@ -84,14 +86,11 @@ class LineRows:
         if self._begins is not None:
             lines = lines.with_columns(is_begin=pl.col("bare").str.contains(self._begins))
         event = pl.when("is_row").then(pl.lit(value=True)).when("is_begin").then(pl.lit(value=False))
-        lines = lines.with_columns(
-            row=pl.col("is_row").cum_sum().cast(pl.Int64) - 1,
-            is_open=event.forward_fill().fill_null(value=False),
-        )
+        lines = lines.with_columns(is_open=event.forward_fill().fill_null(value=False))
         starts = lines["is_row"].arg_true()
         cut = int(starts[-1]) if len(starts) and lines["is_open"][-1] and not is_last else len(lines)
         rest = lines[cut:].select((pl.col("bare") + pl.col("end")).str.join("")).item()
-        table = self._table(lines[:cut], cells[:cut].filter(lines["is_row"][:cut]))
+        table = self._table(*self._taken_apart(lines[:cut], cells[:cut]))
         self._line += cut
         self._dialogues += int(lines["is_begin"][:cut].sum())
         return table, rest
@@ -99,14 +98,56 @@ class LineRows:
     def _cells(self, bare: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
         """Return the groups of each line, empty where one has no part in it, and whether the pattern fits it."""
         groups = bare.str.extract_groups(self._pattern).struct.unnest().select(self.columns)
-        groups.columns = [FIELD(number) for number in range(len(self.columns))]
+        groups.columns = self._fields
         is_null = groups.select(pl.all_horizontal(pl.all().is_null())).to_series()
         doubtful = is_null.arg_true()
         fits = bare.gather(doubtful).str.contains(self._pattern)
         return groups.fill_null(""), (~is_null).scatter(doubtful, fits)
 
+    def _taken_apart(self, lines: pl.DataFrame, cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Let each turn of a line stand by itself, as a line without an end, where a line may have several."""
+        if not self._has_turns_beside:
+            return lines, cells
+        said = pl.sum_horizontal(pl.col(name) != "" for name in self._text_fields)
+        lines = lines.hstack(cells).with_columns(piece=pl.lit(0), is_several=pl.col("is_row") & (said > 1))
+        several = lines.filter("is_several")
+        places, numbers, sources, owns = list[int](), list[int](), list[str](), list[list[str]]()
+        for place, (row, line) in enumerate(zip(several.select(cells.columns).rows(), several["bare"], strict=True)):
+            for number, (own, source) in enumerate(self._pieces(row, line)):
+                places.append(place)
+                numbers.append(number)
+                sources.append(source)
+                owns.append(own)
+        is_last = pl.col("at") != pl.col("at").shift(-1)
+        apart = several[places].with_columns(
+            pl.DataFrame(owns, dict.fromkeys(cells.columns, pl.String), orient="row"),
+            bare=pl.Series(sources, dtype=pl.String),
+            piece=pl.Series(numbers, dtype=pl.Int32),
+            end=pl.when(is_last.fill_null(value=True)).then("end").otherwise(pl.lit("")),
+        )
+        apart = apart.with_columns(is_begin=pl.col("is_begin") & (pl.col("piece") == 0))
+        lines = pl.concat([lines.filter(~pl.col("is_several")), apart]).sort("at", "piece")
+        return lines.with_columns(at=pl.int_range(pl.len()), line="at"), lines.select(cells.columns)
+
+    def _pieces(self, cells: Sequence[str], source: str) -> list[tuple[list[str], str]]:
+        """Cut a line before the first of the groups that belong to its second turn, and so on."""
+        way = _way(cells, source)
+        if len(way) == 1:
+            return [(list(cells), source)]
+        turns = [self._fields.index(name) for name in self._text_fields]
+        turns = sorted(place for place in turns if cells[place])
+        owners = [sum(place > turn for turn in turns[:-1]) for place in range(len(cells))]
+        begins = [sum(map(len, (*way[: place + 1], *cells[:place]))) for place in range(len(cells))]
+        cuts = [begins[owners.index(number)] for number in range(1, len(turns))]
+        return [
+            ([cell if owner == number else "" for cell, owner in zip(cells, owners, strict=True)], source[begin:end])
+            for number, (begin, end) in enumerate(pairwise([0, *cuts, len(source)]))
+        ]
+
     def _table(self, lines: pl.DataFrame, cells: pl.DataFrame) -> RowTable | None:
         """Make the rows of whole lines; what is in none of them is a gap."""
+        cells = cells.filter(lines["is_row"])
+        lines = lines.with_columns(row=pl.col("is_row").cum_sum().cast(pl.Int64) - 1)
         own = lines.filter("is_row")
         sources, gaps = own["bare"], own["end"]
         if len(own) < len(lines):
@@ -122,7 +163,7 @@ class LineRows:
             added = own.select("row", "end").join(added, on="row", how="left", maintain_order="left")
             further = added["further"].fill_null("")
             sources, gaps = sources + further, added["gap"].fill_null(added["end"])
-            cells = cells.with_columns(cells[self._text_column] + further)
+            cells = cells.with_columns(self._with_further(further))
         if not len(own):
             return None
         self._rows += len(own)
@@ -133,18 +174,26 @@ class LineRows:
         begun = (lines["is_begin"].cum_sum().cast(pl.Int64) + self._dialogues).filter(lines["is_row"])
         return RowTable(
             cells,
-            (own["at"] + self._line).alias("line"),
+            own["line"] + self._line,
             self._written_otherwise(cells, sources),
             sources.alias("text"),
             None if self._begins is None else begun,
         )
+
+    def _with_further(self, further: pl.Series) -> list[pl.Expr]:
+        """Add to the text of each row what its other lines say."""
+        first = self._text_fields[0]
+        field = pl.coalesce(
+            *(pl.when(pl.col(name) != "").then(pl.lit(name)) for name in self._text_fields), pl.lit(first)
+        )
+        return [pl.col(name) + pl.when(field == name).then(further).otherwise(pl.lit("")) for name in self._text_fields]
 
     def _note_unplaced(self, lines: pl.DataFrame) -> None:
         """Count the lines with words that are in no row, and begin no dialogue."""
         is_placed = (pl.col("row") >= 0) & (pl.col("at") <= pl.col("last"))
         unplaced = lines.filter(~is_placed & ~pl.col("is_begin") & _HAS_WORDS)
         if len(unplaced) and not self._unplaced:
-            self._first_unplaced = self._line + unplaced["at"][0], unplaced["bare"][0]
+            self._first_unplaced = self._line + unplaced["line"][0], unplaced["bare"][0]
         self._unplaced += len(unplaced)
 
     def _say_unplaced(self) -> None:
@@ -219,10 +268,13 @@ _BEHIND = pl.when(pl.col("at") >= pl.col("last")).then(
 
 
 def _lines_of(text: str) -> pl.DataFrame:
-    """Return the lines of a text: ``at``, ``bare``, and the ``end`` of each, a line feed perhaps behind a return."""
+    """Return the lines of a text: ``bare``, and the ``end`` of each, a line feed perhaps behind a return.
+
+    ``line`` is the number of each, ``at`` its place here.
+    """
     bare = pl.Series("bare", [text]).str.split("\n").explode()
     count = len(bare) - text.endswith("\n")
-    lines = bare[:count].to_frame().with_row_index("at").with_columns(pl.col("at").cast(pl.Int64), end=pl.lit("\n"))
+    lines = bare[:count].to_frame().with_columns(at=pl.int_range(count), line=pl.int_range(count), end=pl.lit("\n"))
     if count == len(bare):
         lines = lines.with_columns(end=pl.when(pl.col("at") < count - 1).then("end").otherwise(pl.lit("")))
     if "\r\n" in text:

@@ -55,6 +55,8 @@ class TextRecords(RecordFile):
 
     def texts(self) -> Iterator[RawRecord]:
         """Yield the file, or the lines that are not blank."""
+        if self._form == "file":
+            self._content.file.check_record(self._content.size)
         index, gap = 0, b""
         for number, text in enumerate([bytes(self._content.whole())] if self._form == "file" else self._lines()):
             place = "" if self._form == "file" else f"/{number}"

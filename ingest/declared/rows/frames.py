@@ -119,6 +119,7 @@ class RowFrames(ABC):
     def _see_offsets(self, frame: pl.DataFrame) -> None:
         for placeholder, form in self._forms.items():
             if form == ISO and placeholder not in MOMENTS:
+                self.offsets.has_others |= frame[placeholder + BAD_TIME].null_count() < len(frame)
                 times = frame.select(text=placeholder, value=f"{placeholder}.value", how=placeholder + HOW)
                 for text in times.drop_nulls("value").unique("how")["text"]:
                     self.offsets.add(placeholder, offset_of(text))
@@ -522,7 +523,7 @@ def open_frames(
             raise BadRecord("GF-14", "a text: labels are read from CSV, TSV, JSON Lines and Parquet")
         if declaration.lines is None:
             raise BadRecord("GF-14", "a text, whose lines are rows by a pattern in [lines], which is not declared")
-        rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT][0])
+        rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT])
         frames = CsvFrames(rows, columns, declaration, shapes, with_raw=with_raw)
         frames.findings = rows.findings
         return frames

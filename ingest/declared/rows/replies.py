@@ -90,6 +90,8 @@ def with_order(frames: Iterator[pl.DataFrame], columns: RowColumns) -> Iterator[
 
 def by_places(rows: pl.DataFrame) -> pl.DataFrame:
     """Sort the turns of each dialogue in which all have a place."""
+    if not rows[VALUE].has_nulls():
+        return rows.sort(NUMBER, VALUE, WHOLE, maintain_order=True)
     is_known = pl.col(VALUE).is_not_null().all().over(NUMBER)
     keys = (pl.when(is_known).then(name) for name in (VALUE, WHOLE))
     return rows.sort(NUMBER, *keys, maintain_order=True)

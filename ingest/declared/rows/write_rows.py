@@ -265,10 +265,12 @@ class RowFilesWriter:
         return self._is_convokit and file_kind(path) != "utterances"
 
     def _rows(self, first: StoredRecord, others: Iterator[StoredRecord], envelope: Envelope) -> Iterator[StoredRow]:
+        raw = envelope.get(REFUSED, Raw(b"{}"))
+        refused = msgspec.json.decode(raw, type=dict[str, list[tuple[int, int]]])
         back, shapes, has_cells = self._back(first.path), KnownShapes(envelope), is_csv(PurePosixPath(first.path))
         for stored in chain([first], others):
             if stored.raw is not None:
-                yield from refused_rows(stored, envelope)
+                yield from _refused_rows(stored, refused)
             elif stored.record is not None:
                 yield from back.rows(stored, shapes, is_csv=has_cells)
 
@@ -281,10 +283,9 @@ class RowFilesWriter:
         return b"\n".join(row.as_object() for row in sorted(rows, key=lambda row: row.line))
 
 
-def refused_rows(stored: StoredRecord, envelope: Envelope) -> Iterator[StoredRow]:
-    """Yield the rows of a record in quarantine, verbatim."""
+def _refused_rows(stored: StoredRecord, refused: Mapping[str, list[tuple[int, int]]]) -> Iterator[StoredRow]:
+    """Yield the rows of a record in quarantine, verbatim; ``refused``: the lines and bytes of those with several."""
     raw, pointer = stored.raw or b"", stored.pointer
-    refused = msgspec.json.decode(envelope.get(REFUSED, Raw(b"{}")), type=dict[str, list[tuple[int, int]]])
     start = 0
     for line, size in refused.get(pointer, [(int(pointer.removeprefix("/")), len(raw))]):
         yield StoredRow(line, {}, verbatim=raw[start : start + size])

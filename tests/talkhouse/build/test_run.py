@@ -195,24 +195,14 @@ def test_a_corpus_that_is_gone_is_removed_and_named(rebuild: Rebuild, two: dict[
     assert fetch(tmp_path / "w.duckdb", "select count(*) from main.turns where dialogue_id[:4] = 'toy:'") == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("code", "found"),
-    [
-        ('record.split = "odd"', "a record of a split that is not declared"),
-        pytest.param("1 / 0", "ZeroDivisionError", marks=pytest.mark.slow),
-        pytest.param('record.standard_split = "odd"', "a record of another standard split", marks=pytest.mark.slow),
-        pytest.param('rows += [record.annotation(0, "toy.odd", "+")]', "with a scheme that", marks=pytest.mark.slow),
-        pytest.param("rows += [Part(dialogue, 0, 0, 'text', 'odd')]", "a Part with a kind", marks=pytest.mark.slow),
-        pytest.param("rows += [Speaker('toy:x', 'toy', '', '', 'odd', 0)]", "a Speaker with a", marks=pytest.mark.slow),
-    ],
-)
 def test_a_corpus_that_can_t_be_loaded_leaves_the_others_alone(
-    rebuild: Rebuild, two: dict[str, object], tmp_path: Path, code: str, found: str
+    rebuild: Rebuild, two: dict[str, object], tmp_path: Path
 ) -> None:
     path, reader = tmp_path / "w.duckdb", tmp_path / "roots" / "toy" / "__init__.py"
+    found = "a record of a split that is not declared"
     rebuild(**two)
     before = contents(path)
-    reader.write_text(TOY.replace("version=1", "version=2").replace("# here", code))
+    reader.write_text(TOY.replace("version=1", "version=2").replace("# here", 'record.split = "odd"'))
     with pytest.raises(CorpusFailed, match=found) as caught:
         rebuild(**two)
     assert caught.value.built.unchanged_since
@@ -229,6 +219,26 @@ def test_a_corpus_that_can_t_be_loaded_leaves_the_others_alone(
     assert corpora_in(path) == [CORPUS.id]
     with pytest.raises(CorpusFailed, match="nothing of it was published"):
         rebuild(**two, only=("toy",))
+
+
+@pytest.mark.slow
+def test_a_corpus_is_not_loaded_whatever_is_wrong_with_it(
+    rebuild: Rebuild, two: dict[str, object], tmp_path: Path
+) -> None:
+    rebuild(**two)
+    before = contents(tmp_path / "w.duckdb")
+    for code, found in (
+        ("1 / 0", "ZeroDivisionError"),
+        ('record.standard_split = "odd"', "a record of another standard split"),
+        ('rows += [record.annotation(0, "toy.odd", "+")]', "with a scheme that"),
+        ("rows += [Part(dialogue, 0, 0, 'text', 'odd')]", "a Part with a kind"),
+        ("rows += [Speaker('toy:x', 'toy', '', '', 'odd', 0)]", "a Speaker with a"),
+    ):
+        reader = TOY.replace("version=1", "version=2").replace("# here", code)
+        (tmp_path / "roots" / "toy" / "__init__.py").write_text(reader)
+        with pytest.raises(CorpusFailed, match=found):
+            rebuild(**two)
+        assert contents(tmp_path / "w.duckdb") == before, code
 
 
 def test_only_limits_a_build_to_some_corpora(rebuild: Rebuild, two: dict[str, object], tmp_path: Path) -> None:

@@ -212,6 +212,44 @@ SPOKEN = [
 ]
 SEMICOLON = b"thread;nick;message;date\n1;ida;Well, yes;01.02.2026 10:00\n1;ole;No;13.02.2026 10:00\n"
 
+ASKED = messages("Tea?", role="from", text="value", who=("human",))
+CHOSEN, REJECTED = ({"from": "gpt", "value": text} for text in ("Yes.", "No."))
+SHAREGPT_PREFERENCE = [{"conversations": ASKED, "chosen": CHOSEN, "rejected": REJECTED} for _ in range(3)]
+KTO = [{"messages": messages(f"Tea {n}?", "Yes."), "label": n % 2 == 0} for n in range(4)]
+KTO_LISTS = [{"prompt": one["messages"][:1], "completion": one["messages"][1:], "label": True} for one in KTO]
+BEGIN = b"message\tresponse\tbegin_label\nTea?\tYes.\tgood\nOar?\tNo.\tbad\n"
+
+
+def node(name: str, parent: str | None, role: str, words: str) -> dict[str, Any]:
+    message = {"author": {"role": role}, "create_time": 1.7e9, "content": {"content_type": "text", "parts": [words]}}
+    return {"id": name, "message": message if parent else None, "parent": parent, "children": []}
+
+
+MAPPING = [
+    {
+        "title": "Tea",
+        "id": f"k{n}",
+        "mapping": {
+            "r": node("r", None, "system", ""),
+            "a": node("a", "r", "user", "Is the tea hot?"),
+            "b": node("b", "a", "assistant", "It is."),
+        },
+    }
+    for n in range(2)
+]
+PARAGRAPHS = {
+    "version": "1",
+    "data": [{"paragraphs": [{"id": "c1", "qas": [{"question": "Who rows?", "orig_answer": {"text": "Ida"}}]}]}],
+}
+NEWEST_FIRST = {
+    "messages": [
+        {"sender_name": "Ida", "timestamp_ms": 1_700_000_000_000 - n * 1_000, "content": f"Row {n} on."}
+        for n in range(3)
+    ],
+}
+DAY = [{"user": f"U{n % 2}", "text": "Row on.", "ts": f"170410080{n}.0001"} for n in range(3)]
+PEOPLE = [{"id": "U0", "name": "ida"}, {"id": "U1", "name": "ole"}]
+
 FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
     "chat": (
         {"train.jsonl": lines(*CHAT), "dev.jsonl": lines(*CHAT[:1])},
@@ -394,6 +432,91 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
     "spoken": (
         {"talks.jsonl": lines(*SPOKEN)},
         {"format": "dialogue", "dialogue": {"turns": "dialog[*][*]"}, "turn": {"text": "text", "speaker": "id"}},
+    ),
+    "preference_sharegpt": (
+        {"dpo.json": listed(*SHAREGPT_PREFERENCE)},
+        {
+            "format": "preference",
+            "preference": {"prompt": "conversations", "chosen": "chosen", "rejected": "rejected"},
+            "turn": {"role": "from", "text": "value"},
+            "roles": {"human": "user", "gpt": "assistant"},
+        },
+    ),
+    "preference_messages": (
+        {"a.jsonl": lines({"chosen_messages": messages("Tea?", "Yes."), "rejected_messages": messages("Tea?", "No.")})},
+        {"format": "preference", "preference": {"chosen": "chosen_messages", "rejected": "rejected_messages"}},
+    ),
+    "kto_chat": ({"kto.json": listed(*KTO)}, {"format": "chat", "dialogue": {"turns": "messages"}}),
+    "lists_of_messages": (
+        {"train.jsonl": lines(*[messages("Is it hot?", "It is.") for _ in range(3)])},
+        {"format": "chat", "dialogue": {"turns": "$"}, "turn": {"role": "role", "text": "content"}},
+    ),
+    "kto_lists": (
+        {"kto.jsonl": lines(*KTO_LISTS)},
+        {"format": "pairs", "pair": {"prompt": "prompt", "response": "completion"}},
+    ),
+    "pairs_of_a_table": (
+        {"begin.tsv": BEGIN},
+        {"format": "pairs", "pair": {"prompt": "message", "response": "response"}},
+    ),
+    "turns_under_their_ids": (
+        {"conversations.json": listed(*MAPPING)},
+        {
+            "format": "dialogue",
+            "dialogue": {"id": "id", "title": "title", "turns": "mapping.*"},
+            "turn": {
+                "id": "id",
+                "text": "message.content.parts",
+                "role": "message.author.role",
+                "said_at": "message.create_time",
+                "reply_to": "parent",
+            },
+            "times": {"said_at": "unix"},
+        },
+    ),
+    "records_inside": (
+        {"val.json": json.dumps(PARAGRAPHS).encode()},
+        {
+            "format": "pairs",
+            "dialogue": {"id": "id", "record": "data[*].paragraphs[*]"},
+            "pair": {"prompt": "question", "response": "orig_answer.text", "each": "qas[*]"},
+        },
+    ),
+    "newest_first": (
+        {"message_1.json": json.dumps(NEWEST_FIRST).encode()},
+        {
+            "format": "dialogue",
+            "turn": {"text": "content", "speaker": "sender_name", "said_at": "timestamp_ms", "order": "reversed"},
+        },
+    ),
+    "a_dialogue_a_file": (
+        {"boats/2026-01-01.json": listed(*DAY), "users.json": listed(*PEOPLE)},
+        {
+            "format": "turns",
+            "files": {"boats/2026-01-01.json": None},
+            "turn": {"text": "text", "speaker": "user", "said_at": "ts"},
+            "speakers": {"path": "users.json", "id": "id", "name": "name"},
+        },
+    ),
+    "dated_lines": (
+        {"chat.txt": b"31.12.26, 22:05 - Ida: Hello\n31.12.26, 22:06 - Ole: Hi,\nyou\n01.01.27, 00:01 - Ida: Bye\n"},
+        {
+            "format": "turns",
+            "turn": {"text": "said", "speaker": "who", "said_at": "at"},
+            "times": {"said_at": "%d.%m.%y, %H:%M"},
+        },
+    ),
+    "separated": (
+        {"talks.txt": b"Tea ? __eou__ Yes . __eou__\nOar ? __eou__ No . __eou__\n"},
+        {"format": "transcript", "dialogue": {"text": "$", "separator": [" __eou__ ", " __eou__", "__eou__"]}},
+    ),
+    "marked_text": (
+        {"call.txt": b"Agent: Yes?\nCaller: My line is dead.\nAgent: Since when?\n"},
+        {
+            "format": "transcript",
+            "dialogue": {"record": "$", "text": "$"},
+            "markers": {"Agent: ": "agent", "\nAgent: ": "agent", "Caller: ": "caller", "\nCaller: ": "caller"},
+        },
     ),
     "convokit": (CONVOKIT, {"format": "convokit"}),
     "convokit_legacy": (

@@ -69,7 +69,10 @@ def test_any_records_give_a_declaration_that_reads(records: list[Any], name: str
 
 
 @invented_examples(150)
-@given(st.sampled_from(["a.csv", "a.tsv", "a.jsonl", "a.json", "a.parquet", "a.jsonl.gz"]), st.binary(max_size=200))
+@given(
+    st.sampled_from(["a.txt", "a.csv", "a.tsv", "a.jsonl", "a.json", "a.parquet", "a.jsonl.gz"]),
+    st.binary(max_size=200),
+)
 def test_any_bytes_give_a_declaration_that_reads(name: str, content: bytes) -> None:
     with TemporaryDirectory() as place:
         folder = write(Path(place) / "talks", {name: content})

@@ -150,6 +150,38 @@ def test_what_is_no_file_of_records(tmp_path: Path) -> None:
         inspected(tmp_path / "c.json")
 
 
+def test_archives_and_folders_are_looked_into(tmp_path: Path) -> None:
+    import zipfile
+
+    write(tmp_path / "talks", {"train.jsonl": lines(*CHAT), "photo.png": b"x"})
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("train.jsonl", lines(*CHAT))
+        archive.writestr("photo.png", b"x")
+    for path, inner in (("talks", "train.jsonl"), ("all.zip", "all/train.jsonl")):
+        shown = inspected(tmp_path / path)
+        assert shown.about.startswith(f"2 files; of {inner}, JSON Lines")
+        assert [(name, what) for name, _, what in shown.files] == [
+            (inner, "train"),
+            (inner.replace("train.jsonl", "photo.png"), "no ending of a format that is known"),
+        ]
+        assert shown.first == [("user", "May I prune it?"), ("assistant", "In spring.")]
+
+
+@pytest.mark.parametrize("path", ["talks/dev/a.jsonl", "talks/dev", "talks/a.jsonl"])
+def test_a_corpus_is_no_split(path: str, tmp_path: Path) -> None:
+    write(tmp_path, {"talks/dev/a.jsonl": lines(*CHAT), "talks/a.jsonl": lines(*CHAT)})
+    assert inspected(tmp_path / path).next_folder == str(tmp_path / "talks")
+    (tmp_path / "talks" / "corpus.toml").touch()
+    assert inspected(tmp_path / path).next_folder is None
+
+
+def test_the_words_of_parts_are_shown_whatever_their_name(tmp_path: Path) -> None:
+    parts = [
+        {"role": "user", "content": [{"type": "text", "value": "Is it far?"}, {"type": "text", "text": " Is it?"}]}
+    ]
+    assert seen(tmp_path, "a.jsonl", lines({"messages": parts})).first == [("user", "Is it far? Is it?")]
+
+
 def test_the_commands_as_a_user_sees_them(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"train.jsonl": lines(*CHAT)})
     shown = run("inspect", "talks/train.jsonl", "--json", cwd=tmp_path)
@@ -167,7 +199,11 @@ def test_the_commands_as_a_user_sees_them(tmp_path: Path) -> None:
         "  assistant  In spring.",
         "next: talkhouse build --data . --dry-run",
     ]
-    assert (folder / "corpus.toml").is_file()
+    (folder / "corpus.toml").unlink()
+    told = json.loads(run("new", "talks", "--json", cwd=tmp_path).stdout)
+    assert told["format"] == "chat"
+    assert told["sample"]["roles"] == {"user": 3, "assistant": 3}
+    assert told["sample"]["first"][0] == {"who": "user", "text": "May I prune it?"}
 
 
 def test_nothing_in_a_file_acts_on_a_terminal(tmp_path: Path) -> None:
@@ -177,3 +213,8 @@ def test_nothing_in_a_file_acts_on_a_terminal(tmp_path: Path) -> None:
     assert "\\x1b[31mred\\u202e" in shown
     assert not [piece for piece in ("\x1b[2J", "\x1b]0", "\x1b[31m", "\u202e") if piece in shown]
     assert max(map(len, shown.splitlines())) <= 60
+    write(tmp_path / "talks", {"a.jsonl": lines(evil, {"messages": [{"role": "\x1b[2J", "content": 3}]})})
+    told = on_a_terminal(["new", "talks"], tmp_path, columns=40)
+    assert "GF-01 at a.jsonl#" in told
+    assert not [piece for piece in ("\x1b[2J", "\x1b]0", "\x1b[31m", "\u202e") if piece in told]
+    assert max(map(len, told.splitlines())) <= 60

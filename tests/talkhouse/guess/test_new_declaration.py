@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -50,11 +51,15 @@ def splits(document: dict[str, Any]) -> dict[str, str | None]:
 def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path) -> None:
     files, expected = FOLDERS[name]
     folder = write(tmp_path / name, files)
-    document = declared(folder)
+    seen = new_declaration(folder)
+    document = declared_in(folder)
     assert of_folder(folder).format == expected["format"]
     proposed = {table: document.get(table) for table in expected}
     proposed["files"] = splits(document) if "files" in document else {}
     assert {table: proposed[table] for table in expected} == expected
+    assert seen.trial is not None
+    assert seen.trial.turns
+    assert (seen.trial.set_aside, seen.trial.problem) == (0, None)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +161,26 @@ def test_of_several_columns_that_could_be_the_id_each_says_what_it_would_make(tm
     assert (seen.trial.dialogues, seen.trial.turns) == (8, 16)
 
 
+def test_a_day_that_may_be_a_month_is_to_decide(tmp_path: Path) -> None:
+    chat = b"[01/02/2026, 10:05] Ida: Hello\n[03/02/2026, 10:06] Ole: Hi\n"
+    folder = write(tmp_path / "talks", {"chat.txt": chat})
+    (line,) = new_declaration(folder).to_decide
+    assert '"%d/%m/%Y, %H:%M" or said_at = "%m/%d/%Y, %H:%M"' in line
+    assert "said_at" not in declared_in(folder)["turn"]
+
+
+def test_records_of_several_lists_are_all_read_or_named(tmp_path: Path) -> None:
+    splits_inside = {split: [{**CHAT[0], "id": split}] for split in ("train", "test")}
+    all_of_them = write(tmp_path / "talks", {"a.json": json.dumps(splits_inside).encode()})
+    seen = new_declaration(all_of_them)
+    assert declared_in(all_of_them)["dialogue"]["record"] == "*[*]"
+    assert seen.trial is not None
+    assert seen.trial.dialogues == 2
+    with_more = write(tmp_path / "others", {"a.json": json.dumps({"version": 1, **splits_inside}).encode()})
+    assert new_declaration(with_more).problems == {"a.json": "test[*] has such records too, and is not read"}
+    assert declared_in(with_more)["dialogue"]["record"] == "train[*]"
+
+
 def test_an_episode_beside_the_id_of_a_dialogue_is_no_part_of_it(tmp_path: Path) -> None:
     rows = b"conv,episode,who,words\n1,1,ida,Row on.\n1,1,ole,I do.\n2,1,ida,And now?\n2,1,ole,So so.\n"
     folder = write(tmp_path / "talks", {"a.csv": rows})
@@ -197,6 +222,21 @@ def test_what_is_written_was_read_by_it(tmp_path: Path) -> None:
         ("GF-01", 1, "a.jsonl#/3/messages/0/content")
     ]
     assert list(trial.first) == [("user", "May I prune it?"), ("assistant", "In spring.")]
+
+
+def test_nothing_of_a_sample_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = tmp_path / "temporary"
+    private.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    many = [{"id": f"n{n}", "messages": messages("Hi", "Ho")} for n in range(1_001)]
+    folder = write(tmp_path / "talks", {"a.jsonl.gz": gzip.compress(lines(*many)), "b.jsonl": lines(*many)})
+    trial = new_declaration(folder).trial
+    assert trial is not None
+    assert (trial.records, trial.set_aside) == (1_000, 0)
+    assert not list(private.iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *(".corpus.schema.json", "a.jsonl.gz", "b.jsonl", "corpus.toml")
+    ]
 
 
 def test_a_count_of_rows_says_which_dialogue(tmp_path: Path) -> None:
@@ -263,7 +303,7 @@ def test_of_no_known_format_a_skeleton_is_written(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"a.json": b'[{"n": 1}]', "b.txt": b"Ida: Row on.", "c.csv": b"x\n1\n"})
     assert declared(folder) == {"title": "Talks"}
     assert "to do: chat, sharegpt, pairs" in comments(folder)
-    assert "files here: b.txt, a.json, c.csv" in comments(folder)
+    assert "files here: a.json, b.txt, c.csv" in comments(folder)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

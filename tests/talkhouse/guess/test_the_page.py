@@ -47,7 +47,7 @@ def test_the_examples_of_all_formats_load_and_come_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["your-own-data", "own-recipes", "own-exports"])
+@pytest.mark.parametrize("name", ["your-own-data", "own-recipes", "own-exports", "paths"])
 def test_a_page_is_what_happens(name: str, tmp_path: Path, regen: bool) -> None:
     printed, page = "", DOCS / f"{name}.md"
     written = page.read_text(encoding="utf-8")
