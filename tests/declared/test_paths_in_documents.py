@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from talkhouse.ingest.declared.documents.answer_formats import Preference
+from talkhouse.ingest.declared.documents.preference import Preference
 
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.documents.message_formats import DialogueFormat
