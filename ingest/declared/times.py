@@ -45,7 +45,7 @@ def read_time(text: str, form: str = ISO, *, is_number: bool = False) -> ReadTim
             clock = read_time(text)
             return clock._replace(value=None if clock.value is None else clock.value - (offset_of(text) or _NONE))
         elif form == ISO_OFFSET:
-            return ReadTime(_as_time(text), None)
+            return ReadTime(_as_time(text), form)
         else:
             value, how = datetime.strptime(text, form).replace(tzinfo=None), form  # noqa: DTZ007 - the wall clock
         value.isoformat().encode()

@@ -83,6 +83,10 @@ class Guess:
     """Table -> what else could be in it, a line each."""
     together: tuple[JsonPath, ...] = ()
     """Columns that are the id together; ``dialogue.id`` is the first of them."""
+    also: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Table -> key -> value as TOML has it, of keys that are more than one path."""
+    needs: tuple[JsonPath, ...] = ()
+    """What these keys name, without which a file is none of these."""
     ids: Literal["corpus", "file", "split"] = "corpus"
     """Where an id means one dialogue."""
     turns: Sequence[Record] = ()

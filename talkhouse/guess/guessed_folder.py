@@ -8,27 +8,15 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from talkhouse.guess import evidence, line_rules, text_rules, turn_rules
+from talkhouse.guess import answer_rules, line_rules, text_rules, turn_rules
 from talkhouse.guess.field_meanings import (
     Guess,
-    GuessedLabels,
-    names_of,
-    paths_of,
     quoted_path,
-    records_of,
-    scheme_word,
 )
 from talkhouse.guess.record_values import (
-    MOST_WORDS,
-    FieldProfile,
-    Record,
-    as_words,
     at,
-    column,
-    fields_of,
-    leaves,
-    named,
 )
+from talkhouse.guess.rest_of_records import people_of, split_of, with_rest
 from talkhouse.guess.sample import MOST, TEXT, Sample, is_read, records_inside, sample
 from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
 from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
@@ -229,7 +217,7 @@ def _sorted_out(
 ) -> Look:
     """Return of each file whether it has the dialogues, labels, or something else."""
     others = [taken for taken in samples if taken not in alike]
-    people_sample, people = _people(guessed, others)
+    people_sample, people = people_of(guessed, others)
     if people is not None:  # an id is the same speaker's in all files
         guessed = replace(guessed, speaker=replace(guessed.speaker, scope="corpus"))
     others = [taken for taken in others if taken is not people_sample]
@@ -249,29 +237,6 @@ def _sorted_out(
     problems = {taken.path: taken.remark for taken in alike if taken.remark}
     guessed = _with_one_split(guessed, files)
     return Look(guessed, files, labels, left, list(alike), problems, people, people_sample)
-
-
-_NAMES = ("real_name", "profile.real_name", "display_name", "full_name", "name", "username")
-
-
-def _people(
-    guessed: Guess, others: Sequence[Sample]
-) -> tuple[Sample | None, tuple[dict[str, str], dict[str, str]] | None]:
-    """Return the sample of a file that names the speakers by the ids that turns have, and its table: Slack's users."""
-    if guessed.turn.speaker is None or guessed.speaker.name is not None:
-        return None, None
-    spoken = {str(value) for value in column(guessed.turns, guessed.turn.speaker) if value is not None}
-    for taken in others:
-        for path in leaves(taken.records):
-            known = spoken & {str(value) for value in column(taken.records, path)}
-            name = next((one for one in named(taken.records, _NAMES) if one != path), None)
-            if name is None or len(known) * 2 < len(spoken) or len(taken.records) < len(known):
-                continue
-            table = {"path": taken.path, "id": path_text(path), "name": path_text(name)}
-            if taken.record != "item":
-                table["record"] = "$" if taken.record == "file" else "*"
-            return taken, (table, {"speakers.id": f"{len(known):,} of {len(spoken):,} speakers are in it"})
-    return None, None
 
 
 def _with_one_split(guessed: Guess, files: Sequence[tuple[str, str | None]]) -> Guess:
@@ -307,7 +272,7 @@ def _has(taken: Sample, guessed: Guess) -> bool:
 
 def _needed(guessed: Guess) -> list[JsonPath]:
     pair, preferred = guessed.pair, guessed.preference
-    needed = [guessed.dialogue.turns, guessed.dialogue.text, preferred.chosen, preferred.rejected]
+    needed = [*guessed.needs, guessed.dialogue.turns, guessed.dialogue.text, preferred.chosen, preferred.rejected]
     needed += [pair.prompt, pair.response] if pair.each is None else [pair.each]
     needed += [*guessed.together, guessed.turn.text] if guessed.format == "turns" else []
     return [tuple(takewhile(lambda name: isinstance(name, str), path)) for path in needed if path]
@@ -338,142 +303,26 @@ _RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
     line_rules.text_file,
     turn_rules.convokit,
     text_rules.preference,
+    answer_rules.compared,
     text_rules.pairs_of_messages,
     turn_rules.chat,
     turn_rules.sharegpt,
+    answer_rules.zipped,
     turn_rules.tree,
     text_rules.pairs,
     turn_rules.dialogue,
     text_rules.transcript,
     turn_rules.turns,
 )
-_MOST_LABELS = 4
-_LEAST_LABELS = 2
 
 
 def guess(samples: Sequence[Sample]) -> Guess | None:
     """Return what files of one kind look like, with what else their records have; None where no rule fits."""
     guessed = _fitting(samples)
-    return _with_rest(guessed, samples) if guessed is not None else None
+    return with_rest(guessed, samples) if guessed is not None else None
 
 
 def _fitting(samples: Sequence[Sample]) -> Guess | None:
     with_records = [sample for sample in samples if sample.records]
     guesses = (rule(with_records) for rule in _RULES) if with_records else ()
     return next((guessed for guessed in guesses if guessed is not None), None)
-
-
-def _with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
-    """Return the guess with what speaks for it, and with what else the records have."""
-    if guessed.format == "convokit" or any(taken.form.partition(",")[0] == TEXT for taken in samples):
-        return guessed
-    mapped = (guessed.dialogue, guessed.turn, guessed.speaker, guessed.pair, guessed.preference)
-    taken_of = (
-        mapped if guessed.format in ("turns", "transcript") else (guessed.dialogue, guessed.pair, guessed.preference)
-    )
-    taken = names_of([*guessed.together, *(path for fields in taken_of for path in paths_of(fields).values())])
-    records = records_of(samples)
-    fields = fields_of(records)
-    rest = [field for field in fields if field.name not in taken]
-    labels = _labels(guessed, rest)
-    declared = {column for label in labels if label.meanings for column in label.columns}
-    ids, why = _begin_again(guessed, samples)
-    return replace(
-        guessed,
-        extra=tuple(field.name for field in rest if field.name not in declared),
-        labels=tuple(labels),
-        remarks={**_evidence(guessed, records), **_of_roles(guessed), **guessed.remarks, "dialogue.ids": why},
-        ids=ids,
-    )
-
-
-def _evidence(guessed: Guess, records: Sequence[Record]) -> dict[str, str]:
-    """Return what speaks for each key, by the values of the records and turns that were looked at."""
-    found: dict[str, str] = {}
-    for table in ("dialogue", "pair", "preference", "turn", "speaker"):
-        things = guessed.turns if table in ("turn", "speaker") else records
-        if table == "pair" and guessed.pair.each is not None:
-            continue
-        for name, path in paths_of(getattr(guessed, table)).items():
-            if remark := evidence.of_field(f"{table}.{name}", column(things, path)):
-                found[f"{table}.{name}"] = remark
-    return found
-
-
-def _of_roles(guessed: Guess) -> dict[str, str]:
-    """Return why a system is the assistant: in task-oriented dialogues there is no other."""
-    bots = [word for word, role in guessed.roles.items() if role == "assistant" and word.lower() in ("system", "sys")]
-    return {f"roles.{word}": "to decide: the only role beside the user's" for word in bots}
-
-
-def _begin_again(guessed: Guess, samples: Sequence[Sample]) -> tuple[Any, str]:
-    """Return where an id means one dialogue, a split or file if in another the same id has other words; and why."""
-    if guessed.dialogue.id is None:
-        return "corpus", ""
-    together = guessed.together or (guessed.dialogue.id,)
-    known: dict[tuple[str, ...], list[tuple[str | None, str, int]]] = {}
-    scope, again = "corpus", set[tuple[str, ...]]()
-    for taken in samples:
-        split = split_of(taken.path)
-        words: dict[tuple[str, ...], list[Any]] = {}
-        for record in taken.records:
-            key = tuple(str(at(record, path)) for path in together)
-            said = at(record, guessed.turn.text or ()) if guessed.format == "turns" else record
-            words.setdefault(key, []).append(said)
-        for key, all_said in words.items():
-            own = hash(repr(all_said))
-            others = [other for other in known.get(key, ()) if other[2] != own]
-            again |= {key} if others else set()
-            if any(other_split == split for other_split, _, _ in others):
-                scope = "file"
-            elif others and scope == "corpus":
-                scope = "split"
-            known.setdefault(key, []).append((split, taken.path, own))
-    return scope, f"{len(again):,} of {len(known):,} ids have other words in another {scope}"
-
-
-def _labels(guessed: Guess, rest: Iterable[FieldProfile]) -> list[GuessedLabels]:
-    """Return fields of a few short texts, or of true and false, as labels; ``rater_1``, ``rater_2`` for one scheme."""
-    on = {"turns": "turn", "pairs": "response"}.get(guessed.format, "dialogue")
-    schemes: dict[str, list[FieldProfile]] = {}
-    of_answers: list[GuessedLabels] = []
-    for profile in rest:
-        is_label = _LEAST_LABELS <= profile.distinct <= MOST_WORDS and profile.distinct < profile.count
-        are_words = len(profile.words) >= _LEAST_LABELS and not any(word.isdecimal() for word in profile.words)
-        is_boolean = set(profile.types) <= {"boolean", "null"} and bool(profile.types["boolean"])
-        if is_boolean and as_words(profile.name) in _THUMBS and guessed.format in ("pairs", "chat", "sharegpt"):
-            of_answers.append(GuessedLabels("desirable", "response", (profile.name,), ("true", "false"), _KTO))
-        elif is_label and (are_words or is_boolean):
-            schemes.setdefault(scheme_word(profile.name).rstrip("0123456789").rstrip("_"), []).append(profile)
-    others = [
-        GuessedLabels(scheme, on, tuple(field.name for field in fields), _words(fields))
-        for scheme, fields in list(schemes.items())[:_MOST_LABELS]
-    ]
-    return [*of_answers[:1], *others]
-
-
-_THUMBS = ("label", "kto_tag", "thumbs", "thumbs_up", "desirable", "is_desirable")
-_KTO = {"true": "The answer is desirable.", "false": "It is not."}
-"""Kahneman-Tversky optimisation trains on an answer with true or false: TRL calls it label, LLaMA-Factory kto_tag."""
-
-
-def _words(fields: Iterable[FieldProfile]) -> tuple[str, ...]:
-    words = [word for field in fields for word in (("true", "false") if field.types["boolean"] else field.words)]
-    return tuple(dict.fromkeys(word for word in words if word))
-
-
-_WORD = re.compile(r"[a-z]+")
-
-
-def split_of(path: str) -> str | None:
-    """Return the word for a split that a file's name has, else that of its nearest folder; None where there is none.
-
-    A name with words for two splits says nothing.
-    """
-    for name in reversed(path.lower().split("/")):
-        words: set[str] = {word for word in _WORD.findall(name) if standard_split(word, {})}
-        if len(words) == 1:
-            return words.pop()
-        if words:
-            return None
-    return None

@@ -218,6 +218,7 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
         if table == "dialogue" and guess.separators:
             some = [toml_string(one) for one in guess.separators]
             texts["separator"] = some[0] if len(some) == 1 else f"[{', '.join(some)}]"
+        texts |= guess.also.get(table, {})
         for name, more in getattr(getattr(guess, table), "fallbacks", {}).items():
             first = getattr(getattr(guess, table), name)
             texts[name] = f"[{', '.join(_written(path, guess) for path in (first, *more))}]"
@@ -240,6 +241,7 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
     }
     if look.people is not None:
         yield from _table("speakers", {key: toml_string(text) for key, text in look.people[0].items()}, look.people[1])
+    yield from _table("winners", guess.also.get("winners", {}), {})
     for name, values in others.items():
         texts = {key: toml_string(value or "") for key, value in values.items()}
         if name == "lines":  # patterns, which no text of a file is in

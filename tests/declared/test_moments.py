@@ -20,7 +20,7 @@ LISTS = 'format = "dialogue"\n[dialogue]\nturns = "turns"\n[turn]\ntext = "text"
 
 
 def loaded(tables: str, form: str | None, files: dict[str, bytes]) -> Read:
-    times = "" if form is None else f"[times]\nstart_ms = {json.dumps(form)}\nend_ms = {json.dumps(form)}\n"
+    times = "" if form is None else f"[times]\nstart_ms = {json.dumps(form)}\n"  # end_ms has the same
     return read(read_declaration("quay", f'title = "Quay"\n{tables}{times}', "quay/corpus.toml"), files)
 
 

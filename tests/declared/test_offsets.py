@@ -124,12 +124,25 @@ def test_every_format_and_form_of_file(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_times_finer_than_a_column_stay_and_are_stored_in_utc_all_the_same() -> None:
-    rows = ("1,a,2026-10-25T02:50:00.1234567+02:00", "1,b,2026-10-25T02:10:00.5+01:00", "1,c,", "1,d,soon")
+    rows = ("1,a,2026-10-25T02:50:00.1234567+02:00", "1,b,2026-10-25T02:10:00.5+01:00", "1,c,")
     raw = "".join(f"{row}\n" for row in ("d,text,at", *rows)).encode()
     made = loaded(ROWS, {"a.csv": raw})
-    assert times(made) == ["2026-10-25 00:50:00.123456", "2026-10-25 01:10:00.500000", "None", "None"]
-    assert made.places == [("GF-09", "a.csv#/4/at")]
+    assert times(made) == ["2026-10-25 00:50:00.123456", "2026-10-25 01:10:00.500000", "None"]
+    assert made.places == []
     assert restored(made) == {"a.csv": raw}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tables", [CHAT, ROWS])
+def test_where_a_time_cannot_be_read_nobody_knows_the_offsets_of_all(tables: str) -> None:
+    said = (SUMMER, "soon", WINTER)
+    name = "a.jsonl" if tables == CHAT else "a.csv"
+    rows = ("d,text,at", *(f"1,a,{at}" for at in said))
+    raw = lines(chat(*said)) if tables == CHAT else "".join(f"{row}\n" for row in rows).encode()
+    made = loaded(tables, {name: raw})
+    assert times(made) == [CLOCK[0], "None", CLOCK[1]]
+    assert [rule for rule, _ in made.places] == ["GF-09"]
+    assert restored(made) == {name: raw}
 
 
 @pytest.mark.slow

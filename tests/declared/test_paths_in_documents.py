@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from talkhouse.ingest.declared.documents.answer_formats import Preference
 
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.documents.message_formats import DialogueFormat
+from talkhouse.ingest.declared.documents.preference import Preference
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.rows import Dialogue, Record, Speaker, Turn
 from tests.conftest import invented_examples

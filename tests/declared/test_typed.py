@@ -256,7 +256,7 @@ def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
     assert not [raw for raw in taken for name in "abdhij" if f'"id": "{name}"'.encode() in raw]
     assert quickly == outcome(declaration, files, carefully=True)
     _, findings, rejected, _ = quickly
-    assert [rule for rule, *_ in findings] == ["GF-02", "GF-05", "GF-04"]
+    assert [rule for rule, *_ in findings] == ["GF-02", "GF-05", "GF-04", "GF-25"]
     assert [rule for rule, *_ in rejected] == ["GF-01", "TH-01", "TH-02", "GF-01", "TH-04", "TH-03"]
 
 

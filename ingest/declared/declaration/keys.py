@@ -264,7 +264,7 @@ TABLES: Mapping[str, Table] = {
                 "`seconds`, or a pattern of `%H`, `%M`, `%S` and `%f`, whose hours may be more than 23.",
                 "whole milliseconds",
             ),
-            "end_ms": Key("time", "The same, of their ends.", "whole milliseconds"),
+            "end_ms": Key("time", "The same, of their ends.", "that of `start_ms`"),
         },
     ),
     "dialect": Table(

@@ -584,7 +584,11 @@ def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> 
             _check_clock(table, key)
         else:
             _check_form(table, key)
-    return {**form.times, **{key: table.text(key) for key in table.values}}
+    forms = {**form.times, **{key: table.text(key) for key in table.values}}
+    start, end = MOMENTS
+    if start in forms and fields["turn"].end_ms is not None:
+        forms.setdefault(end, forms[start])
+    return forms
 
 
 def _check_form(table: DeclarationTable, key: str) -> None:

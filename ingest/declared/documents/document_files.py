@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 from functools import cache, partial
 from itertools import chain
 from pathlib import PurePosixPath
@@ -211,12 +212,16 @@ class _RecordsReader:
             read = self._read(raw)
         except BadRecord:
             return
-        said = ((SAID_AT, turn.said_at) for turn in read.dialogue.turns)
-        for key, since in ((STARTED_AT, read.fields.started_at), *said):
-            if since == NO_TIME:
-                offsets.has_others = True
-            elif since is not None:
-                offsets.add(key, None if since == NO_OFFSET else since - EPOCH)
+        _note_offsets(STARTED_AT, [read.fields.started_at], offsets)
+        _note_offsets(SAID_AT, {turn.said_at for turn in read.dialogue.turns}, offsets)
+
+
+def _note_offsets(key: str, times: Iterable[datetime | None], offsets: Offsets) -> None:
+    for since in times:
+        if since == NO_TIME:
+            offsets.has_others = True
+        elif since is not None:
+            offsets.add(key, None if since == NO_OFFSET else since - EPOCH)
 
 
 class _DocumentReader:
@@ -268,8 +273,15 @@ class _DocumentReader:
         near = offsets_of_names(records, self._times) if self._times else set[Offset]()
         if len(near) > 1:
             reader = self._reader_of(ISO_OFFSET)
-            for raw in open_records(file, self._declaration).texts():
-                reader.see_offsets(raw, offsets)
+            for block, typed in reader.decoded(_blocks(open_records(file, self._declaration).texts())):
+                seen = {n for one in typed for n in one.records["n"]}
+                for one in typed:
+                    for key, rows in ((STARTED_AT, one.records), (SAID_AT, one.turns)):
+                        if key in rows.columns:
+                            _note_offsets(key, rows[key].unique(), offsets)
+                for n, raw in enumerate(block):
+                    if n not in seen:
+                        reader.see_offsets(raw, offsets)
                 if offsets.mixed or offsets.has_others:
                     break
         return offsets

@@ -106,7 +106,9 @@ def test_find_a_dialogue_where_annotators_disagree(reader: Reader) -> None:
     reader.go("Read")
     reader.choose("Sort by", re.compile("disagreement", re.IGNORECASE))
     reader.click(reader.first_conversation)
-    counts = reader.main.locator(".turn .counts").all_inner_texts()
+    shown = reader.main.locator(".turn .counts")
+    shown.first.wait_for()
+    counts = shown.all_inner_texts()
     votes = [[int(number) for number in re.findall(r" (\d+)", one)] for one in counts]
     assert any(len(given) > 1 and 2 * max(given) <= sum(given) for given in votes), counts
 

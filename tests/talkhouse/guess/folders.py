@@ -220,6 +220,37 @@ KTO_LISTS = [{"prompt": one["messages"][:1], "completion": one["messages"][1:], 
 BEGIN = b"message\tresponse\tbegin_label\nTea?\tYes.\tgood\nOar?\tNo.\tbad\n"
 
 
+ARENA = [
+    {
+        "model_a": "wren",
+        "model_b": "owl",
+        "winner": winner,
+        "conversation_a": messages("A room?", "No."),
+        "conversation_b": messages("A room?", "For how many?"),
+    }
+    for winner in ("model_a", "model_b", "tie (bothbad)")
+]
+SCORED = [
+    {
+        "instruction": f"Name bird {n}.",
+        "completions": [
+            {"model": model, "response": f"It is {model}.", "overall_score": score}
+            for model, score in (("wren", 7.5), ("owl", 3.0))
+        ],
+    }
+    for n in range(2)
+]
+STORIES = [
+    {
+        "id": f"s{n}",
+        "story": "Ida rows.",
+        "questions": [{"input_text": "Who rows?", "turn_id": 1}, {"input_text": "Why?", "turn_id": 2}],
+        "answers": [{"input_text": "Ida", "turn_id": 1}, {"input_text": "unknown", "turn_id": 2}],
+    }
+    for n in range(2)
+]
+
+
 def node(name: str, parent: str | None, role: str, words: str) -> dict[str, Any]:
     message = {"author": {"role": role}, "create_time": 1.7e9, "content": {"content_type": "text", "parts": [words]}}
     return {"id": name, "message": message if parent else None, "parent": parent, "children": []}
@@ -450,6 +481,39 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
     "lists_of_messages": (
         {"train.jsonl": lines(*[messages("Is it hot?", "It is.") for _ in range(3)])},
         {"format": "chat", "dialogue": {"turns": "$"}, "turn": {"role": "role", "text": "content"}},
+    ),
+    "a_winner": (
+        {"arena.jsonl": lines(*ARENA)},
+        {
+            "format": "preference",
+            "preference": {
+                "answers": ["conversation_a", "conversation_b"],
+                "winner": "winner",
+                "source": ["model_a", "model_b"],
+            },
+            "winners": {"model_a": 1, "model_b": 2, "tie (bothbad)": "none"},
+        },
+    ),
+    "answers_with_scores": (
+        {"train.jsonl": lines(*SCORED)},
+        {
+            "format": "preference",
+            "preference": {
+                "prompt": "instruction",
+                "answers": "completions[*]",
+                "text": "response",
+                "source": "model",
+                "score": "overall_score",
+            },
+        },
+    ),
+    "lists_side_by_side": (
+        {"coqa.json": json.dumps({"version": "1.0", "data": STORIES}).encode()},
+        {
+            "format": "pairs",
+            "dialogue": {"id": "id", "record": "data[*]"},
+            "pair": {"zip": ["questions", "answers"], "prompt": "input_text", "response": "input_text"},
+        },
     ),
     "kto_lists": (
         {"kto.jsonl": lines(*KTO_LISTS)},
