@@ -126,7 +126,7 @@ class Memory:
 
     def ledger(self) -> Ledger:
         """Return what was told for the first time."""
-        return self._told.beyond(self._seed)
+        return self._told.beyond(self._seed) if self._seed else self._told
 
 
 class Keys:
