@@ -17,8 +17,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
+from talkhouse.build.request import QuarantineLimit, declared_beside
+from talkhouse.build.run import build, ingest
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.declared.corpus import DeclaredReader
 from talkhouse.ingest.declared.declaration import of_folder
@@ -37,6 +37,7 @@ from tests.conftest import wait_for
 from tests.declared.invented_corpora import HEAD, Invented, corpus, laid_out
 from tests.declared.test_kit import cases_in
 from tests.declared.test_whole_builds import invented
+from tests.talkhouse.build.test_faults import small_disk  # noqa: F401 - a fixture
 from tests.talkhouse.build.test_run import contents, fetch
 
 ALL = QuarantineLimit("100%")
@@ -195,6 +196,17 @@ def test_a_file_that_stands_among_those_of_an_archive_is_read_in_its_place(tmp_p
     assert rows(tmp_path / "two.duckdb", data, 2) == rows(tmp_path / "one.duckdb", data, 1)
 
 
+@pytest.mark.slow
+def test_ingest_takes_several_processes_too(tmp_path: Path) -> None:
+    folder = talks(tmp_path / "data") / "talks"
+    found = []
+    for jobs in (1, 2):
+        path, declaration = tmp_path / f"{jobs}.duckdb", declared_beside("talks", [folder])
+        ingest(path, Silent(), "talks", [folder], limit=ALL, jobs=jobs, declaration=declaration)
+        found.append(contents(path))
+    assert found[0] == found[1]
+
+
 # What goes wrong.
 
 
@@ -279,6 +291,17 @@ def test_a_pattern_without_a_file_is_told_before_anything_is_read(published: Pat
         page.write('[[files]]\npath = "gone.json"\n')
     with pytest.raises(Exception, match=r"no file fits the pattern .gone\.json."):
         build(published, Silent(), data=data, limit=ALL, jobs=2)
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_is_told_as_by_one_process(small_disk: Path, tmp_path: Path) -> None:  # noqa: F811
+    folder = talks(tmp_path / "data") / "talks"
+    for number in range(6):
+        (folder / f"{number}.jsonl").write_text("".join(said(f"{number}/{id_}", "So! " * 900) for id_ in range(800)))
+    (small_disk / "filler").write_bytes(bytes(30_000_000))
+    with pytest.raises(BuildFailed, match=r"the published warehouse is unchanged[\s\S]*make room"):
+        build(small_disk / "w.duckdb", Silent(), data=tmp_path / "data", limit=ALL, jobs=2)
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
 
 
 @dataclass(frozen=True)
