@@ -1,14 +1,16 @@
 """What a corpus declares; and how it is made from what its publisher made it from, where it declares a maker."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.files.archives import points_outside as points_outside
-from talkhouse.ingest.outcomes import Reader
+from talkhouse.ingest.keys import Memory, Tallies
+from talkhouse.ingest.outcomes import Outcome, Reader
 from talkhouse.ingest.progress import Progress
+from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
 from talkhouse.schema.errors import TalkhouseError
 
@@ -186,6 +188,25 @@ class Source:
     """Why there is no checksum, or what else to know of the file."""
 
 
+class PartsReader(Protocol):
+    """Reads some of a corpus's files as ``Corpus.read`` reads all of them; it can be sent to another process."""
+
+    def corpus(self) -> "Corpus":
+        """Return the corpus."""
+
+    def sort_out(self, files: list[SourceFile]) -> tuple[list[Outcome], list[SourceFile]]:
+        """Return what ``read`` yields first, of the files that are passed over, and the files that are left."""
+
+    def read(self, files: list[SourceFile], memory: Memory) -> Iterator[Outcome]:
+        """Read some of those that are left; nothing else of what was read before may count than what is in the memory.
+
+        No labels are declared by such files (``rows.Label``).
+        """
+
+    def end(self, files: list[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
+        """Yield what ``read`` yields last, of all these files together, by what was counted in each."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
     """Everything that is particular to one corpus; it is ``CORPUS`` of a folder, or named by an entry point."""
@@ -235,6 +256,8 @@ class Corpus:
     """For ``talkhouse show ID --raw``, which says so where there is none."""
     make: Maker | None = None
     """For ``talkhouse make``, where its publisher says what it was made from."""
+    parts: PartsReader | None = None
+    """How files are read apart by several processes, where that gives the rows of ``read``: of declared corpora."""
     api: int = 1
     """The API of ``talkhouse.corpus`` that it is written for; another Talkhouse's is refused."""
     folder: Path | None = None

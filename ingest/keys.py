@@ -1,8 +1,10 @@
 """What a build remembers of what it has read, by hashes alone: keys, what was stated before, candidate texts."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -23,24 +25,128 @@ def digest_of(raw: bytes | bytearray) -> bytes:
     return blake2b(len(raw).to_bytes(8, "big") + raw, digest_size=16).digest()
 
 
+Entries: TypeAlias = dict[str, Any]
+"""A key, and what came first under it."""
+
+
+@dataclass
+class Tally:
+    """How many of all, and where the first of them is: a file's id and a pointer."""
+
+    some: int = 0
+    all: int = 0
+    first: tuple[str, str] | None = None
+
+    def add(self, other: "Tally") -> None:
+        """Add what was counted behind this."""
+        self.some += other.some
+        self.all += other.all
+        self.first = self.first or other.first
+
+
+Tallies: TypeAlias = defaultdict[str, Tally]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Entries of memories, by the name of each."""
+
+    keys: dict[str, Entries] = field(default_factory=lambda: defaultdict(dict))
+    """Of those whose answers what is read depends on."""
+    rows: dict[str, Entries] = field(default_factory=lambda: defaultdict(dict))
+    """Of those that have a row written once, by its table: the row's key, and what else of it is answered."""
+    tallies: Tallies = field(default_factory=lambda: defaultdict(Tally))
+    """What was counted, which nothing that is read depends on."""
+
+    def __bool__(self) -> bool:
+        """Whether there is any entry."""
+        return any(self.keys.values()) or any(self.rows.values())
+
+    def add(self, other: "Ledger") -> None:
+        """Add what another has beyond this one."""
+        for mine, theirs in ((self.keys, other.keys), (self.rows, other.rows)):
+            for name, entries in theirs.items():
+                known = mine[name]
+                for key, value in entries.items():
+                    known.setdefault(key, value)
+        for name, tally in other.tallies.items():
+            self.tallies[name].add(tally)
+
+    def beyond(self, other: "Ledger") -> "Ledger":
+        """Return what this one has and the other has not; what was counted stays."""
+        left = Ledger(tallies=self.tallies)
+        for mine, theirs, rest in ((self.keys, other.keys, left.keys), (self.rows, other.rows, left.rows)):
+            for name, entries in mine.items():
+                known = theirs.get(name, {})
+                rest[name] = {key: value for key, value in entries.items() if key not in known}
+        return left
+
+    def contested(self, by: "Ledger") -> "Ledger":
+        """Return the entries that somebody who has read ``by`` alone would have needed, and did not know of."""
+        needed = Ledger()
+        for name, entries in by.keys.items():
+            needed.keys[name] = {key: self.keys[name][key] for key in entries.keys() & self.keys[name].keys()}
+        for name, entries in by.rows.items():
+            known = self.rows[name]
+            needed.rows[name] = {key: known[key] for key in entries.keys() & known.keys() if known[key] != entries[key]}
+        return needed
+
+    def repeated(self, by: "Ledger") -> dict[str, list[str]]:
+        """Return the keys of rows that ``by`` has too, by table."""
+        both = {table: entries.keys() & self.rows[table].keys() for table, entries in by.rows.items()}
+        return {table: sorted(keys) for table, keys in both.items() if keys}
+
+
+class Memory:
+    """What a reader remembers of the files that it has read: first come, first kept.
+
+    Files can be read apart, each with a memory of its own, and are read as if one after the other, as long as none of
+    the answers would have been another: a reader that is given what the files before have told under the keys that it
+    asks for (the ``seed``) can't tell that it has not read them.
+    """
+
+    def __init__(self, seed: Ledger | None = None) -> None:
+        """``seed``: None where all files of the corpus are read with this memory."""
+        self.is_of_part = seed is not None
+        self._seed, self._told = seed or Ledger(), Ledger()
+        self._told.add(self._seed)
+
+    def keys(self, name: str) -> "Keys":
+        """Return the keys of this name."""
+        return Keys(self._told.keys[name])
+
+    def rows(self, table: str) -> Entries:
+        """Return which rows of a table were written; to be filled by the reader."""
+        return self._told.rows[table]
+
+    @property
+    def tallies(self) -> Tallies:
+        """Return what was counted, by names; to be counted on by the reader."""
+        return self._told.tallies
+
+    def ledger(self) -> Ledger:
+        """Return what was told for the first time."""
+        return self._told.beyond(self._seed) if self._seed else self._told
+
+
 class Keys:
     """Natural keys that were assigned, with a hash of the content behind each; texts are not kept."""
 
-    def __init__(self) -> None:
-        self._content: dict[str, bytes] = {}
+    def __init__(self, content: dict[str, bytes] | None = None) -> None:
+        self._content: dict[str, bytes] = {} if content is None else content
 
-    def assign(self, natural: str, content: bytes) -> tuple[str, bool]:
-        """Return the key of this content, and whether it is new.
+    def assign(self, natural: str, content: bytes, beside: bytes = b"") -> tuple[str, bool]:
+        """Return the key of this content, and whether it is new; ``beside`` is kept with it, and not compared.
 
         The first content under a natural key keeps it plain; another gets ``~`` and 8 hex digits of its hash,
         or more where these 8 are taken.
         """
         key, digits = natural, 8
-        while key in self._content:
-            if self._content[key] == content:
+        while (known := self._content.get(key)) is not None:
+            if known == content or (beside and known.startswith(content)):
                 return key, False
             key, digits = f"{natural}~{content.hex()[:digits]}", digits + 8
-        self._content[key] = content
+        self._content[key] = content + beside
         return key, True
 
     def has(self, key: str) -> bool:
@@ -93,9 +199,9 @@ _REMEMBERED = 50_000
 class Texts:
     """The candidate texts of a corpus's build: hashes are kept, and for speed some of the texts."""
 
-    def __init__(self, corpus_id: str) -> None:
+    def __init__(self, corpus_id: str, memory: Memory | None = None) -> None:
         self._corpus_id = corpus_id
-        self._keys = Keys()
+        self._keys = Keys(None if memory is None else memory.rows(CandidateText.TABLE))
         self._remembered: dict[str, str] = {}
 
     def ids(self, texts: Iterable[str], rows: list[Row]) -> list[str]:

@@ -16,7 +16,7 @@ _BUILD = {
     "open": "talkhouse.schema.warehouse:connect",
     "template": "talkhouse.build.staging:open_template",
     "keep": "talkhouse.build.staging:copy_kept",
-    "read": "talkhouse.ingest.loading.load:Load.run",
+    "read": "talkhouse.build.staging:load_corpus",
     "quarantine": "talkhouse.build.staging:check_quarantine",
     "examples": "talkhouse.build.staging:fill_examples",
     "check": "talkhouse.build.staging:run_checks",

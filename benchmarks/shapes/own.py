@@ -31,6 +31,14 @@ class Inventor:
         """Invent a chat of many short messages."""
         return self._chat(number, (10, 20), (4, 16))
 
+    def named(self, number: int) -> dict[str, Any]:
+        """Invent a chat of which each message has a name and a time."""
+        talk = self._chat(number, (4, 12), (4, 24))
+        names = self._chance.choices(_WORDS, k=2)
+        for index, message in enumerate(talk["messages"]):
+            message |= {"name": names[index % 2], "at": f"2026-01-{1 + number % 28:02}T10:{index:02}:00Z"}
+        return talk
+
     def _chat(self, number: int, messages: tuple[int, int], words: tuple[int, int]) -> dict[str, Any]:
         count = self._chance.randint(*messages)
         said = [{"role": ("user", "assistant")[index % 2], "content": self.text(*words)} for index in range(count)]

@@ -1,7 +1,7 @@
 """What is wrong with a corpus's own code, as an error: the data file and the place in it, the code's file and line."""
 
 from collections.abc import Iterator
-from errno import EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC
+from errno import EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +14,7 @@ from talkhouse.ingest.registry import folder_of
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.errors import CorpusFailed, code_line, described
 
-_MACHINE = {EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC}
+_MACHINE = {EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC}
 """Errors of the system for which no code is to blame: a full disk, too many open files."""
 
 

@@ -1,14 +1,18 @@
 """Makes a corpus of a declaration: what it says of itself, its schemes, and a reader and writer of its format."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
 from talkhouse.ingest.common_rules import FORMAT_RULES
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Splits, matches, which
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat
+from talkhouse.ingest.declared.empty_turns import EmptyTurns
 from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.keys import Memory, Tallies
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord, Writer, file_by_file
@@ -45,7 +49,8 @@ def declared_corpus(declaration: Declaration) -> Corpus:
             if spec.labels is None
         ),
         common_rules=("TH-01", "TH-02", "TH-03", "TH-04", "TH-05", *(rule.id for rule in FORMAT_RULES)),
-        read=partial(_read, declaration),
+        read=DeclaredReader(declaration),
+        parts=None if _needs_other_files(declaration) else DeclaredReader(declaration),
         write=writer_of(declaration),
         write_record=record_writer_of(declaration),
         folder=declaration.folder,
@@ -66,37 +71,89 @@ def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
     )
 
 
-def _read(declaration: Declaration, files: list[SourceFile]) -> Iterator[Outcome]:
-    """Read the files that the declaration names; RegistryError for a pattern that fits none."""
-    wanted: list[tuple[SourceFile, Files]] = []
-    unused = set(_entries(declaration))
-    for file in files:
-        path = str(file.path).partition("/")[2]
-        entry = None if path.startswith(_QUERIES) else which(declaration, path)
-        if entry is not None:
-            unused.discard(entry)
-        passed_over = _passed_over(declaration, file, path, entry)
+def _needs_other_files(declaration: Declaration) -> bool:
+    """Whether a file is read by what others say: of labels, or of conversations and speakers."""
+    beside = any(files.holds == "annotations" for files in declaration.files)
+    return beside or declaration.format == "convokit" or declaration.speakers is not None
+
+
+@dataclass(frozen=True)
+class DeclaredReader:
+    """Reads the files of a declared corpus: all of them, or some that are a part."""
+
+    declaration: Declaration
+
+    def __call__(self, files: list[SourceFile]) -> Iterator[Outcome]:
+        """Read the files that the declaration names; RegistryError for a pattern that fits none."""
+        passed_over, wanted = self.sort_out(files)
         yield from passed_over
-        if entry is not None and not passed_over:
-            wanted.append((file, entry))
-    for entry in sorted(unused, key=lambda entry: entry.line):
-        raise _no_file(declaration, entry, files)
-    yield from read_wanted(declaration, wanted)
+        yield from read_wanted(self.declaration, self._with_entries(wanted))
+
+    def corpus(self) -> Corpus:
+        """Return the corpus, in another process too."""
+        return declared_corpus(self.declaration)
+
+    def sort_out(self, files: list[SourceFile]) -> tuple[list[Outcome], list[SourceFile]]:
+        """Return what is said of files that are not read, and which are; RegistryError for a pattern that fits none."""
+        said: list[Outcome] = []
+        wanted: list[SourceFile] = []
+        unused = set(_entries(self.declaration))
+        for file in files:
+            path = _inside(file)
+            entry = self._entry(path)
+            if entry is not None:
+                unused.discard(entry)
+            passed_over = _passed_over(self.declaration, file, path, entry)
+            said += passed_over
+            if entry is not None and not passed_over:
+                wanted.append(file)
+        for entry in sorted(unused, key=lambda entry: entry.line):
+            raise _no_file(self.declaration, entry, files)
+        return said, wanted
+
+    def read(self, files: list[SourceFile], memory: Memory) -> Iterator[Outcome]:
+        """Read some of the files that are wanted, in their order."""
+        speakers = Speakers(self.declaration, memory)
+        yield from reader_of(self.declaration, speakers)(self._with_entries(files), memory)
+
+    def end(self, files: list[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
+        """Yield what is to be said of all files together, by what was counted in each."""
+        yield from _end(self.declaration, files, tallies)
+
+    def _entry(self, path: str) -> Files | None:
+        return None if path.startswith(_QUERIES) else which(self.declaration, path)
+
+    def _with_entries(self, files: list[SourceFile]) -> list[tuple[SourceFile, Files]]:
+        entries = ((file, self._entry(_inside(file))) for file in files)
+        return [(file, entry) for file, entry in entries if entry is not None]
+
+
+def _inside(file: SourceFile) -> str:
+    return str(file.path).partition("/")[2]
 
 
 def read_wanted(declaration: Declaration, wanted: Sequence[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
     """Read files, each with what the declaration says of it: dialogues, labels and speakers."""
-    speakers = Speakers(declaration)
+    memory = Memory()
+    speakers = Speakers(declaration, memory)
+    files = [file for file, _ in wanted]
     if declaration.speakers is None:
-        yield from reader_of(declaration, speakers)(wanted)
+        yield from reader_of(declaration, speakers)(wanted, memory)
+        yield from _end(declaration, files, memory.tallies)
         return
     from talkhouse.ingest.declared.speaker_files import SpeakerFiles
 
     of_speakers = [one for one in wanted if one[1].holds == "speakers"]
     people = SpeakerFiles(declaration, declaration.speakers, of_speakers, speakers)
     people.look_up()
-    yield from reader_of(declaration, speakers)([one for one in wanted if one[1].holds != "speakers"])
+    yield from reader_of(declaration, speakers)([one for one in wanted if one[1].holds != "speakers"], memory)
+    yield from _end(declaration, files, memory.tallies)
     yield from people.load()
+
+
+def _end(declaration: Declaration, files: Iterable[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
+    path = declaration.turn.text or (("text",) if declaration.format in _ROWS else ())
+    yield from EmptyTurns(tallies).findings(path_text(path), files)
 
 
 def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: Files | None) -> list[Outcome]:
@@ -114,7 +171,7 @@ def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: F
 
 
 def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) -> RegistryError:
-    near = closest(entry.path, [str(file.path).partition("/")[2] for file in files])
+    near = closest(entry.path, map(_inside, files))
     return RegistryError(
         f"no file fits the pattern {entry.path!r}",
         where=f"{declaration.place}:{entry.line}",
@@ -129,7 +186,7 @@ _ROWS = ("turns", "convokit")
 
 def reader_of(
     declaration: Declaration, speakers: Speakers
-) -> Callable[[Iterable[tuple[SourceFile, Files]]], Iterator[Outcome]]:
+) -> Callable[[Iterable[tuple[SourceFile, Files]], Memory], Iterator[Outcome]]:
     """Return what reads the dialogues and labels of a corpus: files, each with the ``[[files]]`` that it belongs to."""
     match declaration.format:
         case "turns":

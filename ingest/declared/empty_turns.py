@@ -1,7 +1,8 @@
 """Counts turns that have no text, such as pictures and calls: one finding a corpus says how many, not one each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from talkhouse.ingest.keys import Tallies
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.sources import SourceFile
 
@@ -12,26 +13,23 @@ NO_TEXT = "GF-22"
 class EmptyTurns:
     """The turns of one corpus that have no text, or null; an empty text is one."""
 
-    def __init__(self, path: str) -> None:
-        """``path``: where the text should be, as the declaration says it."""
-        self._path = path
-        self._turns = self._empty = 0
-        self._first: tuple[SourceFile, str] | None = None
+    def __init__(self, tallies: Tallies) -> None:
+        self._tally = tallies[NO_TEXT]
 
     def add(self, file: SourceFile, turns: int, empty: int, pointer: str = "") -> None:
         """Count some turns of a file; ``pointer`` is where the first of those without a text stands."""
-        self._turns += turns
-        self._empty += empty
-        if empty and self._first is None:
-            self._first = file, pointer
+        self._tally.all += turns
+        self._tally.some += empty
+        if empty and self._tally.first is None:
+            self._tally.first = file.id, pointer
 
-    def findings(self) -> Iterator[ReaderFinding]:
-        """Yield one finding if there are any."""
-        if self._first is None:
+    def findings(self, path: str, files: Iterable[SourceFile]) -> Iterator[ReaderFinding]:
+        """Yield one finding if there are any; ``path``: where the text should be, as the declaration says it."""
+        if self._tally.first is None:
             return
-        file, pointer = self._first
-        if self._empty == self._turns:
-            detail = f"none of {self._turns:,} turns has a text at {self._path}: is that where it is?"
+        file_id, pointer = self._tally.first
+        if self._tally.some == self._tally.all:
+            detail = f"none of {self._tally.all:,} turns has a text at {path}: is that where it is?"
         else:
-            detail = f"{self._empty:,} of {self._turns:,} turns have no text at {self._path}; here the first"
-        yield ReaderFinding(NO_TEXT, detail, file, pointer)
+            detail = f"{self._tally.some:,} of {self._tally.all:,} turns have no text at {path}; here the first"
+        yield ReaderFinding(NO_TEXT, detail, next(file for file in files if file.id == file_id), pointer)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from talkhouse.ingest.keys import Keys, digest, digest_of
+from talkhouse.ingest.keys import Memory, digest, digest_of
 from talkhouse.ingest.sources import SourceFile
 
 
@@ -24,13 +24,10 @@ class DialogueKey(NamedTuple):
 class Identity:
     """The keys of one corpus; kept are hashes, and of dialogues without an id nothing."""
 
-    def __init__(self, corpus_id: str) -> None:
+    def __init__(self, corpus_id: str, memory: Memory) -> None:
         self._corpus_id = corpus_id
-        self._files = Keys()
-        self._words = Keys()
-        self._rest: dict[str, bytes] = {}
-        self._usual: bytes | None = None
-        """What the first dialogue has as the rest; of those that have the same it is not kept again."""
+        self._files = memory.keys("files")
+        self._dialogues = memory.keys("dialogues")
 
     def file(self, file: SourceFile) -> str:
         """Return the path of a file in keys: inside the corpus's folder, archives as folders."""
@@ -47,11 +44,8 @@ class Identity:
         ``within``: where ids mean one dialogue (``ids_within``).
         """
         natural = f"{self._corpus_id}:{within}{native_id}"
-        key, is_new = self._words.assign(natural, words)
-        self._usual = rest if self._usual is None else self._usual
-        if is_new and rest != self._usual:
-            self._rest[key] = rest
-        is_same = is_new or self._rest.get(key, self._usual) == rest
+        key, is_new = self._dialogues.assign(natural, words, beside=rest)
+        is_same = is_new or self._dialogues.content(key) == words + rest
         return DialogueKey(key, is_new, is_same, is_new and key != natural)
 
     def dialogue_without_id(self, path: str, number: int) -> str:

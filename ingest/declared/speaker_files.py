@@ -14,6 +14,7 @@ from talkhouse.ingest.declared.shapes import SplitObject, is_null, members_of, t
 from talkhouse.ingest.declared.speakers import NO_ROLE, Person, Speakers
 from talkhouse.ingest.declared.whole_records import WholeRecords
 from talkhouse.ingest.decode import BadRecord, pointer
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
@@ -55,7 +56,7 @@ class SpeakerFiles:
 
     def load(self) -> Iterator[Outcome]:
         """Load the files; who says nothing in any dialogue is a speaker too."""
-        records = WholeRecords(beside(self.declaration), Identity(self.declaration.corpus_id))
+        records = WholeRecords(beside(self.declaration), Identity(self.declaration.corpus_id, Memory()))
         for file, entry in self.files:
             yield from records.read(file, entry, self.fields.record, partial(self._rows, file))
         if self._again is not None:

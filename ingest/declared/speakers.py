@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import Declaration
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.rows import ColumnBatch, Participant, Row, Speaker
 
 NO_ROLE = "speaker"
@@ -87,12 +88,12 @@ class Person(NamedTuple):
 
 
 class Speakers:
-    """The speakers of one corpus; those who are known in all of it are kept, a row for each."""
+    """The speakers of one corpus; of those who are known in all of it, the keys and names are kept."""
 
-    def __init__(self, declaration: Declaration) -> None:
+    def __init__(self, declaration: Declaration, memory: Memory) -> None:
         self._corpus_id = declaration.corpus_id
         self._is_within = declaration.speaker.scope == "dialogue"
-        self._known: dict[str, Speaker] = {}
+        self._names = memory.rows(Speaker.TABLE)
         self.people: dict[str, Person] = {}
         """Those whom a file of speakers names, by their ids."""
 
@@ -144,14 +145,15 @@ class Speakers:
     def of_corpus(
         self, name: str, role: str, *, is_bot: bool | None = None, shown: str | None = None
     ) -> tuple[Speaker, bool]:
-        """Return whom a name means in all of the corpus, and whether for the first time; ``shown``: another name."""
-        known = self._known.get(name)
-        if known is not None:
-            return known, False
+        """Return whom a name means in all of the corpus, and whether for the first time; ``shown``: another name.
+
+        Of one who is known, the row has the key and the name in the tables.
+        """
+        speaker_id = f"{self._corpus_id}:{name}"
+        is_new = speaker_id not in self._names
+        named = self._names.setdefault(speaker_id, shown)
         kind = speaker_kind(role, is_bot=is_bot)
-        row = Speaker(f"{self._corpus_id}:{name}", self._corpus_id, name, shown, kind, is_anonymous=False)
-        self._known[name] = row
-        return row, True
+        return Speaker(speaker_id, self._corpus_id, name, named, kind, is_anonymous=False), is_new
 
 
 SPOKEN = ("owner", "dialogue_id", "is_new", "role", "speaker", "speaker_id", "shown", "is_bot")

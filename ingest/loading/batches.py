@@ -127,32 +127,34 @@ class Batch(NamedTuple):
     frame: pl.DataFrame
 
 
-class InsertTransaction(Protocol):
-    """Where batches go: a transaction in a connection of its own, which one thread uses."""
+class Sink(Protocol):
+    """Where batches go, such as a transaction in a connection of its own; one thread uses it."""
 
     def write(self, batch: Batch) -> None:
-        """Insert a batch."""
+        """Insert or write a batch."""
 
     def finish(self) -> None:
-        """Commit what was inserted."""
+        """Make what was written count."""
 
     def close(self) -> None:
-        """Roll back what was not committed."""
+        """Undo what does not count."""
 
 
 class Batches:
-    """Collects rows until a batch is worth an insert; then they go to one transaction after the other, in turns.
+    """Collects rows until a batch is worth an insert; then they go to one sink after the other, in turns.
 
     Use it in a ``with``. What goes where depends on the rows alone, so that a table has the same order each time.
     """
 
-    def __init__(self, transactions: Sequence[InsertTransaction]) -> None:
+    def __init__(self, sinks: Sequence[Sink]) -> None:
         # DuckDB works without Python's lock, so that reading and inserting use a core each.
-        self._transactions = deque((transaction, ThreadPoolExecutor(max_workers=1)) for transaction in transactions)
+        self._sinks = deque((sink, ThreadPoolExecutor(max_workers=1)) for sink in sinks)
         self._busy: deque[Future[None]] = deque()
         self._rows: defaultdict[str, list[Row]] = defaultdict(list)
         self._column_batches: defaultdict[_Shape, list[ColumnBatch]] = defaultdict(list)
         self._column_rows: Counter[_Shape] = Counter()
+        self._frames: defaultdict[str, list[pl.DataFrame]] = defaultdict(list)
+        self._frame_rows: Counter[str] = Counter()
         self._bytes = self._waited = 0
 
     def add(self, rows: Iterable[Row], size: int, parts: Iterable[ColumnBatch] = ()) -> None:
@@ -166,13 +168,22 @@ class Batches:
         waiting = self._rows
         for row in rows:
             waiting[row.TABLE].append(row)
-        largest = max(largest, *map(len, waiting.values()), 0)
+        self._waits(max(largest, *map(len, waiting.values()), 0), size)
+
+    def _waits(self, largest: int, size: int) -> None:
+        """Hand over where the largest table or the bytes are enough."""
         self._bytes += size
         self._waited += size
         if self._waited >= _LONGEST_WAIT:
             self.flush()
         elif largest >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES:
             self._hand_over(_FEW)
+
+    def add_frame(self, batch: Batch, size: int) -> None:
+        """Add rows that are columns already, of source records of ``size`` bytes."""
+        self._frames[batch.table].append(batch.frame)
+        self._frame_rows[batch.table] += len(batch.frame)
+        self._waits(self._frame_rows[batch.table], size)
 
     def flush(self) -> None:
         """Hand over all rows that wait."""
@@ -184,19 +195,19 @@ class Batches:
         batches = list(self._drain(fewest))
         self._bytes = 0
         self._wait_until(_UNDER_WAY - 1)
-        transaction, thread = self._transactions[0]
-        self._transactions.rotate(-1)
-        self._busy.append(thread.submit(_write, transaction, batches))
+        sink, thread = self._sinks[0]
+        self._sinks.rotate(-1)
+        self._busy.append(thread.submit(_write, sink, batches))
 
     def finish(self) -> None:
-        """Commit everything, once it is inserted; raises what went wrong there."""
-        # The transaction whose turn it is has the least to do still, and its rows come first.
-        (first, its_thread), *others = self._transactions
+        """Finish all sinks, once everything is written; raises what went wrong there."""
+        # The one whose turn it is has the least to do still, and its rows come first.
+        (first, its_thread), *others = self._sinks
         committed = its_thread.submit(first.finish)
         self._wait_until(0)
         committed.result()
-        for transaction, thread in others:
-            thread.submit(transaction.finish).result()
+        for sink, thread in others:
+            thread.submit(sink.finish).result()
 
     def _wait_until(self, most: int) -> None:
         """Wait until no more batches than these are under way."""
@@ -208,10 +219,10 @@ class Batches:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the threads when their work is done, and the transactions."""
-        for transaction, thread in self._transactions:
+        """End the threads when their work is done, and close the sinks."""
+        for sink, thread in self._sinks:
             thread.shutdown()
-            transaction.close()
+            sink.close()
 
     def _drain(self, fewest: int) -> Iterator[Batch]:
         for table in [table for table, rows in self._rows.items() if len(rows) >= fewest]:
@@ -219,8 +230,11 @@ class Batches:
         for shape in [shape for shape in self._column_batches if self._column_rows[shape] >= fewest]:
             del self._column_rows[shape]
             yield Batch(shape[0], column_batch_frame(shape[0], self._column_batches.pop(shape)))
+        for table in [table for table, rows in self._frame_rows.items() if rows >= fewest]:
+            del self._frame_rows[table]
+            yield Batch(table, pl.concat(self._frames.pop(table), rechunk=False))
 
 
-def _write(transaction: InsertTransaction, batches: list[Batch]) -> None:
+def _write(sink: Sink, batches: list[Batch]) -> None:
     for batch in batches:
-        transaction.write(batch)
+        sink.write(batch)

@@ -1,22 +1,23 @@
-"""Loads one corpus into a private warehouse: reader, validation, batches, and the count of every file."""
+"""Takes what a reader yields: validation, batches of rows, findings, and the count of every file."""
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeAlias, get_args
+from typing import NamedTuple, get_args
 
 import duckdb
+import polars as pl
 
 from talkhouse.ingest.contract.faults import ContractBroken, failed, is_machines, place_in_hand, place_of
-from talkhouse.ingest.contract.outcomes import Validator, check_columns, check_fields, check_rows
+from talkhouse.ingest.contract.outcomes import Validator, check_fields, check_rows
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.decode import dump
-from talkhouse.ingest.files.disk_files import DiskFile
-from talkhouse.ingest.known.origins import BUILT_IN
-from talkhouse.ingest.loading.batches import Batch, Batches
-from talkhouse.ingest.loading.vocabulary import Vocabulary, complete_vocabulary, declare
+from talkhouse.ingest.loading.batches import Batch, Batches, Sink
+from talkhouse.ingest.loading.counts import FileCount, FileCounts
+from talkhouse.ingest.loading.vocabulary import Vocabulary
+from talkhouse.ingest.loading.workers import Advance
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     Loaded,
@@ -28,28 +29,17 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
 )
 from talkhouse.ingest.registry import rules_of
-from talkhouse.ingest.rows import FileRow, Finding, Label, Quarantined, Record, Row
-from talkhouse.ingest.sources import BOM, BOM_NOTE, OUTSIDE, Skipped, SourceFile, opened
-from talkhouse.schema.errors import CorpusFailed, NothingLoaded, TalkhouseError
-from talkhouse.schema.sql import ArrowStream
-from talkhouse.schema.tables import metadata, qualified
-
-Connect: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]
-"""Opens another connection to the warehouse that is being loaded."""
-
-Advance = Callable[[int, int], None]
-"""Called as a load goes on: bytes read since the last call, and records."""
-
-
-_TRANSACTIONS = 2
-"""Transactions that are filled side by side: the rows of one are compressed in no more than one thread's time."""
+from talkhouse.ingest.rows import Finding, Label, Quarantined, Record, Row
+from talkhouse.ingest.sources import BOM, OUTSIDE, Skipped, SourceFile
+from talkhouse.schema.errors import CorpusFailed, TalkhouseError
+from talkhouse.schema.tables import metadata
 
 _SWITCH = 0.0005
 """Seconds after which a thread that waits for Python's lock gets it."""
 
 
 @contextmanager
-def _at_full_speed() -> Iterator[None]:
+def at_full_speed() -> Iterator[None]:
     """Spare what costs a load its time without a use.
 
     Python looks for circles among millions of new objects, which have none; and threads that work without its lock,
@@ -66,45 +56,33 @@ def _at_full_speed() -> Iterator[None]:
             gc.enable()
 
 
-class _InsertTransaction:
-    """A transaction of its own, in which one batch after the other is inserted."""
+class FileRead(NamedTuple):
+    """What became of a file, and what is known of its bytes."""
 
-    def __init__(self, connect: Connect) -> None:
-        self._connect = connect
-        self._con: duckdb.DuckDBPyConnection | None = None
+    counted: FileCount
+    sha256: str
+    has_bom: bool
 
-    def write(self, batch: Batch) -> None:
-        """Insert a batch, or raise ContractBroken for a value that the table does not take.
 
-        Not by ``register``, whose views keep their data until the transaction ends.
-        """
-        if self._con is None:
-            self._con = self._connect()
-            self._con.execute("begin")
-        stream = ArrowStream(batch.frame)  # noqa: F841 - DuckDB finds it by its name
-        try:
-            self._con.execute(f"insert into {qualified(metadata.tables[batch.table])} by name select * from stream")
-        except (duckdb.ConstraintException, duckdb.ConversionException, duckdb.InvalidInputException):
-            check_columns(batch.table, batch.frame.to_dict(), {})
-            raise
+class PartLoaded(NamedTuple):
+    """What another process has loaded: some files of a corpus, read by a load of their own."""
 
-    def finish(self) -> None:
-        """Commit what was inserted."""
-        if self._con is not None:
-            self._con.execute("commit")
-
-    def close(self) -> None:
-        """Roll back what was not committed."""
-        if self._con is not None:
-            self._con.close()
+    files: Mapping[str, FileRead]
+    """By their ids."""
+    batches: Iterable[Batch]
+    batch_size: int
+    """Bytes of the files for each batch."""
+    findings: int
+    refusal: str
+    made_from: str | None
 
 
 @dataclass
 class Load:
-    """One corpus on its way in."""
+    """What a reader yields of one corpus, on its way to where rows go."""
 
-    connect: Connect
     corpus: Corpus
+    sinks: Sequence[Sink]
     advance: Advance
     findings: int = 0
     refusal: str = ""
@@ -118,36 +96,51 @@ class Load:
     def __post_init__(self) -> None:
         """Prepare the batches, the counts and the contract."""
         self.rules = rules_of(self.corpus)
-        self.batches = Batches([_InsertTransaction(self.connect) for _ in range(_TRANSACTIONS)])
+        self.batches = Batches(self.sinks)
         self.counts = FileCounts(self.corpus.id)
         self.validator = Validator(self.corpus, self.rules)
         self.vocabulary = Vocabulary(self.corpus)
 
-    def run(self, disk: list[DiskFile], *, origin: str = BUILT_IN, is_sample: bool) -> None:
-        """Read the files and fill the tables of a warehouse that is thrown away if that fails."""
-        with opened(disk) as (files, skipped), self.batches, _at_full_speed():
-            for item in skipped:
-                self.counts.skip(item)
-                if item.reason == OUTSIDE:
-                    self._find(ReaderFinding("TH-05", item.reason), item.file, None)
-            with self._faults_of_the_reader():
-                for outcome in self.corpus.read(files):
-                    self.current = outcome
-                    self._take(outcome)
-                    self.last, self.current = outcome, None
-                everything = [*files, *(item.file for item in skipped)]
-                self.batches.add(self.counts.rows(disk, everything), 0)
-                self.batches.flush()
-                self.batches.finish()
-            self._check_loaded(disk, files)
-        with self.connect() as con:
-            con.execute("begin")
-            declare(con, self.corpus, self.vocabulary, origin=origin, is_sample=is_sample, made_from=self.made_from)
-            complete_vocabulary(con, self.corpus)
-            con.execute("commit")
+    def skip(self, skipped: list[Skipped]) -> None:
+        """Count files that are not data."""
+        for item in skipped:
+            self.counts.skip(item)
+            if item.reason == OUTSIDE:
+                self._find(ReaderFinding("TH-05", item.reason), item.file, None)
+
+    def take(self, outcomes: Iterable[Outcome]) -> None:
+        """Take what a reader yields."""
+        for outcome in outcomes:
+            self.current = outcome
+            self._take(outcome)
+            self.last, self.current = outcome, None
+
+    def take_part(self, part: PartLoaded, files: Mapping[str, SourceFile], repeated: Mapping[str, list[str]]) -> None:
+        """Take what another process has loaded, behind what was taken before.
+
+        ``files``: all of the corpus, by id. ``repeated``: table -> keys of rows that are there already.
+        """
+        for batch in part.batches:
+            self.batches.add_frame(self._behind(batch, repeated), part.batch_size)
+        self.findings += part.findings
+        self.refusal = self.refusal or part.refusal
+        self.made_from = part.made_from or self.made_from
+        for file_id, read in part.files.items():
+            self.counts.by_id[file_id] = read.counted
+            files[file_id].sha256, files[file_id].has_bom = read.sha256, read.has_bom
+
+    def _behind(self, batch: Batch, repeated: Mapping[str, list[str]]) -> Batch:
+        """Leave out the rows that are there already, and number findings behind those that are."""
+        table, rows = batch
+        if table in repeated:
+            (key,) = metadata.tables[table].info["grain"]
+            rows = rows.filter(~pl.col(key).is_in(repeated[table]))
+        if table == Finding.TABLE:
+            rows = rows.with_columns(pl.col("finding_index") + self.findings)
+        return Batch(table, rows)
 
     @contextmanager
-    def _faults_of_the_reader(self) -> Iterator[None]:
+    def faults_of_the_reader(self) -> Iterator[None]:
         """Raise CorpusFailed for what the reader raises, and for what it yields and no table takes."""
         try:
             yield
@@ -269,19 +262,6 @@ class Load:
         )
         self.batches.add([row], len(row.raw))
 
-    def _check_loaded(self, disk: list[DiskFile], files: list[SourceFile]) -> None:
-        """Refuse a load of which nothing came in: most likely these are files of something else."""
-        if self.counts.loaded:
-            return
-        names = [file.id for file in files] or [file.stat.path for file in disk]
-        some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-        raise NothingLoaded(
-            f"nothing of the corpus '{self.corpus.id}' could be loaded",
-            expected=self.corpus.files,
-            found=f"{len(files):,} files ({some})" + (f"; {self.refusal}" if self.refusal else ""),
-            next_step="check that these are the publisher's files of this corpus; nothing of it was changed",
-        )
-
 
 def _place(outcome: Outcome | None) -> str | None:
     """Write where an outcome is about, as far as it says so."""
@@ -293,83 +273,3 @@ def _place(outcome: Outcome | None) -> str | None:
         case LoadedBatch() | Unrecognised() | FileEnvelope() | ReaderFinding():
             return outcome.file.id if isinstance(outcome.file, SourceFile) else None
     return None
-
-
-@dataclass(slots=True)
-class FileCount:
-    """What became of one file."""
-
-    kind: str = "read"
-    loaded: int = 0
-    quarantined: int = 0
-    note: str | None = None
-    extra: str | None = None
-    records: int | None = None
-    """How many records there are, where the reader counts them; else as many as came in."""
-
-    @property
-    def records_in(self) -> int:
-        """How many records the file holds."""
-        return self.loaded + self.quarantined if self.records is None else self.records
-
-
-class FileCounts:
-    """The counts of a corpus's files, by id."""
-
-    def __init__(self, corpus_id: str) -> None:
-        self._corpus_id = corpus_id
-        self._counts: dict[str, FileCount] = {}
-
-    def count(self, file: SourceFile) -> FileCount:
-        """Return the count of a file, which begins with the first call."""
-        return self._counts.setdefault(file.id, FileCount())
-
-    def skip(self, skipped: Skipped) -> None:
-        """Count a file that is not data."""
-        skipped.file.hash()
-        self._counts[skipped.file.id] = FileCount("skipped", note=skipped.reason)
-
-    @property
-    def loaded(self) -> int:
-        """How many records were loaded in all."""
-        return sum(count.loaded for count in self._counts.values())
-
-    def rows(self, disk: list[DiskFile], files: list[SourceFile]) -> Iterator[FileRow]:
-        """Make the row of every file, and of the archives around them.
-
-        Raises ContractBroken for a file that the reader passed over in silence.
-        """
-        for file in files:
-            if file.id not in self._counts:
-                raise ContractBroken(
-                    "passed over a file in silence",
-                    where=file.id,
-                    expected="an outcome for every file: what is not the corpus's is Unrecognised",
-                    found="none",
-                )
-            yield self._row(file.disk, file, self._counts[file.id])
-        opened = {file.disk.stat.path for file in files if file.member}
-        for archive in (file for file in disk if file.is_archive and file.stat.path not in self._counts):
-            note = None if archive.stat.path in opened else "an archive without files"
-            yield self._row(archive, None, FileCount("archive", note=note))
-
-    def _row(self, disk: DiskFile, file: SourceFile | None, count: FileCount) -> FileRow:
-        """Make the row of a file, or of an archive itself."""
-        is_member = file is not None and file.member is not None
-        return FileRow(
-            source_file_id=file.id if file else disk.stat.path,
-            corpus_id=self._corpus_id,
-            path=disk.stat.path,
-            member=file.member if file else None,
-            kind=count.kind,
-            sha256=file.sha256 if file else disk.sha256(),
-            size=file.size if file else disk.stat.size,
-            modified_at=disk.stat.modified_at,
-            mtime_ns=None if is_member else disk.stat.mtime_ns,
-            inode=None if is_member else disk.stat.inode,
-            records_in=count.records_in,
-            records_loaded=count.loaded,
-            records_quarantined=count.quarantined,
-            note=count.note or (BOM_NOTE if file and file.has_bom else None),
-            extra=count.extra,
-        )

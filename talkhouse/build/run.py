@@ -64,6 +64,7 @@ def build(
     wait: bool = True,
     limit: QuarantineLimit = DEFAULT_LIMIT,
     memory_limit: MemoryLimit = DEFAULT_MEMORY,
+    jobs: int | None = 1,
     input_limits: Limits = DEFAULT,
     follow_links: bool = False,
     dry_run: bool = False,
@@ -73,8 +74,9 @@ def build(
     """Make the warehouse equal to a data folder, or to the bundled samples without one.
 
     ``limit``: how much of a corpus may be quarantined. ``memory_limit``: how much memory DuckDB may take.
-    ``input_limits``: how much of a file is read. ``follow_links``: also those that lead out of the data folder.
-    ``dry_run``: build everything and publish nothing.
+    ``jobs``: processes that read; None: as many as the machine has room for. ``input_limits``: how much of a file is
+    read. ``follow_links``: also those that lead out of the data folder. ``dry_run``: build everything and publish
+    nothing.
     Raises the error of a corpus that can't be loaded, or one for several, after the others are published: ``built`` of
     the error is their result. What the warehouse had of that corpus stays.
     ``corpus_roots`` and ``query_roots`` are searched for corpora and views besides Talkhouse's own.
@@ -85,7 +87,7 @@ def build(
     request = (
         from_data(known, data, only, input_limits, follow_links=follow_links) if data else from_samples(known, only)
     )
-    job = _Job(path, progress, known, query_roots, request, limit, memory_limit, dry_run)
+    job = _Job(path, progress, known, query_roots, request, limit, memory_limit, jobs, dry_run)
     return job.run(rehash=rehash, wait=wait)
 
 
@@ -98,6 +100,7 @@ def ingest(
     wait: bool = True,
     limit: QuarantineLimit = DEFAULT_LIMIT,
     memory_limit: MemoryLimit = DEFAULT_MEMORY,
+    jobs: int | None = 1,
     input_limits: Limits = DEFAULT,
     follow_links: bool = False,
     corpus_roots: tuple[Path, ...] = (),
@@ -111,7 +114,7 @@ def ingest(
     if declaration is not None:
         known = known.with_another(declaration)
     request = from_paths(known, corpus_id, paths, input_limits, follow_links=follow_links)
-    job = _Job(path, progress, known, (), request, limit, memory_limit)
+    job = _Job(path, progress, known, (), request, limit, memory_limit, jobs)
     return job.run(rehash=False, wait=wait)
 
 
@@ -126,6 +129,7 @@ class _Job:
     request: BuildRequest
     limit: QuarantineLimit
     memory_limit: MemoryLimit
+    jobs: int | None
     is_dry_run: bool = False
 
     def run(self, *, rehash: bool, wait: bool) -> BuildResult:
@@ -176,7 +180,7 @@ class _Job:
         from talkhouse.build.staging import Stage  # Polars and SQLAlchemy are not needed where nothing changed
 
         migrate_old(workspace)
-        stage = Stage(workspace, self.progress, known, request, build_plan, self.memory_limit)
+        stage = Stage(workspace, self.progress, known, request, build_plan, self.memory_limit, self.jobs)
         built = stage.build(self.limit)
         result.notes += built.warnings
         result.status = {**built.status, "database": str(self.path)}

@@ -25,7 +25,8 @@ from talkhouse.explore.inventory import Inventory, files, findings, status
 from talkhouse.ingest.declared.declaration.model import NOT_STATED
 from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.files.skipped import DECLARATION
-from talkhouse.ingest.loading.load import Connect, Load
+from talkhouse.ingest.loading.load_corpus import Connect, load_corpus
+from talkhouse.ingest.loading.workers import Workers
 from talkhouse.ingest.progress import Progress
 from talkhouse.queries.checks import checks
 from talkhouse.queries.views import check_schemes, create_split_views, fill_examples
@@ -33,7 +34,7 @@ from talkhouse.schema import warehouse
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal
-from talkhouse.system.memory import MemoryLimit
+from talkhouse.system.memory import MemoryLimit, usual_readers
 from talkhouse.translation.translate import left_out, left_out_lines
 from talkhouse.warehouse import query_files
 
@@ -57,6 +58,8 @@ class Stage:
     request: BuildRequest
     plan: Plan
     memory_limit: MemoryLimit
+    jobs: int | None = 1
+    """Processes that read, where there is enough to read."""
 
     def build(self, limit: QuarantineLimit) -> Built:
         """Make the staged file ready to be published."""
@@ -69,8 +72,10 @@ class Stage:
             # While files are read, each connection works in the thread that uses it: hundreds of small statements wake
             # no other, and none that is idle frees memory that the inserts need again.
             con.execute("set threads = 1")
-            for item in self.plan.load:
-                self._load(partial(warehouse.another_connection, con, self.workspace.stage), item)
+            connect = partial(warehouse.another_connection, con, self.workspace.stage)
+            with Workers(self.jobs or usual_readers(), self.workspace.folder) as workers:
+                for item in self.plan.load:
+                    self._load(connect, item, workers)
             con.execute("reset threads")
             if self.request.is_replay:
                 copy_file_facts(con, self.workspace.old, [corpus.id for corpus in loaded])
@@ -114,14 +119,20 @@ class Stage:
         con.execute("set write_buffer_row_group_count = 1")
         return con
 
-    def _load(self, connect: Connect, item: Input) -> None:
+    def _load(self, connect: Connect, item: Input, workers: Workers) -> None:
         """Load one corpus."""
         try:
             self.progress.begin(f"reading {item.corpus.id}", size=sum(file.content_size() for file in item.files))
             origin = self.known.origins[item.corpus.id]
             try:
-                Load(connect, item.corpus, self.progress.advance).run(
-                    item.files, origin=origin, is_sample=item.is_sample
+                load_corpus(
+                    connect,
+                    item.corpus,
+                    item.files,
+                    self.progress.advance,
+                    origin=origin,
+                    is_sample=item.is_sample,
+                    workers=workers,
                 )
             finally:
                 # What was read of a file that changed meanwhile may be half of one version and half of another.

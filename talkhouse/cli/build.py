@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @options.flag("--rehash", help="Compare the bytes of the files with the warehouse, not only size, time and inode.")
 @options.max_quarantine
 @options.memory_limit("10%")
+@options.jobs
 @options.input_limit
 @options.follow_links
 @options.dry_run
@@ -35,6 +36,7 @@ def build_command(
     rehash: bool,
     max_quarantine: str,
     memory_limit: str,
+    jobs: int | None,
     input_limit: tuple[str, ...],
     follow_links: bool,
     dry_run: bool,
@@ -49,8 +51,8 @@ def build_command(
     warehouse had of it stays, and the exit code is 1. If anything else goes wrong, the published warehouse is
     unchanged.
 
-    Memory for reading the files comes on top of --memory-limit. With --dry-run, everything is done except publishing,
-    and what was recognised, ignored and found is listed.
+    Memory for reading the files comes on top of --memory-limit, for each process that reads (--jobs). With --dry-run,
+    everything is done except publishing, and what was recognised, ignored and found is listed.
 
     Examples:
         talkhouse build
@@ -75,6 +77,7 @@ def build_command(
                 wait=not no_wait,
                 limit=QuarantineLimit(max_quarantine),
                 memory_limit=MemoryLimit(memory_limit),
+                jobs=jobs,
                 input_limits=parse(input_limit),
                 follow_links=follow_links,
                 dry_run=dry_run,
@@ -116,6 +119,7 @@ def build_command(
 @click.option("--split", metavar="SPLIT", help="With --format: the split of these files.")
 @options.max_quarantine
 @options.memory_limit("10%")
+@options.jobs
 @options.input_limit
 @options.follow_links
 @options.no_wait
@@ -129,6 +133,7 @@ def ingest_command(
     split: str | None,
     max_quarantine: str,
     memory_limit: str,
+    jobs: int | None,
     input_limit: tuple[str, ...],
     follow_links: bool,
     no_wait: bool,
@@ -161,6 +166,7 @@ def ingest_command(
             wait=not no_wait,
             limit=QuarantineLimit(max_quarantine),
             memory_limit=MemoryLimit(memory_limit),
+            jobs=jobs,
             input_limits=parse(input_limit),
             follow_links=follow_links,
             corpus_roots=roots,

@@ -1,5 +1,6 @@
-"""How much memory DuckDB and the whole process may take, and what is said where that is not enough."""
+"""How much memory DuckDB, the whole process and others beside it may take; what is said where that is not enough."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -53,6 +54,24 @@ class MemoryLimit:
             return _LEAST_SHARE <= number <= 100
         base: int = 1024 if "I" in unit else 1000
         return bool(_LEAST <= number * base ** ("KMGT".index(unit[0]) + 1) <= _MOST)
+
+
+_MOST_READERS = 8
+_OF_READER = 1_000_000_000
+"""Bytes for a process that reads files, and as many bytes of files that the system keeps for all."""
+
+_CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+def usual_readers() -> int:
+    """Return how many processes may read files beside this one, which inserts their rows: 1 where it reads itself."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    limits = [path.read_text().strip() for path in _CONTAINER if path.exists()]
+    sizes = [
+        os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        *(int(text) for text in limits if text.isdigit()),
+    ]
+    return max(1, min(cores // 2, _MOST_READERS, min(sizes) // _OF_READER))
 
 
 Result = TypeVar("Result")

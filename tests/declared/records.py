@@ -15,6 +15,7 @@ from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, Pa
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, members_of
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord, dump, literals
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.rows import Candidate, FileRow, Part, Record, Row, Speaker, Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
@@ -75,7 +76,7 @@ def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -
     record_row = Record("c/0", "c", DIALOGUE, None, None, None, None, None, None, 0, "", "", extra=dump(extra))
     texts = {str(number): candidate.text for number, candidate in enumerate(parsed.candidates)}
     stored = StoredRecord(file, record_row, speakers={}, texts=texts)
-    speakers, is_within = Speakers(declaration), declaration.speaker.scope == "dialogue"
+    speakers, is_within = Speakers(declaration, Memory()), declaration.speaker.scope == "dialogue"
     for index, turn in enumerate(parsed.turns):
         own: dict[str, Any] = {"dialogue_id": DIALOGUE, "turn_index": index, "speaker_id": None}
         if turn.speaker is not None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from talkhouse.ingest.keys import Keys, Restatements, digest
+from talkhouse.ingest.keys import Keys, Ledger, Memory, Restatements, digest
 
 
 def test_the_first_content_keeps_the_plain_key() -> None:
@@ -59,3 +59,26 @@ def test_a_fact_that_is_absent_is_not_one_that_is_null() -> None:
     restatements = Restatements()
     restatements.differing("toy:1", {"/id": None})
     assert restatements.differing("toy:1", {"/time": None}) == {"/time": None}
+
+
+def test_what_a_reader_would_have_needed_to_know_is_what_others_have_told_under_its_keys() -> None:
+    first, second = Memory(Ledger()), Memory(Ledger())
+    for memory, words in ((first, b"hi"), (second, b"ho")):
+        memory.keys("dialogues").assign("a", words)
+        memory.keys("dialogues").assign(words.decode(), words)
+        memory.rows("speakers").update({"ann": "Ann", "bo": words})
+    known = first.ledger()
+    needed = known.contested(second.ledger())
+    assert (dict(needed.keys), dict(needed.rows)) == ({"dialogues": {"a": b"hi"}}, {"speakers": {"bo": b"hi"}})
+    again = Memory(needed)
+    assert again.keys("dialogues").assign("a", b"ho") == (f"a~{b'ho'.hex()}", True)
+    again.rows("speakers")["ann"] = "Ann"
+    assert not known.contested(again.ledger())
+    assert known.repeated(again.ledger()) == {"speakers": ["ann"]}
+
+
+def test_what_is_kept_beside_a_content_is_not_compared() -> None:
+    keys = Keys()
+    assert keys.assign("a", digest("x"), beside=b"1") == ("a", True)
+    assert keys.assign("a", digest("x"), beside=b"2") == ("a", False)
+    assert keys.content("a") == digest("x") + b"1"

@@ -23,7 +23,7 @@ from talkhouse.ingest.declared.shapes import Shapes, SplitObject
 from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
 from talkhouse.ingest.declared.times import BadTimes
 from talkhouse.ingest.decode import dump
-from talkhouse.ingest.keys import Texts, digest_of
+from talkhouse.ingest.keys import Memory, Texts, digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
 from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Part, Record, Row, Turn
 
@@ -126,12 +126,13 @@ def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> pl.DataFrame:
 class DialogueRows:
     """Makes the rows of one corpus, block by block; keeps its keys and speakers."""
 
-    def __init__(self, declaration: Declaration, speakers: Speakers, identity: Identity, splits: Splits) -> None:
-        self._corpus_id, self._identity, self._splits = declaration.corpus_id, identity, splits
+    def __init__(self, declaration: Declaration, speakers: Speakers, splits: Splits, memory: Memory) -> None:
+        self._corpus_id, self._splits = declaration.corpus_id, splits
+        self.identity = Identity(declaration.corpus_id, memory)
         self._ids = declaration.dialogue.ids
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
         self._speakers = speakers
-        self._texts = Texts(declaration.corpus_id)
+        self._texts = Texts(declaration.corpus_id, memory)
         self.shapes = Shapes()
         """Those of the file that is read."""
         self.bad_times = BadTimes()
@@ -160,7 +161,7 @@ class DialogueRows:
         records = records.with_columns(
             native_id=records["native_id"].fill_null(pl.Series([raw.key for raw in raws], dtype=pl.String)),
             language=pl.coalesce("language", pl.lit(self._language, pl.String)),
-            record_id=pl.Series([self._identity.record_id(path, raw.record_index) for raw in raws]),
+            record_id=pl.Series([self.identity.record_id(path, raw.record_index) for raw in raws]),
             record_index=pl.Series([raw.record_index for raw in raws], dtype=pl.Int64),
             source_pointer=pl.Series([raw.pointer for raw in raws], dtype=pl.String),
         )
@@ -259,9 +260,9 @@ class DialogueRows:
             turns = turns.filter(turns["n"].is_in(named["n"].implode()))
         hashes = self._hashes(named, turns) if len(named) else iter(())
         return [
-            DialogueKey(self._identity.dialogue_without_id(path, index), is_new=True, is_same=True, is_taken=False)
+            DialogueKey(self.identity.dialogue_without_id(path, index), is_new=True, is_same=True, is_taken=False)
             if native_id is None
-            else self._identity.dialogue(native_id, *next(hashes), ids_within(self._ids, path, own or split or ALL))
+            else self.identity.dialogue(native_id, *next(hashes), ids_within(self._ids, path, own or split or ALL))
             for native_id, index, own in records.select("native_id", "record_index", "split").iter_rows()
         ]
 

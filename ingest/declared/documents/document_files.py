@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_OFFSET, ISO_UTC, Declaration, Files, Splits
-from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, DialogueRows, ReadRecord, dialogues_of
 from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.labels import labels_of
@@ -36,7 +35,6 @@ from talkhouse.ingest.declared.documents.typed import (
     typed_dialogues,
 )
 from talkhouse.ingest.declared.empty_turns import NO_TEXT, EmptyTurns
-from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.offsets import (
     SAID_AT,
     STARTED_AT,
@@ -62,6 +60,7 @@ from talkhouse.ingest.declared.shapes import (
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.declared.times import EPOCH, NO_OFFSET, NO_TIME, BadTimes
 from talkhouse.ingest.decode import BadRecord, check, literals
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord
@@ -81,13 +80,12 @@ FormatOf: TypeAlias = Callable[[Declaration], DocumentFormat]
 
 
 def read_documents(
-    declaration: Declaration, speakers: Speakers, format_of: FormatOf, files: Iterable[DeclaredFile]
+    declaration: Declaration, speakers: Speakers, format_of: FormatOf, files: Iterable[DeclaredFile], memory: Memory
 ) -> Iterator[Outcome]:
     """Read files in their order."""
-    reader = _DocumentReader(declaration, speakers, format_of)
+    reader = _DocumentReader(declaration, speakers, format_of, memory)
     for file, entry in files:
         yield from reader.file(file, entry)
-    yield from reader.empty.findings()
 
 
 class _RecordReader:
@@ -227,18 +225,17 @@ def _note_offsets(key: str, times: Iterable[datetime | None], offsets: Offsets) 
 
 
 class _DocumentReader:
-    def __init__(self, declaration: Declaration, speakers: Speakers, format_of: FormatOf) -> None:
+    def __init__(self, declaration: Declaration, speakers: Speakers, format_of: FormatOf, memory: Memory) -> None:
         self._declaration = declaration
         self._reader_of = cache(lambda form: _RecordsReader(with_form(declaration, form), format_of))
         self._times = paths_of_times(declaration)
-        self._identity = Identity(declaration.corpus_id)
-        self._rows = DialogueRows(declaration, speakers, self._identity, Splits(declaration))
-        self.empty = EmptyTurns(path_text(declaration.turn.text or ()))
+        self._rows = DialogueRows(declaration, speakers, Splits(declaration), memory)
+        self._empty = EmptyTurns(memory.tallies)
 
     def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
-        path, count = self._identity.file(file), 0
+        path, count = self._rows.identity.file(file), 0
         self._rows.shapes, self._rows.bad_times = Shapes(), BadTimes()
         try:
             records = open_records(file, self._declaration)
@@ -295,7 +292,7 @@ class _DocumentReader:
         """Count the turns of a block, and those that have no text, each by its record and its place there."""
         in_order = sorted(empty)
         first = block[in_order[0][0]].pointer + in_order[0][1] if in_order else ""
-        self.empty.add(file, sum(len(one.turns) for one in some), len(in_order), first)
+        self._empty.add(file, sum(len(one.turns) for one in some), len(in_order), first)
 
 
 def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:

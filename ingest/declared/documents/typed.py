@@ -35,7 +35,7 @@ from talkhouse.ingest.declared.shapes import Members, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.declared.times import read_moments, read_times
 from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, dump, pointer
-from talkhouse.ingest.loading.typed_json import Columns, Proven, TypedJson
+from talkhouse.ingest.loading.typed_json import Columns, Proven, typed_json
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.schema.sql import literal, quoted
 
@@ -110,17 +110,15 @@ class TypedRecords:
         self._times = declaration.times
         self._kinds = {**_KINDS, **{moment: (_TEXT, _NULL) for moment in MOMENTS if moment in self._times}}
         self._no_labels = {label_placeholder(spec): spec.missing_values for spec in declaration.annotations}
-        self._json: TypedJson | None = None
 
     def decode(self, block: Sequence[RawRecord]) -> list[Typed]:
         """Decode those records of a block that are written as most are, and as most of the others."""
-        self._json = self._json or TypedJson()
         made: list[Typed] = []
         left = list(range(len(block)))
         while len(left) > len(block) // _FEW and len(made) < _MOST_FORMS:
             some = [block[place] for place in left]
             looked = self._look(some)
-            proven = looked and self._json.decode([raw.raw for raw in some], self._columns(*looked))
+            proven = looked and _decoded([raw.raw for raw in some], self._columns(*looked))
             typed = self._typed(*looked, proven, left) if looked and proven else None
             if typed is None or typed.records.is_empty():
                 break
@@ -295,6 +293,11 @@ def _type(kind: str) -> str:
 def _are_names(members: Mapping[str, Any]) -> bool:
     """Whether keys can be names of a struct, which are the same in capitals."""
     return len({key.casefold() for key in members if key}) == len(members) <= _MOST_KEYS
+
+
+def _decoded(texts: Sequence[bytes], columns: Columns) -> Proven | None:
+    with typed_json() as database:
+        return database.decode(texts, columns)
 
 
 def _types(forms: Sequence[Form]) -> dict[str, str] | None:

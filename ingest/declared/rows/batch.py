@@ -8,7 +8,6 @@ import polars as pl
 
 from talkhouse.ingest.common_rules import Severity
 from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_UTC, MOMENTS, Declaration, Files, Splits
-from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.empty_turns import EmptyTurns
 from talkhouse.ingest.declared.identity import Identity, digests, ids_within, lines
@@ -52,6 +51,7 @@ from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
 from talkhouse.ingest.declared.times import BadTimes, read_times
 from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Dialogue, Record, Turn
 from talkhouse.ingest.sources import SourceFile
@@ -148,7 +148,7 @@ class RowsBuild:
     declaration: Declaration
     speakers: Speakers
     columns: RowColumns
-    identity: Identity
+    memory: Memory
     remember: Callable[[pl.DataFrame, pl.DataFrame], None] | None
     """None where no labels are about dialogues that were read before."""
     has_several_files: bool
@@ -162,7 +162,8 @@ class RowsBuild:
         """Prepare roles and splits."""
         self.roles = Roles(self.declaration)
         self.splits = Splits(self.declaration)
-        self.empty = EmptyTurns(path_text(self.declaration.turn.text or ("text",)))
+        self.identity = Identity(self.declaration.corpus_id, self.memory)
+        self.empty = EmptyTurns(self.memory.tallies)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None
 

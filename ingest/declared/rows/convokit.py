@@ -14,7 +14,6 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files, RecordForm
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
-from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.rows.batch import RowsBuild
@@ -44,6 +43,7 @@ from talkhouse.ingest.declared.speakers import NO_ROLE, Speakers
 from talkhouse.ingest.declared.times import read_time
 from talkhouse.ingest.declared.whole_records import WholeRecords
 from talkhouse.ingest.decode import BadRecord, pointer
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
@@ -184,7 +184,7 @@ class ConversationFacts:
 
 
 def read_convokit(
-    declaration: Declaration, speakers: Speakers, files: Iterable[tuple[SourceFile, Files]]
+    declaration: Declaration, speakers: Speakers, files: Iterable[tuple[SourceFile, Files]], memory: Memory
 ) -> Iterator[Outcome]:
     """Read utterances first, for the other files name their conversations and speakers.
 
@@ -206,7 +206,7 @@ def read_convokit(
         declaration,
         speakers,
         utterance_columns(declaration),
-        Identity(declaration.corpus_id),
+        memory,
         remember,
         has_several_files=len(talks) > 1,
         labels_inside=[Labels(spec, declaration) for spec in declaration.annotations if spec.on == "turn"],
@@ -223,7 +223,6 @@ def read_convokit(
                 yield Unrecognised(file, "not a file of a ConvoKit corpus")
             case _:
                 yield from members.read(kind, file, entry)
-    yield from build.empty.findings()
 
 
 class _MemberFiles:

@@ -8,7 +8,7 @@ import msgspec
 import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, beside
-from talkhouse.ingest.declared.identity import Identity, ids_within
+from talkhouse.ingest.declared.identity import ids_within
 from talkhouse.ingest.declared.rows.batch import FileRows, RowsBuild
 from talkhouse.ingest.declared.rows.columns import ID, SPLIT, columns_of
 from talkhouse.ingest.declared.rows.frames import PROBLEM, RAW, BadRow, RowFrames, open_frames
@@ -24,6 +24,7 @@ from talkhouse.ingest.declared.rows.spool import NUMBER, REFUSED, SCATTERED, Spo
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     LoadedBatch,
@@ -212,7 +213,7 @@ class _LabelFile:
 
 
 def read_turns(
-    declaration: Declaration, speakers: Speakers, files: Iterable[tuple[SourceFile, Files]]
+    declaration: Declaration, speakers: Speakers, files: Iterable[tuple[SourceFile, Files]], memory: Memory
 ) -> Iterator[Outcome]:
     """Read files of turns in their order, then files of labels."""
     entries = list(files)
@@ -223,12 +224,11 @@ def read_turns(
             declaration,
             speakers,
             columns_of(declaration),
-            Identity(declaration.corpus_id),
+            memory,
             known.add_rows if labels else None,
-            has_several_files=len(talks) > 1,
+            has_several_files=memory.is_of_part or len(talks) > 1,
         )
         for file, entry in talks:
             yield from read_file(build, file, entry)
         for file, entry in labels:
             yield from read_label_file(build, known, file, entry)
-        yield from build.empty.findings()

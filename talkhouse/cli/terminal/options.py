@@ -253,6 +253,14 @@ def memory_limit(default: str | None = None) -> Callable[[_Function], _Function]
     )
 
 
+jobs = click.option(
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(1, 1024),
+    help="Processes that read the files of a corpus with a corpus.toml at the same time, if there is much to read; the "
+    "warehouse is the same for any number. Default: half of the processor's cores, at most 8, fewer where memory is "
+    "short; 1 reads in the command's own process.",
+)
 input_limit = click.option(
     "--input-limit",
     metavar="NAME=VALUE",

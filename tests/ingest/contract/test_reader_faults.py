@@ -14,7 +14,7 @@ import pytest
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.corpus import Corpus, Scheme
 from talkhouse.ingest.files.disk_files import disk_files
-from talkhouse.ingest.loading.load import Load
+from talkhouse.ingest.loading.load_corpus import load_corpus
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     Loaded,
@@ -109,10 +109,9 @@ def refusal(tables: duckdb.DuckDBPyConnection, tmp_path: Path) -> Refusal:
 
     def run(reader: Callable[[list[SourceFile]], Any]) -> str:
         before = tables.execute("select count(*) from main.records").fetchall()
+        files = disk_files(tmp_path / "toy", "toy")
         with pytest.raises(CorpusFailed) as caught:
-            Load(tables.cursor, corpus_of(reader), lambda *_: None).run(
-                disk_files(tmp_path / "toy", "toy"), is_sample=False
-            )
+            load_corpus(tables.cursor, corpus_of(reader), files, lambda *_: None, is_sample=False)
         assert tables.execute("select count(*) from main.records").fetchall() == before
         assert caught.value.exit_code == 1
         return str(caught.value)
@@ -322,6 +321,6 @@ def test_what_is_not_the_readers_fault_is_told_as_before(tables: duckdb.DuckDBPy
     path.write_text("one\n", encoding="utf-8")
     files = disk_files(tmp_path / "toy", "toy")
     path.unlink()
-    load = Load(tables.cursor, corpus_of(partial(read, yields=key_error)), lambda *_: None)
+    corpus = corpus_of(partial(read, yields=key_error))
     with pytest.raises(SourceError, match="the file can't be read"):
-        load.run(files, is_sample=False)
+        load_corpus(tables.cursor, corpus, files, lambda *_: None, is_sample=False)

@@ -15,7 +15,7 @@ from benchmarks.shapes.mantis import write_file
 from benchmarks.shapes.mpchat import PERSONA_SPEAKERS, Inventor
 from talkhouse.build.template import open_template
 from talkhouse.ingest.files.disk_files import disk_files
-from talkhouse.ingest.loading.load import Load
+from talkhouse.ingest.loading.load_corpus import load_corpus
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.checks import checks, run
@@ -69,7 +69,8 @@ def loaded(corpus_id: str, invent: Callable[[Path, int], None], folder: Path, si
     with duckdb.connect(folder / f"{size}.duckdb") as con:
         con.execute("call enable_logging('QueryLog')")
         with counted() as calls:
-            Load(con.cursor, corpora()[corpus_id], lambda *_: None).run(disk_files(source, corpus_id), is_sample=False)
+            files = disk_files(source, corpus_id)
+            load_corpus(con.cursor, corpora()[corpus_id], files, lambda *_: None, is_sample=False)
             fill_examples(con, catalogue(), [corpus_id])
             list(run(con, checks(catalogue(), [corpus_id])))
         ((rows,),) = con.execute("select count(*) from main.records").fetchall()

@@ -148,12 +148,11 @@ def test_ctrl_c_ends_a_build_cleanly(sample: Path, tmp_path: Path) -> None:
     data = tmp_path / "data" / "dbdc3"
     data.mkdir(parents=True)
     script = (
-        "import talkhouse.ingest.loading.load as load, time\n"
+        "import talkhouse.build.staging as staging, time\n"
         "from pathlib import Path\n"
-        "run = load.Load.run\n"
-        "def slow(self, *a, **k):\n"
+        "def slow(*a, **k):\n"
         "    Path('started').touch(); time.sleep(60)\n"
-        "load.Load.run = slow\n"
+        "staging.load_corpus = slow\n"
         "from talkhouse.cli import main; main()"
     )
     (data / "x.log.json").write_text("{}")

@@ -16,6 +16,7 @@ OTHERS = {
     "--corpus": {"findings", "search"},
     "--db": {"build", "ingest", "lake", "replay"},
     "--force": {"publish"},
+    "--jobs": {"make"},
     "--memory-limit": {"sql"},
     "--release": {"cite"},
     "--split": {"ingest"},

@@ -208,12 +208,12 @@ def test_an_older_warehouse_is_brought_up_to_date_first(toy_built: Path, tmp_pat
 HELD = """
 import time
 from pathlib import Path
-import talkhouse.ingest.loading.load as load, talkhouse.replay.run as replay
+import talkhouse.build.staging as staging, talkhouse.replay.run as replay
 def held(*arguments, **options):
     Path("started").touch()
     time.sleep(60)
 if "{instant}" == "loading":
-    load.Load.run = held
+    staging.load_corpus = held
 if "{instant}" == "publishing":
     replay.publish = held
 from talkhouse.cli import main; main()
