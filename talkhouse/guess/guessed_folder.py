@@ -194,10 +194,14 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
 
 def _with_records(taken: Sample) -> Sample:
     """Return a sample whose records are what fits a format: the file itself, or else what it has in a list."""
-    if taken.record != "file" or _fitting([taken]) is not None:
+    whole = _fitting([taken]) if taken.record == "file" else None
+    if taken.record != "file" or (whole is not None and _says_its_text(whole)):
         return taken
     inside = list(records_inside(taken))
-    chosen = next((inner for inner in inside if _fitting([inner]) is not None), None)
+    fitting = [(inner, guessed) for inner in inside if (guessed := _fitting([inner])) is not None]
+    known = [inner for inner, guessed in fitting if _says_its_text(guessed)]
+    # Where no name says what the text is, what lies further inside may.
+    chosen = next(iter(known), taken if whole is not None else next((inner for inner, _ in fitting), None))
     if chosen is None or not isinstance(chosen.record, tuple):
         return taken
     others = [
@@ -210,6 +214,10 @@ def _with_records(taken: Sample) -> Sample:
     ]
     problem = f"{', '.join(others)} has such records too, and is not read" if others else chosen.problem
     return replace(chosen, problem=problem)
+
+
+def _says_its_text(guessed: Guess) -> bool:
+    return not guessed.remarks.get("turn.text", "").startswith(_MARK)
 
 
 def _sorted_out(

@@ -1,4 +1,4 @@
-"""Rules for text files: dated lines of a chat program, turns between separators, and marks of who speaks."""
+"""Rules for text files: dated, numbered or parted lines, turns between separators, and marks of who speaks."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,8 @@ def text_file(samples: Sequence[Sample]) -> Guess | None:
     lines = list(islice((line for text in texts for line in text.splitlines() if line.strip()), _MOST_LINES))
     if not lines:
         return None
-    return _dated(lines) or _separated(lines) or _marked(texts) or _script(lines)
+    rules = (_dated(lines), _separated(lines), _marked(texts), _script(lines), _numbered(lines), _in_columns(lines))
+    return next((guessed for guessed in rules if guessed is not None), None)
 
 
 def _dated(lines: Sequence[str]) -> Guess | None:
@@ -138,3 +139,45 @@ def _script(lines: Sequence[str]) -> Guess | None:
     }
     turn = TurnFields(text=("said",), speaker=("who",))
     return _of_lines(_SCRIPT, "each line begins with who speaks", turn, remarks=remarks)
+
+
+_NUMBERED = r"(?<n>\d+) (?<said>.*)"
+
+
+def _numbered(lines: Sequence[str]) -> Guess | None:
+    found = [match for line in lines if (match := _python(_NUMBERED).fullmatch(line))]
+    begun = sum(match["n"] == "1" for match in found)
+    if len(found) < MOST * len(lines) or not begun or lines[0][:2] != "1 ":
+        return None
+    remarks = {"lines.pattern": f"{len(found):,} of {len(lines):,} lines", "lines.begins": f"{begun:,} lines"}
+    notes: dict[str, tuple[str, ...]] = {}
+    if any("\t" in match["said"] for match in found):
+        notes["lines"] = ('to decide: lines have several texts between tabs; a group for each, and turns = "each"',)
+    settings = {"lines": {"pattern": _NUMBERED, "begins": "1 "}, "remarks": remarks, "notes": notes}
+    return _of_lines(_NUMBERED, "each line has a number, which begins again", TurnFields(text=("said",)), **settings)
+
+
+def _in_columns(lines: Sequence[str]) -> Guess | None:
+    """Return lines of as many texts, told apart by one sign: the longest are what was said."""
+    for sign in "|\t":
+        counts = {line.count(sign) for line in lines}
+        if len(counts) != 1 or counts == {0} or len(lines) < _FEWEST_ROWS:
+            continue
+        columns = list(zip(*(line.split(sign) for line in lines), strict=True))
+        said = max(range(len(columns)), key=lambda place: sum(map(len, columns[place])))
+        who = next((place for place in range(said) if 1 < len(set(columns[place])) * 2 <= len(lines)), None)
+        names = {said: "said"} if who is None else {said: "said", who: "who"}
+        groups = [f"(?<{names.get(place, f'c{place + 1}')}>[^{sign}]*)" for place in range(len(columns))]
+        remarks = {
+            "turn.text": f"to decide: the longest texts, those of column {said + 1}",
+            "dialogue.id": "to decide: a file is a dialogue, unless [lines] begins says with which lines one begins",
+        }
+        if who is not None:
+            remarks["turn.speaker"] = f"to decide: {words(columns[who])}"
+        pattern = re.escape(sign).replace("\\\t", r"\t").join(groups)
+        turn = TurnFields(text=("said",), speaker=None if who is None else ("who",))
+        return _of_lines(pattern, f"each line has {len(columns)} texts, told apart by {sign!r}", turn, remarks=remarks)
+    return None
+
+
+_FEWEST_ROWS = 4

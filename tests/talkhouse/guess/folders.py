@@ -515,6 +515,10 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
             "pair": {"zip": ["questions", "answers"], "prompt": "input_text", "response": "input_text"},
         },
     ),
+    "named_stories": (  # whose names and texts could be taken for turns
+        {"coqa.json": json.dumps({"version": "1.0", "data": [{"name": "n.story", **one} for one in STORIES]}).encode()},
+        {"format": "pairs", "dialogue": {"id": "id", "record": "data[*]"}},
+    ),
     "kto_lists": (
         {"kto.jsonl": lines(*KTO_LISTS)},
         {"format": "pairs", "pair": {"prompt": "prompt", "response": "completion"}},
@@ -580,6 +584,18 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
             "format": "transcript",
             "dialogue": {"record": "$", "text": "$"},
             "markers": {"Agent: ": "agent", "\nAgent: ": "agent", "Caller: ": "caller", "\nCaller: ": "caller"},
+        },
+    ),
+    "numbered_lines": (
+        {"talks.txt": b"1 hi there .\n2 is it deep ?\n1 who rows ?\n2 ida does .\n"},
+        {"format": "turns", "lines": {"pattern": r"(?<n>\d+) (?<said>.*)", "begins": "1 "}, "turn": {"text": "said"}},
+    ),
+    "lines_in_columns": (
+        {"train/m1.txt": b"ida|Is it deep?|q\nole|Two fathoms.|s\nida|Then we row.|s\nole|Yes.|s\n"},
+        {
+            "format": "turns",
+            "lines": {"pattern": r"(?<who>[^|]*)\|(?<said>[^|]*)\|(?<c3>[^|]*)"},
+            "turn": {"text": "said", "speaker": "who"},
         },
     ),
     "convokit": (CONVOKIT, {"format": "convokit"}),
