@@ -1,1 +1,1 @@
-"""From a reader's rows to tables: validation, columnar batches, and the count of every file."""
+"""From a reader's rows to tables: validation, columnar batches, the count of every file, and other processes that read."""
