@@ -6,9 +6,9 @@ from tomllib import loads
 from typing import Any, get_args
 
 from talkhouse.ingest.declared.declaration import read_declaration
+from talkhouse.ingest.declared.declaration.forms import ALPACA, FORMS, Form, fitting_keys
 from talkhouse.ingest.declared.declaration.keys import TABLES, Key
 from talkhouse.ingest.declared.declaration.model import Format
-from talkhouse.ingest.declared.declaration.tables import ALPACA, FORMS, Form, fitting_keys
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_value
 from talkhouse.schema.errors import RegistryError
 

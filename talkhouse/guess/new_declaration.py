@@ -11,10 +11,10 @@ from talkhouse.guess.guessed_folder import Look, looked_into
 from talkhouse.guess.sample import Sample
 from talkhouse.guess.turn_rules import ids_text
 from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.declared.declaration.forms import FORMS
 from talkhouse.ingest.declared.declaration.json_schema import schema_text
 from talkhouse.ingest.declared.declaration.model import JsonPath, matches
 from talkhouse.ingest.declared.declaration.table import path_text
-from talkhouse.ingest.declared.declaration.tables import FORMS
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
 from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.registry import all_corpora

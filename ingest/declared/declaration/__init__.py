@@ -8,24 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.declared.declaration.cells import (
+    check_names,
+    dialect_of,
+    markers_of,
+    separators_of,
+    text_lines_of,
+)
+from talkhouse.ingest.declared.declaration.forms import FORMS, check_tables
 from talkhouse.ingest.declared.declaration.keys import TABLES
 from talkhouse.ingest.declared.declaration.label_tables import annotations_of, tasks_of
 from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration, Format
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 from talkhouse.ingest.declared.declaration.tables import (
-    FORMS,
-    check_names,
-    check_tables,
-    dialect_of,
     facts_of,
     fields_of,
     files_of,
-    markers_of,
     roles_of,
-    separators_of,
     speakers_of,
     splits_of,
-    text_lines_of,
     times_of,
 )
 from talkhouse.ingest.declared.declaration.toml_text import MOST_LEVELS, KeyPath, TooDeep, lines_of, toml_text

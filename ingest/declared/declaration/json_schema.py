@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE
+from talkhouse.ingest.declared.declaration.forms import fitting_keys
 from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES, Key, Table
 from talkhouse.ingest.declared.declaration.label_tables import LONGEST_NAME
 from talkhouse.ingest.declared.declaration.line_patterns import LONGEST_REGEX
 from talkhouse.ingest.declared.declaration.model import Format
-from talkhouse.ingest.declared.declaration.tables import fitting_keys
 from talkhouse.schema.contents import ID
 
 _TEXT = {"type": "string"}

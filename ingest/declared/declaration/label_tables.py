@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration.forms import FORMS, Form, fitting_keys
 from talkhouse.ingest.declared.declaration.keys import TABLES
 from talkhouse.ingest.declared.declaration.model import Annotations, DeclaredTask, Files, Format, matches
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
-from talkhouse.ingest.declared.declaration.tables import FORMS, Form, fitting_keys
 from talkhouse.schema.contents import ID
 
 LONGEST_NAME = 40

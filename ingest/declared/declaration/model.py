@@ -38,6 +38,9 @@ Of rows it is one name, that of the column; of ConvoKit's utterances it may go d
 NO_PATH: JsonPath = ()
 """The thing itself: ``$``."""
 
+REVERSED = "reversed"
+"""As ``[turn] order``: the last turn stands first."""
+
 WHOLE: JsonPath = ("",)
 """Where a record that is no object is the whole of it: a text file, or a line of one."""
 

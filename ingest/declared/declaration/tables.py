@@ -1,176 +1,30 @@
-"""The formats, and the head and tables of a declaration: which keys each format takes, and what they mean."""
+"""The head of a declaration, and its tables that say where in the data things are, and what words there mean."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.answers import OF_ANSWERS, answers_of, zipped_of
+from talkhouse.ingest.declared.declaration.forms import ALPACA, FIELDS, FORMS, LIST_OF_TURNS, Form
 from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES
-from talkhouse.ingest.declared.declaration.line_patterns import BadRegex, named_groups
 from talkhouse.ingest.declared.declaration.model import (
     EVERYTHING,
     MOMENTS,
+    REVERSED,
     SECONDS,
     UNIX,
-    Dialect,
-    DialogueFields,
     Files,
     Format,
     JsonPath,
-    Lines,
     PairFields,
-    PreferenceFields,
     RecordForm,
     SpeakerFields,
     SpeakersFile,
-    TurnFields,
     pattern_problem,
 )
-from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path, shown
-
-
-@dataclass(frozen=True)
-class Form:
-    """What a declaration of one format may say."""
-
-    fields: Mapping[str, tuple[str, ...]]
-    """Table -> the keys that it may have: ``[dialogue]``, ``[turn]``, ``[pair]``, ``[preference]``."""
-    tables: frozenset[str]
-    """The other tables that mean something."""
-    defaults: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Table -> key -> the path that it has where none is declared."""
-    needs: tuple[tuple[str, str], ...] = ()
-    """Tables and keys without which nothing can be read."""
-    may_be_none: tuple[tuple[str, str], ...] = ()
-    """Tables and keys whose default a record may lack, and ``""`` takes away."""
-    needs_markers: bool = False
-    """Whether nothing can be read without marks or a separator."""
-    is_rows: bool = False
-    """Whether paths are names of columns."""
-    scope: Literal["corpus", "dialogue"] = "dialogue"
-    """Where a speaker's name means somebody."""
-    times: Mapping[str, str] = field(default_factory=dict)
-    roles: Mapping[str, str] = field(default_factory=dict)
-    label_targets: tuple[str, ...] = ("turn", "dialogue", "record")
-    """What labels may be about (``on``), the default first."""
-    turns_are_objects: bool = True
-    """Whether labels may stand in a turn."""
-    has_label_files: bool = False
-    """Whether labels may lie in files of their own (``from``)."""
-
-
-_OF_DIALOGUE = ("id", "ids", "title", "split", "domain", "language", "started_at")
-_OF_TURN = ("id", "text", "role", "speaker", "said_at", "reply_to", "kind", "start_ms", "end_ms")
-_IN_ORDER = (*_OF_TURN, "order")
-_PEOPLE = frozenset({"speaker", "speakers", "roles", "times", "dialect"})
-
-_OF_LISTS = ("turn", "dialogue", "response", "record")
-"""What labels of a list of messages may be about; the response is the assistant's last message."""
-
-_LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
-    "dialogue": (*_OF_DIALOGUE, "system", "turns", "record"),
-    "turn": _IN_ORDER,
-}
-
-ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "query": "input", "response": "output"}
-"""The names of pairs that are not declared (Alpaca; with history and system, LLaMA-Factory)."""
-
-FORMS: Mapping[Format, Form] = {
-    "chat": Form(
-        fields=_LIST_OF_TURNS,
-        label_targets=_OF_LISTS,
-        tables=_PEOPLE,
-        defaults={
-            "dialogue": {"turns": "messages"},
-            "turn": {"role": "role", "text": "content", "speaker": "name"},
-        },
-    ),
-    "sharegpt": Form(
-        fields=_LIST_OF_TURNS,
-        label_targets=_OF_LISTS,
-        tables=_PEOPLE,
-        defaults={
-            "dialogue": {"id": "id", "system": "system", "turns": "conversations"},
-            "turn": {"role": "from", "text": "value"},
-        },
-        may_be_none=(("dialogue", "id"), ("dialogue", "system")),
-        roles={
-            "human": "user",
-            **dict.fromkeys(("gpt", "chatgpt", "bing", "bard", "function_call"), "assistant"),
-            "observation": "tool",
-        },
-    ),
-    "pairs": Form(
-        fields={
-            "dialogue": (*_OF_DIALOGUE, "record"),
-            "pair": ("system", "history", "prompt", "query", "response", "each", "zip"),
-        },
-        tables=frozenset({"times", "dialect"}),
-        needs=(("pair", "prompt"), ("pair", "response")),
-        label_targets=("response", "turn", "dialogue", "record"),
-        turns_are_objects=False,
-    ),
-    "preference": Form(
-        fields={
-            "dialogue": (*_OF_DIALOGUE, "record"),
-            "preference": ("prompt", "chosen", "rejected", *OF_ANSWERS),
-            "turn": ("role", "text"),
-        },
-        tables=frozenset({"roles", "times", "dialect", "markers", "winners"}),
-        defaults={
-            "preference": {"prompt": "prompt", "chosen": "chosen", "rejected": "rejected"},
-            "turn": {"role": "role", "text": "content"},
-        },
-        label_targets=("response", "turn", "dialogue", "record"),
-        turns_are_objects=False,
-    ),
-    "transcript": Form(
-        fields={"dialogue": (*_OF_DIALOGUE, "text", "separator", "record")},
-        tables=frozenset({"times", "dialect", "markers"}),
-        defaults={"dialogue": {"text": "text"}},
-        needs_markers=True,
-        label_targets=("dialogue", "turn", "record"),
-        turns_are_objects=False,
-    ),
-    "tree": Form(
-        fields={"dialogue": (*_OF_DIALOGUE, "turns", "record"), "turn": (*_OF_TURN[:7], "replies")},
-        tables=_PEOPLE,
-        defaults={
-            "dialogue": {"turns": "prompt"},
-            "turn": {"id": "message_id", "text": "text", "role": "role", "replies": "replies"},
-        },
-        scope="corpus",
-    ),
-    "dialogue": Form(
-        fields=_LIST_OF_TURNS,
-        label_targets=_OF_LISTS,
-        tables=_PEOPLE,
-        needs=(("dialogue", "turns"), ("turn", "text")),
-        scope="corpus",
-    ),
-    "turns": Form(
-        fields={"dialogue": _OF_DIALOGUE, "turn": _IN_ORDER},
-        tables=_PEOPLE | {"lines"},
-        needs=(("turn", "text"),),
-        is_rows=True,
-        scope="corpus",
-        label_targets=("turn", "dialogue"),
-        has_label_files=True,
-    ),
-    "convokit": Form(
-        fields={"dialogue": tuple(key for key in _OF_DIALOGUE if key != "ids"), "turn": _IN_ORDER},
-        tables=_PEOPLE - {"dialect", "speakers"},
-        defaults={
-            "dialogue": {"id": "conversation_id"},
-            "turn": {"id": "id", "text": "text", "speaker": "speaker", "said_at": "timestamp", "reply_to": "reply-to"},
-        },
-        scope="corpus",
-        times={"said_at": "unix"},
-    ),
-}
+from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path
 
 
 def facts_of(whole: DeclarationTable) -> dict[str, Any]:
@@ -205,9 +59,6 @@ def _tables_in(value: object) -> list[dict[str, object]]:
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
 
 
-_KINDS = {"dialogue": DialogueFields, "turn": TurnFields, "pair": PairFields, "preference": PreferenceFields}
-_OTHERS = ("speaker", "speakers", "roles", "times", "dialect", "lines", "markers", "winners")
-
 _LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
 _MAY_BE_ALL = {("turn", "text"), ("dialogue", "turns"), ("dialogue", "text"), ("pair", "each")}
 """What may be the thing itself: turns that are texts, and records that are a list, a message or a text."""
@@ -221,42 +72,17 @@ _OF_RECORDS = ("dialogue", "pair", "preference")
 """Tables whose paths begin at the record; those of pairs in a list, ``each``, begin at the pair."""
 
 _RECORDS: Mapping[JsonPath, RecordForm] = {(): "file", (...,): "member", (None,): "item"}
-_REVERSED = "reversed"
 _DIRECTIVE = re.compile(r"%(.?)", re.DOTALL)
 _DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
 """Of ``datetime.strptime``."""
 _YEARS = frozenset("YyGcx")
 
 
-def fitting_keys(name: str, format_: Format) -> list[str] | None:
-    """Return the keys that a table may have in a format; None where it means nothing there."""
-    form = FORMS[format_]
-    if name in form.fields:
-        return list(form.fields[name])
-    if name in _KINDS or (name in _OTHERS and name not in form.tables):
-        return None
-    here = "rows" if form.is_rows else "documents"
-    return [key for key, known in TABLES[name].keys.items() if known.only in ("", here)]
-
-
-def check_tables(whole: DeclarationTable, format_: Format) -> None:
-    """Refuse a table that means nothing in a format."""
-    for name in (*_KINDS, *_OTHERS):
-        if name in whole and fitting_keys(name, format_) is None:
-            fitting = [other for other in FORMS if fitting_keys(name, other) is not None]
-            whole.fail(
-                name,
-                f"[{name}] means nothing in format = {format_!r}",
-                expected=f"it is for {', '.join(fitting)}",
-                next_step="remove the table, or check the format",
-            )
-
-
 def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
     """Return the fields of Declaration that name places in the data, with the format's own where none is declared."""
     form = FORMS[format_]
     fields: dict[str, Any] = {}
-    for name, kind in _KINDS.items():
+    for name, kind in FIELDS.items():
         keys = form.fields.get(name, ())
         table = whole.table(name)
         advice = dict.fromkeys(HEAD, "write it above the first [table]")
@@ -266,7 +92,7 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
         fallbacks: dict[str, tuple[JsonPath, ...]] = {}
         for key in (key for key in table.values if (name, key) not in _NO_PATHS):
             is_none = (name, key) in form.may_be_none and table.values[key] == ""
-            if key == "order" and table.values[key] == _REVERSED:
+            if key == "order" and table.values[key] == REVERSED:
                 paths |= {"is_reversed": True}
                 continue
             found = [] if is_none else paths_of(table, name, key, form)
@@ -335,7 +161,7 @@ def _may_be_lists(table: DeclarationTable, name: str, form: Form) -> bool:
     """Whether what a table is about may be a list, of which ``[0]`` is the first item."""
     match name:
         case "turn" | "speaker":
-            return form.fields["dialogue"] == _LIST_OF_TURNS["dialogue"]
+            return form.fields["dialogue"] == LIST_OF_TURNS["dialogue"]
         case "pair":
             return "each" not in table
     return True
@@ -440,118 +266,6 @@ def _places(table: DeclarationTable, key: str) -> tuple[JsonPath, ...]:
     return paths
 
 
-def dialect_of(whole: DeclarationTable) -> Dialect:
-    """Return how cells are told apart."""
-    table = whole.table("dialect")
-    table.check_keys(table.keys)
-    delimiter, quote = table.text("delimiter") if "delimiter" in table else None, table.text("quoteChar", '"')
-    if delimiter is not None and not _is_sign(delimiter):
-        table.wrong("delimiter", 'one sign of ASCII, such as ";" or "\\t"')
-    if quote and not _is_sign(quote):
-        table.wrong("quoteChar", 'one sign of ASCII, or "" where quotes are letters like others')
-    if quote and quote == delimiter:
-        table.wrong("delimiter", "another sign than quoteChar")
-    escape = table.text("escapeChar", "")
-    if escape and not (_is_sign(escape) and quote and escape != delimiter):
-        table.wrong("escapeChar", 'one sign of ASCII, such as "\\\\", for a quoteChar that is not ""')
-    return Dialect(delimiter, quote, "" if escape == quote else escape, _names(table))
-
-
-def _names(table: DeclarationTable) -> tuple[str, ...]:
-    """Return the names of columns that no header says."""
-    has_header, names = table.flag("header", default=True), table.texts("names")
-    if has_header and "names" in table:
-        table.fail("names", "'names' beside a header, which has the names", expected="header = false, or no 'names'")
-    if not has_header and not names:
-        expected = 'names = ["conversation", "who", "said"], a name for each column'
-        table.fail("names" if "names" in table else "header", "nothing says what the columns are", expected=expected)
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        table.fail("names", f"the column {twice!r:.80} is there twice in 'names'", expected="each name once")
-    return names
-
-
-def check_names(whole: DeclarationTable, dialect: Dialect) -> None:
-    """Refuse a column that is none of those that ``names`` has, where there is no header."""
-    if dialect.names:
-        _check_columns(whole, dialect.names, "{} is none of 'names' in [dialect]")
-
-
-def text_lines_of(whole: DeclarationTable) -> Lines | None:
-    """Return how lines of text files are rows, if that is declared."""
-    if "lines" not in whole:
-        return None
-    table = whole.table("lines")
-    table.check_keys(table.keys)
-    if "pattern" not in table:
-        table.fail(None, "[lines] without a pattern", expected="pattern = '(?<who>[^:]+): (?<said>.*)'")
-    groups = tuple(_groups_of(table, "pattern"))
-    if not groups:
-        table.wrong("pattern", "one with named groups, such as '(?<who>[^:]+): (?<said>.*)'")
-    _check_columns(whole, groups, "the pattern in [lines] has no group {}")
-    if "begins" in table:
-        _groups_of(table, "begins")
-        if "id" in whole.table("dialogue"):
-            table.fail(
-                "begins", "dialogues are told apart twice: by [dialogue] id and by the lines with which they begin"
-            )
-    begins = table.text("begins") if "begins" in table else None
-    return Lines(table.text("pattern"), groups, begins, table.get("turns") or "first")
-
-
-def _groups_of(table: DeclarationTable, key: str) -> list[str]:
-    try:
-        return named_groups(table.text(key))
-    except BadRegex as problem:
-        table.fail(
-            key,
-            f"{key!r} in [lines] is no pattern: {problem}",
-            found=f"{table.text(key):.100}",
-            next_step="patterns are Rust's: https://docs.rs/regex/latest/regex/#syntax",
-        )
-
-
-def _check_columns(whole: DeclarationTable, columns: Sequence[str], problem: str) -> None:
-    """Refuse a column that is none of these; those of files of labels are columns of theirs."""
-    own = [table for table in whole.tables("annotations") if "from" not in table]
-    for table in (*map(whole.table, ("dialogue", "turn", "speaker")), *own):
-        known = TABLES[str(table.path[0])].keys
-        for key, value in table.values.items():
-            if key != "columns" and not (key in known and known[key].type in ("path", "paths")):
-                continue
-            for column in value if isinstance(value, list) else [value]:
-                if column not in columns and (key, column) != ("order", _REVERSED):
-                    table.fail(key, problem.format(shown(column)), expected=one_of(str(column), columns))
-
-
-def separators_of(whole: DeclarationTable) -> tuple[str, ...]:
-    """Return what stands between the turns of a transcript, in place of marks."""
-    table = whole.table("dialogue")
-    separators = table.words("separator")
-    if separators and whole.table("markers").values:
-        table.fail(
-            "separator",
-            "turns are told apart twice: by a separator and by [markers]",
-            next_step="remove one of the two",
-        )
-    return separators
-
-
-def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
-    """Return the marks of a transcript with their roles."""
-    table = whole.table("markers")
-    markers = {mark: table.word(mark) or "" for mark in table.values}
-    if "" in markers:
-        table.fail("", "an empty marker would begin a turn everywhere", expected='a text such as "\\n\\nUser: "')
-    if form.needs_markers and not markers and "separator" not in whole.table("dialogue"):
-        whole.fail(
-            "markers" if "markers" in whole else "format",
-            "format = 'transcript' needs [markers] or [dialogue] separator: nobody knows where a turn begins",
-            expected='[markers] and below it lines such as "\\n\\nUser: " = "user"',
-        )
-    return markers
-
-
 def roles_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
     """Return what the file's words for roles mean; what is declared comes first, so that it is what is written back."""
     table = whole.table("roles")
@@ -613,10 +327,6 @@ def _check_clock(table: DeclarationTable, key: str) -> None:
     others = len(directives) - len(units) - directives.count("%")
     if form != SECONDS and (not units or len({*units}) < len(units) or others != is_fraction):
         table.wrong(key, f"{SECONDS}, or a pattern of %H, %M, %S and %f, such as '%H:%M:%S,%f'")
-
-
-def _is_sign(text: str) -> bool:
-    return len(text) == 1 and text.isascii() and (text.isprintable() or text == "\t")
 
 
 _OF_DIALOGUES = ("split", "release", "subset")
