@@ -160,9 +160,15 @@ def one_process(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[st
     return data, rows(folder / "one.duckdb", data, 1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [in_any_order, everything_again])
-@pytest.mark.parametrize("jobs", [2, 7])
+@pytest.mark.parametrize(
+    ("jobs", "how"),
+    [
+        pytest.param(7, everything_again, marks=pytest.mark.slow),
+        pytest.param(2, in_any_order, marks=pytest.mark.slow),
+        pytest.param(7, in_any_order, marks=pytest.mark.long),
+        pytest.param(2, everything_again, marks=pytest.mark.long),
+    ],
+)
 def test_any_number_of_processes_read_every_format_to_the_same_rows(
     one_process: tuple[Path, dict[str, object]],
     how: Callable[[pytest.MonkeyPatch], None],

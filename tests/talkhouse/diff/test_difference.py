@@ -81,7 +81,7 @@ def states(draw: st.DrawFn) -> tuple[list[Talk], list[Talk]]:
 
 
 @given(states())
-@invented_builds(60, ONCE_BROKEN)
+@invented_builds(30, ONCE_BROKEN)
 @pytest.mark.slow
 def test_every_count_is_that_of_plain_python(
     tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Talk], list[Talk]]
