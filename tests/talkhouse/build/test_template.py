@@ -48,6 +48,7 @@ def opened(tmp_path: Path, kept: Path) -> Callable[[str], list[tuple[object, ...
 Opened = Callable[[str], list[tuple[object, ...]]]
 
 
+@pytest.mark.slow
 def test_one_that_came_with_the_code_is_only_read(opened: Opened, kept: Path, tmp_path: Path) -> None:
     first = opened("a.duckdb")
     assert len(first) > 1_000

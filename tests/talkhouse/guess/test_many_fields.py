@@ -37,9 +37,8 @@ MANY: dict[str, Callable[[int], bytes]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "numbers.jsonl")) for name in MANY]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MANY)
 def test_the_work_does_not_grow_with_the_fields(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = 0
     as_words = record_values.as_words

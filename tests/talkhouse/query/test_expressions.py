@@ -186,7 +186,7 @@ def read_back(path: Path, tag: str | None, con: duckdb.DuckDBPyConnection) -> du
 
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("file_format", ["parquet", "arrow"])
+@pytest.mark.parametrize("file_format", ["parquet", pytest.param("arrow", marks=pytest.mark.slow)])
 def test_files_of_types_hold_every_value_or_are_refused(whole: bool, file_format: str, tmp_path: Path) -> None:
     with duckdb.connect() as con, duckdb.connect() as other:
         found = relation(con, whole=whole)
