@@ -115,9 +115,9 @@ class Speakers:
         for name, speaker_id, role, is_bot, shown in said.select(
             "speaker", "speaker_id", "role", "is_bot", "shown"
         ).iter_rows():
-            speaker, is_new = self.of_corpus(name, role, is_bot=is_bot, shown=shown)
-            rows += [speaker] if is_new else []
-            names[speaker_id] = speaker.name
+            if speaker_id not in self._names:
+                rows.append(self.of_corpus(name, role, is_bot=is_bot, shown=shown)[0])
+            names[speaker_id] = self._names[speaker_id]
         return SpeakerRows([participants], rows, names)
 
     def _with_people(self, named: pl.DataFrame) -> pl.DataFrame:
