@@ -339,8 +339,9 @@ def turns(samples: Sequence[Sample]) -> Guess | None:
         remark = f"to decide: {size}"
     else:
         remark += f": {size}"
-    says = f"{' and '.join(map(dotted, together))} says in which dialogue, " if together else ""
-    name = f"each record is a turn: {says}{dotted(found.turn.text)} what was said"
+    verb = "says" if len(together) == 1 else "say"
+    which = f"{', '.join(map(dotted, together))} {verb} in which dialogue, " if together else ""
+    name = f"each record is a turn: {which}{dotted(found.turn.text)} {'' if together else 'is '}what was said"
     return Guess(
         "turns",
         name,
