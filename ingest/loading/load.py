@@ -1,4 +1,4 @@
-"""Takes what a reader yields: validation, batches of rows, findings, and the count of every file."""
+"""Loads what a reader yields: validation, batches of rows, findings, and the count of every file."""
 
 import gc
 import sys
@@ -109,14 +109,14 @@ class Load:
                 self._find(ReaderFinding("TH-05", item.reason), item.file, None)
 
     def take(self, outcomes: Iterable[Outcome]) -> None:
-        """Take what a reader yields."""
+        """Load what a reader yields."""
         for outcome in outcomes:
             self.current = outcome
             self._take(outcome)
             self.last, self.current = outcome, None
 
     def take_part(self, part: PartLoaded, files: Mapping[str, SourceFile], repeated: Mapping[str, list[str]]) -> None:
-        """Take what another process has loaded, behind what was taken before.
+        """Load what another process has read, behind what was taken before.
 
         ``files``: all of the corpus, by id. ``repeated``: table -> keys of rows that are there already.
         """

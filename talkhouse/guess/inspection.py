@@ -9,7 +9,7 @@ from talkhouse.guess.guessed_folder import Look, looked_into
 from talkhouse.guess.new_declaration import declaration_text
 from talkhouse.guess.record_values import FieldProfile, described, fields_of
 from talkhouse.guess.sample import Sample
-from talkhouse.guess.trial import tried
+from talkhouse.guess.trial import read_samples
 from talkhouse.ingest.declared.declaration.model import standard_split
 from talkhouse.ingest.files.archives import is_archive
 from talkhouse.ingest.files.skipped import DECLARATION
@@ -97,7 +97,7 @@ def inspected(path: Path) -> Inspection:
         trial = None
         if seen.guess is not None:
             samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.read_by_it}
-            trial = tried("sample", declaration_text("sample", seen), samples)
+            trial = read_samples("sample", declaration_text("sample", seen), samples)
         taken = next((one for one in seen.samples if one.records), seen.samples[0])
         files = [] if is_one else _files(seen)
     return Inspection(

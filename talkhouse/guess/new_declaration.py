@@ -45,10 +45,10 @@ def new_declaration(folder: Path) -> Look:
     with looked_into(folder) as seen:
         text = declaration_text(corpus_id, seen)
         if seen.guess is not None:
-            from talkhouse.guess.trial import tried  # with all that reads
+            from talkhouse.guess.trial import read_samples  # with all that reads
 
             samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.read_by_it}
-            seen.trial = tried(corpus_id, text, samples)
+            seen.trial = read_samples(corpus_id, text, samples)
     _write(text, folder)
     return seen
 

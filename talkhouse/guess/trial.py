@@ -28,7 +28,7 @@ from talkhouse.schema.errors import TalkhouseError
 
 
 @dataclass(frozen=True)
-class Told:
+class FindingSummary:
     """What a reader says of one rule: how often, and where it was first."""
 
     rule: str
@@ -50,7 +50,7 @@ class Trial:
     """Role -> turns, the commonest first."""
     empty: int = 0
     """Turns without words."""
-    findings: Sequence[Told] = ()
+    findings: Sequence[FindingSummary] = ()
     first: Sequence[tuple[str, str]] = ()
     """Who says what in the first dialogue: by role, or by name where no role is told."""
     problem: str | None = None
@@ -60,7 +60,7 @@ class Trial:
         """Return the object that ``--json`` prints."""
         return {
             **vars(self),
-            "findings": [vars(told) for told in self.findings],
+            "findings": [vars(summary) for summary in self.findings],
             "first": [{"who": who, "text": text} for who, text in self.first],
         }
 
@@ -69,7 +69,7 @@ _MOST_TURNS = 20
 """Turns of the first dialogue that are kept."""
 
 
-def tried(corpus_id: str, text: str, samples: Mapping[str, tuple[SourceFile, Sample]]) -> Trial:
+def read_samples(corpus_id: str, text: str, samples: Mapping[str, tuple[SourceFile, Sample]]) -> Trial:
     """Read samples by a declaration, each by its path in the corpus's folder, and count what comes of them.
 
     A file that the sample has whole is read itself; of another a file of the sample's records is made.
@@ -88,7 +88,7 @@ def tried(corpus_id: str, text: str, samples: Mapping[str, tuple[SourceFile, Sam
                 reading.take(outcome)
     except TalkhouseError as error:
         trial.problem = str(error).partition("\n")[0]
-    reading.tell(trial)
+    reading.summarise(trial)
     return trial
 
 
@@ -98,7 +98,7 @@ class _Reading:
         self._names: dict[str, str] = {}
         self._dialogues = set[str]()
         self._records = self._set_aside = 0
-        self._told: dict[str, list[ReaderFinding]] = {}
+        self._found: dict[str, list[ReaderFinding]] = {}
 
     def take(self, outcome: Outcome) -> None:
         match outcome:
@@ -120,7 +120,7 @@ class _Reading:
 
     def _find(self, findings: Iterable[ReaderFinding]) -> None:
         for finding in findings:
-            self._told.setdefault(finding.rule, []).append(finding)
+            self._found.setdefault(finding.rule, []).append(finding)
 
     def _rows(self, rows: Iterable[Row], column_batches: Iterable[Any]) -> None:
         turns = [row for row in rows if isinstance(row, Turn)]
@@ -142,10 +142,11 @@ class _Reading:
                     self._names.update(named.iter_rows())
         self._turns += [one.select("dialogue_id", "turn_index", "speaker_id", "role", "text") for one in frames]
 
-    def tell(self, trial: Trial) -> None:
+    def summarise(self, trial: Trial) -> None:
         trial.records, trial.set_aside, trial.dialogues = self._records, self._set_aside, len(self._dialogues)
         trial.findings = [
-            Told(rule, len(found), _place(found[0]), found[0].detail) for rule, found in sorted(self._told.items())
+            FindingSummary(rule, len(found), _place(found[0]), found[0].detail)
+            for rule, found in sorted(self._found.items())
         ]
         if not self._turns:
             return

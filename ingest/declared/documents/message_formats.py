@@ -16,9 +16,11 @@ from talkhouse.ingest.declared.documents.message_replies import (
     nearest_turns,
 )
 from talkhouse.ingest.declared.documents.messages import (
+    SYSTEM,
     Message,
     MessageFormat,
     missing,
+    read_system,
     results_without_calls,
     step_text,
 )
@@ -27,7 +29,6 @@ from talkhouse.ingest.declared.documents.parsed_record import (
     ParsedDialogue,
     ParsedTurn,
     last_answer,
-    set_aside,
 )
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.shapes import (
@@ -48,9 +49,8 @@ from talkhouse.ingest.decode import BadRecord, decoder, last_name, literals, poi
 from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
-_SYSTEM = "system"
 _TURNS = "turns"
-_AFTER_SYSTEM = "turns[1:]"
+_AFTERSYSTEM = "turns[1:]"
 """The same placeholder in the shape of a record whose first turn is the system's text."""
 
 _ITEMS = decoder(list[Raw])
@@ -71,7 +71,7 @@ class DialogueFormat:
         self._messages = MessageFormat(declaration, with_parts=declaration.format != "dialogue")
         self._is_one_list = all(isinstance(step, str) for step in self._path) and not self._messages.are_lists
         self._at = pointer(*self._path)
-        self.wanted: Wanted = wanted({_SYSTEM: self._system, **({_TURNS: self._path} if self._is_one_list else {})})
+        self.wanted: Wanted = wanted({SYSTEM: self._system, **({_TURNS: self._path} if self._is_one_list else {})})
 
     @property
     def columns(self) -> ListColumns | None:
@@ -90,7 +90,7 @@ class DialogueFormat:
     def read(self, record: SplitObject) -> ParsedDialogue:
         """Read the turns of a record; raises BadRecord GF-01."""
         dialogue = ParsedDialogue([])
-        self._read_system(record, dialogue)
+        read_system(record, self._system, dialogue)
         if self._is_one_list:
             self._read_list(record, dialogue)
         else:
@@ -98,28 +98,11 @@ class DialogueFormat:
         dialogue.response = last_answer([turn.role for turn in dialogue.turns])
         return dialogue
 
-    def _read_system(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
-        raw = record.find(self._system)
-        if raw is None:
-            return
-        if is_null(raw):
-            dialogue.taken[_SYSTEM] = None
-            return
-        at = pointer(*self._system or ())
-        if bytes(raw)[:1] != b'"':
-            detail = f"{step_text((self._system or ('',))[-1])} is {kind_of(raw)}, not a text"
-            dialogue.findings.append(set_aside(detail, at))
-            return
-        text = string_of(raw, at, "it")
-        dialogue.taken[_SYSTEM] = _SYSTEM if text else _SYSTEM + EMPTY
-        if text:
-            dialogue.turns.append(ParsedTurn("system", text, at))
-
     def _read_list(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
         raw = record.find(self._path)
         if raw is None:
             raise missing(record, self._path)
-        dialogue.taken[_TURNS] = _AFTER_SYSTEM if dialogue.turns else _TURNS
+        dialogue.taken[_TURNS] = _AFTERSYSTEM if dialogue.turns else _TURNS
         items, keys = self._items(raw)
         names = range(len(items)) if keys is None else keys
         places = self._read_items(items, [f"{self._at}{pointer(name)}" for name in names], keys, dialogue)
@@ -222,9 +205,9 @@ class DialogueFormat:
 
     def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the JSON text of the turns, or of the system's text."""
-        if placeholder.startswith(_SYSTEM):
+        if placeholder.startswith(SYSTEM):
             return b'""' if placeholder.endswith(EMPTY) else write_text(placeholder, stored.turns[0].text)
-        turns = stored.turns[1:] if placeholder == _AFTER_SYSTEM else stored.turns
+        turns = stored.turns[1:] if placeholder == _AFTERSYSTEM else stored.turns
         lines = literals(stored.loaded.extra).get(_LINES)
         return _in_lines([self._write_turn(turn, stored, shapes) for turn in turns], lines)
 

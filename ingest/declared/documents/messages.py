@@ -11,6 +11,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, UNIX, Declaration, JsonPath, TurnFields
 from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.parsed_record import (
+    ParsedDialogue,
     ParsedPart,
     ParsedTurn,
     set_aside,
@@ -25,6 +26,7 @@ from talkhouse.ingest.declared.documents.parts import (
 )
 from talkhouse.ingest.declared.empty_turns import NO_TEXT
 from talkhouse.ingest.declared.shapes import (
+    EMPTY,
     LITERAL,
     KnownShapes,
     SplitObject,
@@ -152,6 +154,29 @@ def read_ms(message: Message, placeholder: str, path: JsonPath, form: str, findi
     elif value is None and text:
         findings.append(ReaderFinding("GF-09", not_a_time(text, form or "a whole number"), pointer=at))
     return value
+
+
+SYSTEM = "system"
+"""The placeholder, and the role, of a system's text that stands beside the turns."""
+
+
+def read_system(record: SplitObject, path: JsonPath | None, dialogue: ParsedDialogue) -> None:
+    """Make the system's text the first turn; one of another type stays where it is."""
+    raw = record.find(path)
+    if raw is None:
+        return
+    if is_null(raw):
+        dialogue.taken[SYSTEM] = None
+        return
+    at = pointer(*path or ())
+    if bytes(raw)[:1] != b'"':
+        detail = f"{step_text((path or ('',))[-1])} is {kind_of(raw)}, not a text"
+        dialogue.findings.append(set_aside(detail, at))
+        return
+    text = string_of(raw, at, "it")
+    dialogue.taken[SYSTEM] = SYSTEM if text else SYSTEM + EMPTY
+    if text:
+        dialogue.turns.append(ParsedTurn(SYSTEM, text, at))
 
 
 def missing(split: SplitObject, path: JsonPath, at: str = "") -> BadRecord:

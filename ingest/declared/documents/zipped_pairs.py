@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
-from talkhouse.ingest.declared.documents.messages import items_of, required
+from talkhouse.ingest.declared.documents.messages import SYSTEM, items_of, read_system, required
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.shapes import (
@@ -15,7 +15,6 @@ from talkhouse.ingest.declared.shapes import (
     Members,
     SplitObject,
     Wanted,
-    is_null,
     join,
     kind_of,
     members_of,
@@ -27,7 +26,6 @@ from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
-_SYSTEM = "system"
 _ROLES = {"prompts": "user", "responses": "assistant"}
 _TEXT = "text"
 
@@ -45,12 +43,12 @@ class ZippedPairs:
         self._lists: dict[str, JsonPath] = {"prompts": lists.prompts, "responses": lists.responses}
         self._inner: dict[str, JsonPath] = {"prompts": pair.prompt or (), "responses": pair.response or ()}
         self._of_item = {name: wanted({_TEXT: path}) for name, path in self._inner.items()}
-        self.wanted: Wanted = wanted({_SYSTEM: self._system, **self._lists})
+        self.wanted: Wanted = wanted({SYSTEM: self._system, **self._lists})
 
     def read(self, record: SplitObject) -> ParsedDialogue:
         """Make the turns; BadRecord GF-01 for a list that is none, more responses than prompts, and an odd item."""
         dialogue = ParsedDialogue([], messages={})
-        self._read_system(record, dialogue)
+        read_system(record, self._system, dialogue)
         lists = {name: self._items(record, name) for name in self._lists}
         count, answers = (len(items) for items in lists.values())
         at = pointer(*self._lists["responses"])
@@ -80,15 +78,6 @@ class ZippedPairs:
                 turn.shape = turn.extra = None
         return dialogue
 
-    def _read_system(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
-        raw, at = record.find(self._system), pointer(*self._system or ())
-        if raw is None or is_null(raw):
-            dialogue.taken |= {} if raw is None else {_SYSTEM: None}
-            return
-        text = string_of(raw, at, "the system's text")
-        dialogue.taken[_SYSTEM] = _SYSTEM if text else _SYSTEM + EMPTY
-        dialogue.turns += [ParsedTurn(_SYSTEM, text, at)] if text else []
-
     def _items(self, record: SplitObject, name: str) -> list[Raw]:
         path = self._lists[name]
         return items_of(required(record, path), pointer(*path), f"the list of {name}")
@@ -112,7 +101,7 @@ class ZippedPairs:
 
     def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
         """Return the system's text, or one of the lists."""
-        if placeholder.startswith(_SYSTEM):
+        if placeholder.startswith(SYSTEM):
             return b'""' if placeholder.endswith(EMPTY) else msgspec.json.encode(stored.turns[0].text)
         return write_list(list(self._write_items(placeholder, stored, shapes)))
 
