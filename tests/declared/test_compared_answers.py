@@ -197,7 +197,9 @@ def test_lists_of_texts_of_other_lengths_and_empty_ones() -> None:
 
 @pytest.mark.slow
 def test_a_story_of_another_type_stays_and_loses_no_pair() -> None:
-    made = loaded(COQA, {"story": ["A hall."], "questions": [{"input_text": "Who?"}], "answers": [{"input_text": "I."}]})
+    made = loaded(
+        COQA, {"story": ["A hall."], "questions": [{"input_text": "Who?"}], "answers": [{"input_text": "I."}]}
+    )
     assert said(made) == [("user", "Who?"), ("assistant", "I.")]
     assert made.places == [("GF-01", "a.jsonl#/0/story")]
 
