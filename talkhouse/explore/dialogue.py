@@ -1,6 +1,7 @@
 """A dialogue or record: found by its id, with all that the warehouse has about it."""
 
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,11 @@ from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.sql import dicts
 from talkhouse.warehouse.opened import Warehouse
 
-_DIALOGUE = "from main.dialogues where dialogue_id = $dialogue"
+_DIALOGUES = "from main.dialogues where dialogue_id in (select unnest($dialogues::varchar[]))"
 
 _PARTICIPANTS = """
 select
+    dialogue_id,
     participants.speaker_id,
     speakers.native_id,
     speakers.name,
@@ -23,12 +25,13 @@ select
     participants.extra,
 from main.participants
 left join main.speakers using (speaker_id)
-where dialogue_id = $dialogue
+where dialogue_id in (select unnest($dialogues::varchar[]))
 order by participants.role, participants.speaker_id
 """
 
 _TURNS = """
 select
+    dialogue_id,
     turns.turn_index,
     turns.role,
     turns.kind,
@@ -45,20 +48,19 @@ select
 from main.turns
 left join main.speakers using (speaker_id)
 left join (
-    select turn_index, list(coalesce(speakers.name, speaker_id) order by position) as speakers
+    select dialogue_id, turn_index, list(coalesce(speakers.name, speaker_id) order by position) as speakers
     from main.turn_speakers
     left join main.speakers using (speaker_id)
-    where dialogue_id = $dialogue
-    group by turn_index
-) as together using (turn_index)
-where dialogue_id = $dialogue
+    where dialogue_id in (select unnest($dialogues::varchar[]))
+    group by dialogue_id, turn_index
+) as together using (dialogue_id, turn_index)
+where dialogue_id in (select unnest($dialogues::varchar[]))
 order by turn_index
 """
 
 _PARTS = """
-select * exclude (dialogue_id)
 from main.parts
-where dialogue_id = $dialogue
+where dialogue_id in (select unnest($dialogues::varchar[]))
 order by turn_index, part_index
 """
 
@@ -75,7 +77,7 @@ select
     ) as source,
 from main.records
 left join meta.source_files using (source_file_id)
-where {condition}
+where records.{key} in (select unnest($ids::varchar[]))
 order by record_id
 """
 
@@ -140,23 +142,49 @@ def show(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     text. Raises UsageError for a name that fits nothing, or several.
     """
     target = resolve(con, name)
-    condition = f"{target.kind}_id = $id"
-    records = dicts(con.execute(_RECORDS.format(condition=condition), {"id": target.id}))
+    records = _records(con, f"{target.kind}_id", [target.id])
     dialogue_id = target.id if target.kind == "dialogue" else records[0]["dialogue_id"]
-    of_dialogue = {"dialogue": dialogue_id}
-    dialogues = dicts(con.execute(_DIALOGUE, of_dialogue))
-    owner = (dialogues or records)[0]["corpus_id"]
-    _attach(con, records)
-    return {
-        "kind": target.kind,
-        "id": target.id,
-        "corpus": next(corpus for corpus in Warehouse(con).corpora if corpus["corpus_id"] == owner),
-        "dialogue": dialogues[0] if dialogues else None,
-        "participants": dicts(con.execute(_PARTICIPANTS, of_dialogue)),
-        "turns": dicts(con.execute(_TURNS, of_dialogue)),
-        "parts": dicts(con.execute(_PARTS, of_dialogue)),
-        "records": records,
+    whole = _whole(con, [dialogue_id])[dialogue_id]
+    owner = (whole["dialogue"] or records[0])["corpus_id"]
+    corpus = next(corpus for corpus in Warehouse(con).corpora if corpus["corpus_id"] == owner)
+    return {"kind": target.kind, "id": target.id, "corpus": corpus, **whole, "records": records}
+
+
+def show_dialogues(con: duckdb.DuckDBPyConnection, dialogue_ids: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield what ``show`` returns of each of these dialogues, which are there; a hundred take little longer than one.
+
+    All of them are in memory together.
+    """
+    corpora = {corpus["corpus_id"]: corpus for corpus in Warehouse(con).corpora}
+    records = defaultdict[str, list[dict[str, Any]]](list)
+    for record in _records(con, "dialogue_id", dialogue_ids):
+        records[record["dialogue_id"]].append(record)
+    for dialogue_id, whole in _whole(con, dialogue_ids).items():
+        about = {"kind": "dialogue", "id": dialogue_id, "corpus": corpora[whole["dialogue"]["corpus_id"]]}
+        yield {**about, **whole, "records": records[dialogue_id]}
+
+
+def _whole(
+    con: duckdb.DuckDBPyConnection, dialogue_ids: Sequence[str | None]
+) -> dict[str | None, dict[str, Any]]:
+    """Return by their ids what belongs to dialogues themselves, rather than to their records; nothing for None."""
+    values = {"dialogues": dialogue_ids}
+    whole: dict[str | None, dict[str, Any]] = {
+        dialogue_id: {"dialogue": None, "participants": [], "turns": [], "parts": []} for dialogue_id in dialogue_ids
     }
+    for row in dicts(con.execute(_DIALOGUES, values)):
+        whole[row["dialogue_id"]]["dialogue"] = row
+    for name, query in (("participants", _PARTICIPANTS), ("turns", _TURNS), ("parts", _PARTS)):
+        for row in dicts(con.execute(query, values)):
+            whole[row.pop("dialogue_id")][name].append(row)
+    return whole
+
+
+def _records(con: duckdb.DuckDBPyConnection, key: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the records whose ``key``, record_id or dialogue_id, is one of these, each with all that belongs to it."""
+    records = dicts(con.execute(_RECORDS.format(key=key), {"ids": ids}))
+    _attach(con, records)
+    return records
 
 
 def _attach(con: duckdb.DuckDBPyConnection, records: list[dict[str, Any]]) -> None:

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 _Row: TypeAlias = dict[str, Any]
@@ -176,6 +177,14 @@ Items: TypeAlias = list[tuple[str, Votes | ItemList]]
 """What belongs to a turn or to the whole dialogue, each with its record's name."""
 
 
+def by_content(items: Items) -> Iterator[tuple[Votes | ItemList, list[str]]]:
+    """Yield what several records have alike once, with their names."""
+    found: defaultdict[Votes | ItemList, list[str]] = defaultdict(list)
+    for record, shown in items:
+        found[shown].append(record)
+    yield from found.items()
+
+
 @dataclass(frozen=True)
 class DialogueTurn:
     """A turn with what belongs to it; without ``row``, records label a turn that the dialogue does not have."""
@@ -193,6 +202,12 @@ class DialogueTurn:
         return ", ".join(row["speakers"]) if row.get("speakers") else row.get("speaker")
 
     @property
+    def who(self) -> str:
+        """Who says it, as far as is known: names, an id, or the role; empty where there is no turn."""
+        row = self.row or {}
+        return str(self.speaker or row.get("speaker_id") or row.get("role") or "")
+
+    @property
     def text(self) -> str:
         """What the turn says."""
         return str(self.row["text"] or "") if self.row else ""
@@ -208,6 +223,13 @@ class DialogueTurn:
         labelled = ((shown, one) for shown in self.votes for one in shown.detailed)
         found = {(*one.span, f"{shown.name}: {one.label}") for shown, one in labelled if one.span}
         return sorted(span for span in found if 0 <= span[0] < span[1] <= len(self.text))
+
+    @property
+    def pieces(self) -> Iterator[tuple[str, list[str]]]:
+        """Its text in pieces, each with the names of the spans that it is in; these may overlap."""
+        cuts = {0, len(self.text), *(cut for span in self.spans for cut in span[:2])}
+        for begin, end in pairwise(sorted(cuts)):
+            yield self.text[begin:end], [name for first, last, name in self.spans if first <= begin and end <= last]
 
     @property
     def in_recording(self) -> str:

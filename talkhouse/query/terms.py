@@ -195,16 +195,23 @@ def with_terms(corpora: Iterable[dict[str, Any]], parts: Iterable[LicencePart]) 
 
 
 def check_terms(
-    parts: Iterable[LicencePart], *, is_accepted: bool, selection: Selection | None = None, columns: Iterable[str] = ()
+    parts: Iterable[LicencePart],
+    *,
+    is_accepted: bool,
+    selection: Selection | None = None,
+    columns: Iterable[str] = (),
+    lie_apart: bool = False,
 ) -> None:
     """Raise TermsNotAccepted for terms that have to be accepted first, and for those that exclude each other.
 
     The terms of several corpora exclude each other where one must be shared alike and another is not for commercial
     purposes. ``selection``: the rows, where all are of one view, and ``columns`` those of which a user may leave some
-    out: the message then says by which options the terms do not apply.
+    out: the message then says by which options the terms do not apply. ``lie_apart``: each corpus is in files of its
+    own, under its own licence, so that no terms exclude each other.
     """
     asking = [part for part in parts if {*part.flags} - {"attribution"}]
-    if excluding := [part for part in asking if any(_exclude(part, other) for other in asking)]:
+    excluding = [part for part in asking if not lie_apart and any(_exclude(part, other) for other in asking)]
+    if excluding:
         raise TermsNotAccepted(
             f"the terms of {_joined(part.corpus_id for part in excluding)} exclude each other; nothing was exported",
             expected="rows that may be under one licence: what is shared alike is free for commercial purposes",

@@ -47,8 +47,8 @@ def export(stored: Stored, output: Path, *, is_accepted: bool, force: bool) -> N
             "the file exists already", where=output, next_step="name another --output, or replace it with --force"
         )
     with opened(resolve(stored.release.name, stored.store)) as warehouse:
-        for corpus in warehouse.corpus_ids:  # they lie in files of their own, and are under one licence each
-            check_terms(parts_of_corpus(warehouse, corpus), is_accepted=is_accepted)
+        parts = [part for corpus in warehouse.corpus_ids for part in parts_of_corpus(warehouse, corpus)]
+        check_terms(parts, is_accepted=is_accepted, lie_apart=True)
         texts = {CITATION: _citation(stored, warehouse), LICENCES: _licences(stored, warehouse)}
     folder = f"{RELEASES}/{stored.release.name}"
     files = [f"{folder}/{manifest.CHECKSUM}", f"{folder}/{manifest.MANIFEST}"]

@@ -60,6 +60,11 @@ qualify row_number() over (partition by corpus_id order by abs(turn_count - midd
 
 _DEFAULT = "select release from bi.default_releases where dialogue_id = ?"
 
+_PUBLISHED = """
+select distinct record_id, dialogue_id
+from bi.publications where dialogue_id in (select unnest($dialogues::varchar[]))
+"""
+
 _CORPUS = "select dialogue_id, corpus_id from main.dialogues where list_contains(?, dialogue_id)"
 
 
@@ -103,8 +108,13 @@ class DialogueExample:
         return f"{self.id}-turn-{turn.turn_index}"
 
 
-def examples(warehouse: Warehouse, said: Iterable[FilledHeadline], known: Schemes) -> list[DialogueExample]:
-    """Return the examples of all corpora, each dialogue once; ``known``: what is declared of the labels of schemes."""
+def examples(
+    warehouse: Warehouse, said: Iterable[FilledHeadline], known: Schemes, *, is_accepted: bool
+) -> list[DialogueExample]:
+    """Return the examples of all corpora, each dialogue once; ``known``: what is declared of the labels of schemes.
+
+    ``is_accepted``: whether texts are shown whose terms require more than attribution.
+    """
     con = warehouse.con
     of_corpora = _usual(con) | _disputed(con)
     chosen = {about.dialogue_id: about for about in of_corpora.values()}
@@ -112,7 +122,7 @@ def examples(warehouse: Warehouse, said: Iterable[FilledHeadline], known: Scheme
     rows = con.execute(_CORPUS, [list(wanted)]).fetchall()
     for dialogue_id, corpus_id in rows:
         chosen[dialogue_id] = _About(corpus_id, dialogue_id, wanted[dialogue_id].turn_index, wanted[dialogue_id].text)
-    asked = _asked(warehouse)
+    asked = {} if is_accepted else _asked(warehouse)
     ordered = sorted(chosen.values(), key=lambda about: (about.corpus_id, about.dialogue_id))
     return [
         DialogueExample(f"example-{number}", about, [], asked[about.corpus_id])
@@ -123,19 +133,26 @@ def examples(warehouse: Warehouse, said: Iterable[FilledHeadline], known: Scheme
 
 
 def places(con: duckdb.DuckDBPyConnection, shown: Iterable[DialogueExample]) -> dict[str, dict[int | None, str]]:
-    """Return the anchors of each dialogue that is shown, and of each record that has one, by the index of the turn.
+    """Return where each dialogue that is shown is on the page, and each record that has one, by the index of the turn.
 
     None is the dialogue's own.
     """
-    anchors = {
-        one.about.dialogue_id: {None: one.id, **{turn.turn_index: one.of_turn(turn) for turn in one.turns}}
+    anchors: dict[str, dict[int | None, str]] = {
+        one.about.dialogue_id: {
+            None: f"#{one.id}",
+            **{turn.turn_index: f"#{one.of_turn(turn)}" for turn in one.turns},
+        }
         for one in shown
     }
-    rows = con.execute(
-        "select distinct record_id, dialogue_id from bi.publications where list_contains(?, dialogue_id)",
-        [list(anchors)],
-    )
-    return anchors | {record_id: anchors[dialogue_id] for record_id, dialogue_id in rows.fetchall()}
+    return with_records(con, anchors)
+
+
+def with_records(
+    con: duckdb.DuckDBPyConnection, pages: Mapping[str, dict[int | None, str]]
+) -> dict[str, dict[int | None, str]]:
+    """Return where dialogues are, and the records that publish them, too."""
+    rows = con.execute(_PUBLISHED, {"dialogues": list(pages)}).fetchall()
+    return {**pages, **{record_id: pages[dialogue_id] for record_id, dialogue_id in rows}}
 
 
 def _asked(warehouse: Warehouse) -> dict[str, str]:
@@ -189,9 +206,8 @@ def _turn(turn: DialogueTurn, votes: Iterable[Votes], known: Schemes) -> Example
         else:
             labels += [(one.scheme, label, known[one.scheme].labels.get(label, "")) for label, _ in one.counts]
     bars = {scheme: _bar(known[scheme], given) for scheme, given in counts.items()}
-    speaker = turn.speaker or (turn.row or {})["speaker_id"] or (turn.row or {})["role"]
     text = turn.text
-    return ExampleTurn(turn.turn_index, speaker, text[:_LETTERS], len(text) > _LETTERS, bars, labels)
+    return ExampleTurn(turn.turn_index, turn.who, text[:_LETTERS], len(text) > _LETTERS, bars, labels)
 
 
 _MOST_LABELS = len(PLAIN)

@@ -3,7 +3,7 @@
 import errno
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +11,9 @@ from typing import NamedTuple
 import duckdb
 
 from talkhouse.schema.errors import OutputFailed, UsageError, error_text
+from talkhouse.system import ctrl_c
 from talkhouse.system.files import Taken, locked
-from talkhouse.system.folders import new_folder, target_of
+from talkhouse.system.folders import delete_folder, new_folder, target_of
 
 _PART_FOLDER = ".talkhouse.part"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -120,11 +121,59 @@ def atomic_folder(output: Path) -> Iterator[Path]:
             _move_content(private, target)
 
 
-def _check_folder(output: Path, target: Path) -> None:
+@contextmanager
+def replaced_folder(output: Path, check_own: Callable[[Path], None]) -> Iterator[Path]:
+    """Yield a private folder that is at ``output`` at the end, in place of the one there, or nowhere.
+
+    ``check_own`` raises UsageError for a folder that must stay as it is; it is not asked about an empty one. Where a
+    process was killed while it replaced the folder, the one that was there before is put back first. Raises UsageError
+    where the folder can't be made, OutputFailed where there is no room.
+    """
+
+    def check() -> None:
+        if target.is_dir() and any(target.iterdir()):
+            check_own(target)
+
+    with output_errors(output, _FOLDER):
+        target = target_of(output)
+        _check_place(output, target)
+        private = target.with_name(f".{target.name}{_PART_FOLDER}")
+        before = private.with_name(f"{private.name}.before")
+        with private_folder_at(private, output, mode=0o777):
+            if before.is_dir() and not target.exists():
+                before.rename(target)
+            check()
+            yield private
+            check()
+            if target.exists():
+                shutil.copymode(target, private)
+            with ctrl_c.ignored():
+                _exchange(private, target, before)
+
+
+def _exchange(private: Path, target: Path, before: Path) -> None:
+    """Rename a complete folder to its final path; what was there is at ``before`` for that moment, then deleted."""
+    delete_folder(before)
+    if target.exists():
+        target.rename(before)
+    try:
+        private.rename(target)
+    except OSError:
+        if before.exists():
+            before.rename(target)
+        raise
+    delete_folder(before)
+
+
+def _check_place(output: Path, target: Path) -> None:
     if target.exists() and not target.is_dir():
-        raise UsageError("the output is a file", where=output, next_step="name a folder: --output DIR")
+        raise UsageError("the output is a file", where=output, next_step="name a folder")
     if not target.exists() and not target.parent.is_dir():
-        raise UsageError("there is no such folder", where=output.parent, next_step="make it, or name another --output")
+        raise UsageError("there is no such folder", where=output.parent, next_step="make it, or name another folder")
+
+
+def _check_folder(output: Path, target: Path) -> None:
+    _check_place(output, target)
     if target.is_dir() and any(not path.name.startswith(_PART_FOLDER) for path in target.iterdir()):
         # No option replaces it: that would delete whatever else somebody keeps in the folder.
         raise UsageError(

@@ -1,7 +1,7 @@
 """A conversation as people said it, as HTML: each turn on its speaker's side, with its labels, lists and parts."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from talkhouse.explore.turns import (
     MessagePart,
     TurnPart,
     Votes,
+    by_content,
     leading,
     readable,
 )
@@ -188,7 +189,7 @@ def votes_html(items: Items, schemes: Schemes) -> str:
             "votes barred" if is_bar(shown) else "votes one" if len(shown.named) == 1 else "votes",
             _heading(shown.name, records) + given_html(shown, schemes),
         )
-        for shown, records in _by_content(items)
+        for shown, records in by_content(items)
         if isinstance(shown, Votes)
     )
 
@@ -197,16 +198,9 @@ def lists_html(items: Items) -> str:
     """Return the lists of personas and candidates: the first and the gold items, and all of them at a click."""
     return "".join(
         tag("div", "list", _list(shown, records))
-        for shown, records in _by_content(items)
+        for shown, records in by_content(items)
         if isinstance(shown, ItemList)
     )
-
-
-def _by_content(items: Items) -> Iterator[tuple[Votes | ItemList, list[str]]]:
-    found: defaultdict[Votes | ItemList, list[str]] = defaultdict(list)
-    for record, shown in items:
-        found[shown].append(record)
-    yield from found.items()
 
 
 def _heading(name: str, records: list[str]) -> str:

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import ForeignKeyConstraint, Table
 
 from talkhouse.explore.schemes import PLAIN as COLOURS
-from talkhouse.report.write_report import DIAGRAM
+from talkhouse.report.pages import DIAGRAM
 from talkhouse.schema.tables import metadata, qualified
 
 HUB = "main.corpora"

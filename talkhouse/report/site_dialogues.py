@@ -1,0 +1,236 @@
+"""The dialogues of a site: which of each split are on it, where each page lies, and what the page has of a dialogue."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from markupsafe import Markup
+
+from talkhouse.charts.declarations import conversations
+from talkhouse.explore.dialogue import of_default, show_dialogues
+from talkhouse.explore.turns import ItemList, Items, ReadableDialogue, Votes, by_content, readable
+from talkhouse.report.dialogue_examples import with_records
+from talkhouse.schema.sql import dicts
+from talkhouse.visible import visible
+from talkhouse.warehouse.opened import Warehouse
+
+# By the hash of the id alone: a dialogue that is in several splits, tasks or releases is chosen in all of them.
+_SPLITS = """
+with placed as (
+    select corpus_id, null as task, release, split, standard_split, dialogue_id, 0 as example_count
+    from bi.publications
+    union all
+    select examples.corpus_id, task, examples.release, examples.split, standard_split, examples.dialogue_id, 1
+    from main.examples inner join main.records using (record_id)
+),
+
+counted as (
+    select
+        corpus_id, task, release, split, dialogue_id,
+        min(standard_split) as standard_split,
+        sum(example_count)::bigint as example_count,
+    from placed
+    group by corpus_id, task, release, split, dialogue_id
+),
+
+ordered as (
+    select
+        *,
+        row_number() over (
+            partition by corpus_id, task, release, split
+            order by dialogue_id is null, sha256(dialogue_id), dialogue_id
+        ) as place,
+    from counted
+)
+
+select
+    corpus_id, task, release, split,
+    min(standard_split) as standard_split,
+    sum(example_count)::bigint as example_count,
+    count(dialogue_id) as dialogue_count,
+    coalesce(list(dialogue_id order by dialogue_id) filter (place <= $most and dialogue_id is not null), []) as shown,
+from ordered
+group by corpus_id, task, release, split
+order by
+    corpus_id, task nulls first, release nulls first,
+    list_position(['train', 'validation', 'test'], min(standard_split)) nulls last, split nulls last
+"""
+
+_CORPORA = """
+select dialogue_id, corpus_id
+from main.dialogues
+where dialogue_id in (select unnest($dialogues::varchar[]))
+order by corpus_id, dialogue_id
+"""
+
+_RELEASES = """
+select dialogue_id, release from bi.default_releases where dialogue_id in (select unnest($dialogues::varchar[]))
+"""
+
+_TURNS = "select dialogue_id, turn_index from main.turns where dialogue_id in (select unnest($dialogues::varchar[]))"
+
+_LETTERS = 160
+"""Of a dialogue's first words that a list shows at most."""
+
+_AT_ONCE = 100
+"""Dialogues that are read together."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+"""What a file may be called as it is, wherever a site goes: no other name, or the same in capitals, is this one."""
+
+
+def file_name(name: str) -> str:
+    """Return the name of a file or folder for a name that a corpus or its publisher gives: itself, or its hash."""
+    return name if _NAME.fullmatch(name) else f"x{sha256(name.encode()).hexdigest()[:20]}"
+
+
+def dialogue_path(corpus_id: str, dialogue_id: str) -> str:
+    """Return where the page of a dialogue is, from the top of the site."""
+    return f"{file_name(corpus_id)}/dialogues/{sha256(dialogue_id.encode()).hexdigest()[:20]}.html"
+
+
+@dataclass(frozen=True)
+class SiteSplit:
+    """A split of a task, or of the dialogues of a corpus, and its dialogues on the site."""
+
+    corpus_id: str
+    task: str | None
+    """None: of the dialogues, whatever is made of them."""
+    release: str | None
+    split: str | None
+    standard_split: str | None
+    example_count: int
+    dialogue_count: int
+    shown: Sequence[str]
+    """The ids of the dialogues that are on the site."""
+
+    @property
+    def key(self) -> tuple[str | None, str | None, str | None]:
+        """What it is among those of its corpus."""
+        return self.task, self.release, self.split
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The same ids, to look them up."""
+        return frozenset(self.shown)
+
+    @property
+    def task_path(self) -> str:
+        """Where the page of its task is, from the top of the site."""
+        return f"{self._folder}/index.html"
+
+    @property
+    def path(self) -> str:
+        """Where its page is, from the top of the site."""
+        names = ".".join(file_name(name) for name in (self.release, self.split or "all") if name is not None)
+        return f"{self._folder}/{names}.html"
+
+    @property
+    def _folder(self) -> str:
+        return f"{file_name(self.corpus_id)}/" + ("splits" if self.task is None else f"tasks/{file_name(self.task)}")
+
+    @property
+    def name(self) -> str:
+        """The publisher's release and the split."""
+        return " ".join(name for name in (self.release, self.split or "all") if name is not None)
+
+
+@dataclass(frozen=True)
+class SiteDialogue:
+    """A dialogue of the site with what its page shows."""
+
+    found: Mapping[str, Any]
+    """What ``show`` returns."""
+    read: ReadableDialogue
+    records: Sequence[Mapping[str, Any]]
+    """Those that it is read with: of its default publication."""
+    hidden: Sequence[str]
+    """Schemes that its corpus has people not read."""
+
+    def shown(self, items: Items) -> Iterator[tuple[Votes | ItemList, list[str]]]:
+        """Yield the labels and lists of a turn or of the whole, each with the names of the records that have it."""
+        for one, records in by_content(items):
+            if isinstance(one, ItemList) or one.scheme not in self.hidden:
+                yield one, [name for name in records if name]
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return str(self.found["id"])
+
+    @property
+    def turn_count(self) -> int:
+        """How many turns it has."""
+        return len(self.found["turns"])
+
+    @property
+    def beginning(self) -> dict[str, Any]:
+        """What is said first, in lists: ``words``, and whether there are more, ``is_cut``."""
+        text = next((turn.text for turn in self.read.turns if turn.text), "")
+        return {"words": text[:_LETTERS], "is_cut": len(text) > _LETTERS}
+
+
+class SiteDialogues:
+    """The dialogues on a site, with the splits that have them."""
+
+    def __init__(self, warehouse: Warehouse, most: int, also: Iterable[str]) -> None:
+        """Choose of each split up to ``most``, by the hashes of their ids, and ``also`` those that pages lead to."""
+        self._warehouse, self.most = warehouse, most
+        rows = dicts(warehouse.con.execute(_SPLITS, {"most": most}))
+        self.splits = [SiteSplit(**row) for row in rows]
+        wanted = {one for split in self.splits for one in split.shown} | {*also}
+        self.of_corpus = defaultdict[str, list[str]](list)
+        """The ids of the dialogues of each corpus, in order."""
+        for dialogue_id, corpus_id in warehouse.con.execute(_CORPORA, {"dialogues": [*wanted]}).fetchall():
+            self.of_corpus[corpus_id].append(dialogue_id)
+
+    def places(self) -> dict[str, dict[int | None, str]]:
+        """Return where each dialogue is, and each record that has one, by the index of the turn; None: its page."""
+        con, pages = self._warehouse.con, dict[str, dict[int | None, str]]()
+        for corpus_id, ids in self.of_corpus.items():
+            pages |= {one: {None: dialogue_path(corpus_id, one)} for one in ids}
+        for dialogue_id, turn_index in con.execute(_TURNS, {"dialogues": [*pages]}).fetchall():
+            pages[dialogue_id][turn_index] = f"{pages[dialogue_id][None]}#turn-{turn_index}"
+        return with_records(con, pages)
+
+    def of(self, corpus_id: str) -> Iterator[SiteDialogue]:
+        """Yield the dialogues of a corpus in order."""
+        display = conversations(corpus_id, self._warehouse.query_files)
+        hidden = display.hidden if display else ()
+        every = self.of_corpus[corpus_id]
+        for begin in range(0, len(every), _AT_ONCE):
+            ids = every[begin : begin + _AT_ONCE]
+            releases = defaultdict[str, list[str | None]](list)
+            for dialogue_id, release in self._warehouse.con.execute(_RELEASES, {"dialogues": ids}).fetchall():
+                releases[dialogue_id].append(release)
+            for found in show_dialogues(self._warehouse.con, ids):
+                records = of_default(found["records"], releases[found["id"]])
+                yield SiteDialogue(found, readable(found, records), records, hidden)
+
+
+class SearchedTexts:
+    """What the search page of a corpus has: the texts of its dialogues themselves, in which a browser finds all there is."""
+
+    def __init__(self, splits: Sequence[SiteSplit]) -> None:
+        """``splits``: those of the corpus; the page knows them by their places."""
+        self.splits = splits
+        self._dialogues: list[tuple[str, str, list[int], list[tuple[int, str, str]]]] = []
+
+    def add(self, one: SiteDialogue, path: str) -> None:
+        """Add a dialogue; ``path``: of its page, from the search page."""
+        stands = [place for place, split in enumerate(self.splits) if one.id in split.ids]
+        turns = [
+            (turn.turn_index, visible(turn.who), visible(turn.text, lines=True)) for turn in one.read.turns if turn.text
+        ]
+        self._dialogues.append((path, visible(one.id), stands, turns))
+
+    @property
+    def json(self) -> Markup:
+        """The texts as JSON for a script element: no sign of them ends or begins an element."""
+        content = json.dumps({"dialogues": self._dialogues}, ensure_ascii=False, separators=(",", ":"))
+        return Markup(content.replace("<", "\\u003c"))  # noqa: S704 - no sign is left that begins an element

@@ -1,0 +1,235 @@
+"""Writes the report as a site: pages of a folder that need no server and no network, with dialogues to read and search.
+
+The same bytes for the same build. Each corpus is in a folder of its own, under its own licence.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import msgspec
+
+from talkhouse.charts.declared import NumberFormat
+from talkhouse.explore.schemes import UNDECLARED, BarPart
+from talkhouse.explore.turns import Votes
+from talkhouse.query.terms import check_terms, parts_of_corpus
+from talkhouse.report.content import schemes
+from talkhouse.report.description import describe
+from talkhouse.report.pages import environment, own_parts
+from talkhouse.report.report_tables import ReportTable, made
+from talkhouse.report.site_dialogues import SearchedTexts, SiteDialogues, SiteSplit, dialogue_path, file_name
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import dicts
+from talkhouse.system.atomic_output import replaced_folder
+from talkhouse.warehouse.opened import Warehouse, fits_views
+
+RECORD = "site.json"
+"""The file that says which files Talkhouse wrote, each with its SHA-256: it replaces no others."""
+
+_ABOUT = "Written by talkhouse report --site, which replaces this folder as long as it has these files and no others."
+
+_STYLES, _READING = ("base.css", "style.css", "site.css"), ("base.css", "site.css")
+
+_SECTIONS = {
+    "agreement.html": ("Agreement", ("agreement",)),
+    "quality.html": ("Findings and checks", ("findings", "checks", "overlap")),
+    "licences.html": ("Licences and citations", ("licences",)),
+    "dictionary.html": ("Data dictionary", ("dictionary",)),
+}
+"""Pages of sections of the report: the title and the sections of each."""
+
+_COUNTS = "select corpus_id, count(*) from main.dialogues group by corpus_id"
+
+_LABELS = """
+select task, release, split, label, any_value(label_meaning) as meaning, count(*) as example_count
+from bi.example_labels where corpus_id = $corpus
+group by task, release, split, label order by all
+"""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A site that was written."""
+
+    path: Path
+    bytes: int
+    corpora: list[dict[str, Any]]
+    """Each with the ``parts`` of its licence."""
+    pages: int
+    dialogues: int
+    all_dialogues: int
+    """How many the warehouse has."""
+
+
+def write_site(
+    con: duckdb.DuckDBPyConnection,
+    output: Path,
+    *,
+    most: int,
+    is_accepted: bool,
+    on_chart: Callable[[int], None] = lambda _: None,
+    on_dialogue: Callable[[int], None] = lambda _: None,
+) -> Site:
+    """Write the pages into a new folder, or in place of a site that this has written.
+
+    Of each split up to ``most`` dialogues are on it. ``on_chart`` and ``on_dialogue`` are called with 1 for each of
+    them.
+
+    Raises TermsNotAccepted where a licence requires more than attribution, UsageError for a folder that can't be,
+    OutputFailed where there is no room, SchemaMismatch where the warehouse's views are of another Talkhouse.
+    """
+    warehouse = Warehouse(con)
+    parts = [part for corpus_id in warehouse.corpus_ids for part in parts_of_corpus(warehouse, corpus_id)]
+    check_terms(parts, is_accepted=is_accepted, lie_apart=True)
+    with replaced_folder(output, _check_own) as folder:
+        described = describe(warehouse, on_chart, is_accepted=True)
+        examples = [one.about.dialogue_id for corpus in described["corpora"] for one in corpus["examples"]]
+        with fits_views("the site"):
+            dialogues = SiteDialogues(warehouse, most, examples)
+            pages = _Pages(warehouse, described, dialogues)
+            written = {path: _write(folder / path, text) for path, text in pages.texts(on_dialogue)}
+        record = {"about": _ABOUT, "files": {path: digest for path, (digest, _) in sorted(written.items())}}
+        _write(folder / RECORD, json.dumps(record, indent=1) + "\n")
+    ((count,),) = con.execute("select count(*) from main.dialogues").fetchall()
+    shown = sum(map(len, dialogues.of_corpus.values()))
+    size = sum(size for _, size in written.values())
+    return Site(output, size, described["corpora"], len(written), shown, count)
+
+
+def _write(path: Path, text: str) -> tuple[str, int]:
+    """Write a file, and return its SHA-256 and size."""
+    content = text.encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return sha256(content).hexdigest(), len(content)
+
+
+class _Recorded(msgspec.Struct):
+    files: dict[str, str]
+
+
+def _check_own(folder: Path) -> None:
+    """Raise UsageError for a folder that has anything other than a site as it was written."""
+    try:
+        files = msgspec.json.decode((folder / RECORD).read_bytes(), type=_Recorded).files
+    except (FileNotFoundError, msgspec.DecodeError):
+        files = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            is_own = False
+        else:
+            is_own = path.is_dir() or name == RECORD or _is_as_written(path, files.get(name))
+        if not files or not is_own:
+            raise UsageError(
+                "the folder has files that this has not written" if files else "the folder is not empty",
+                where=path if files else folder,
+                expected="a new or empty folder, or a site as talkhouse report --site wrote it",
+                next_step="name another folder with --site, or empty it yourself",
+            )
+
+
+def _is_as_written(path: Path, digest: str | None) -> bool:
+    return digest is not None and sha256(path.read_bytes()).hexdigest() == digest
+
+
+class _Pages:
+    """Makes the pages of a site."""
+
+    def __init__(self, warehouse: Warehouse, described: Mapping[str, Any], dialogues: SiteDialogues) -> None:
+        self._warehouse, self._dialogues, self._corpora = warehouse, dialogues, described["corpora"]
+        self._schemes, self._environment = schemes(warehouse.con), environment()
+        self._styles = {styles: own_parts(styles) for styles in (_STYLES, _READING)}
+        self._views = {view.name: view for view in described["views"]}
+        titles = [corpus["title"] for corpus in self._corpora]
+        self._environment.globals.update(
+            described,
+            is_site=True,
+            level=2,
+            quality="quality.html",
+            sections=_SECTIONS,
+            site_title=titles[0] if len(titles) == 1 else f"{len(titles)} corpora of dialogues",
+            most=dialogues.most,
+            counts=dict(warehouse.con.execute(_COUNTS).fetchall()),
+            shown_of=dialogues.of_corpus,
+            places=dialogues.places(),
+            folder_of=file_name,
+            bar=self._bar,
+        )
+
+    def texts(self, on_dialogue: Callable[[int], None]) -> Iterator[tuple[str, str]]:
+        """Yield each page: its path and its text."""
+        yield "index.html", self._page("index.html", "index.html")
+        for path, (title, names) in _SECTIONS.items():
+            yield path, self._page("section.html", path, title=title, names=names)
+        for corpus in self._corpora:
+            yield from self._of_corpus(corpus, on_dialogue)
+
+    def _of_corpus(self, corpus: Mapping[str, Any], on_dialogue: Callable[[int], None]) -> Iterator[tuple[str, str]]:
+        corpus_id, rows = corpus["corpus_id"], dict[str, dict[str, Any]]()
+        folder, ids = file_name(corpus_id), self._dialogues.of_corpus[corpus_id]
+        splits = [one for one in self._dialogues.splits if one.corpus_id == corpus_id]
+        searched = SearchedTexts(splits)
+        paths = [dialogue_path(corpus_id, one) for one in ids]
+        for path, before, after, one in zip(
+            paths, [None, *paths], [*paths[1:], None], self._dialogues.of(corpus_id), strict=False
+        ):
+            on_dialogue(1)
+            stands = [split for split in splits if one.id in split.ids]
+            yield (
+                path,
+                self._page(
+                    "dialogue.html", path, _READING, corpus=corpus, one=one, stands=stands, before=before, after=after
+                ),
+            )
+            rows[one.id] = {"path": path, "turns": one.turn_count, **one.beginning}
+            searched.add(one, path.removeprefix(f"{folder}/"))
+        yield self._search(corpus, f"{folder}/search.html", searched)
+        labels, tasks = self._labels(corpus_id), dict[str | None, list[SiteSplit]]()
+        for place, split in enumerate(splits):
+            tasks.setdefault(split.task, []).append(split)
+            given = [row for row in labels if (row["task"], row["release"], row["split"]) == split.key]
+            shown = [(one, rows[one]) for one in split.shown]
+            about = {"corpus": corpus, "split": split, "place": place, "shown": shown, "labels": _gold(given)}
+            yield split.path, self._page("split.html", split.path, **about)
+        for task, of_task in tasks.items():
+            if task is not None:
+                path, view = of_task[0].task_path, self._views.get(f"{corpus_id}.{task}")
+                given = [row for row in labels if row["task"] == task]
+                about = {"corpus": corpus, "task": task, "splits": of_task, "view": view, "labels": _gold(given)}
+                yield path, self._page("task.html", path, **about)
+        path = f"{folder}/index.html"
+        yield path, self._page("corpus.html", path, corpus=corpus, tasks=tasks)
+
+    def _page(self, template: str, path: str, styles: tuple[str, ...] = _STYLES, **content: Any) -> str:
+        """Fill a template; ``path``: of the page, from the top of the site."""
+        root, home = "../" * path.count("/"), ""
+        if "corpus" in content:
+            home = f"{root}{file_name(content['corpus']['corpus_id'])}/"
+        about = {"path": path, "root": root, "home": home, **self._styles[styles]}
+        return self._environment.get_template(f"site/{template}").render({**about, **content})
+
+    def _search(self, corpus: Mapping[str, Any], path: str, searched: SearchedTexts) -> tuple[str, str]:
+        about = {**own_parts(_READING, "search.js"), "texts": searched.json, "splits": searched.splits}
+        return path, self._page("search.html", path, corpus=corpus, **about)
+
+    def _bar(self, votes: Votes) -> list[BarPart]:
+        counts = dict(votes.counts)
+        return self._schemes.get(votes.scheme, UNDECLARED).including(counts).bar(counts)
+
+    def _labels(self, corpus_id: str) -> list[dict[str, Any]]:
+        return dicts(self._warehouse.con.execute(_LABELS, {"corpus": corpus_id}))
+
+
+def _gold(rows: Iterable[Mapping[str, Any]]) -> ReportTable:
+    """Return how many examples have each label, of one split or of all."""
+    counted: dict[tuple[str, str | None], int] = {}
+    for row in rows:
+        key = row["label"], row["meaning"]
+        counted[key] = counted.get(key, 0) + row["example_count"]
+    heads = ("Label", "Meaning", "Examples")
+    return made(heads, (None, None, NumberFormat.INTEGER), [(*key, n) for key, n in counted.items()], "the task's view")
