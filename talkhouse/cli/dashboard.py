@@ -11,6 +11,11 @@ from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
+_DIALOGUES = 200
+"""Of each split that are on a site."""
+
+_CHARTS = "reading the rows of the charts"
+
 
 @options.command
 @options.db
@@ -53,34 +58,92 @@ def require_dashboard() -> None:
 
 
 @options.command
-@options.path("--output", "path", metavar="FILE.html", required=True, help="The page to write.")
+@options.path("--output", "path", metavar="FILE.html", help="The page to write.")
+@options.path("--site", metavar="DIR", help="The folder to write as a site; one that this has written is replaced.")
+@click.option(
+    "--dialogues",
+    metavar="N",
+    type=click.IntRange(0),
+    help=f"With --site: how many dialogues of each split are on it.  [default: {_DIALOGUES}]",
+)
+@options.accept_terms
 @options.force
 @options.db
 @options.named_folders
-def report_command(path: Path, force: bool, db: Path | None) -> None:
-    """Write one HTML page about the warehouse, to read, to print, or to attach to a paper.
+def report_command(
+    path: Path | None, site: Path | None, dialogues: int | None, accept_terms: bool, force: bool, db: Path | None
+) -> None:
+    """Write one HTML page about the warehouse, to read, to print, or to attach to a paper; or a site to hand on.
 
-    It has the corpora with their charts, splits and gold labels, how well annotators agree, findings and checks, a
-    dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
+    The page has the corpora with their charts, splits and gold labels, how well annotators agree, findings and checks,
+    a dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
     asks nothing of the network. Where talkhouse overlap has written its file beside the warehouse, it has the matrix of
     places too. Two reports on one build, and one overlap, are equal to the byte.
+
+    With --site, DIR is a folder with the same on several pages, a page for each corpus, task and split, and dialogues
+    with their labels to read and to search. It needs no server and no network: open DIR/index.html, or put the folder
+    anywhere below a website. Of each split up to N dialogues are on it, those whose ids have the lowest SHA-256; each
+    page says how many of how many it has. If a licence requires more than attribution, the command stops with a message
+    unless --accept-terms is given.
 
     Needs Altair: pip install 'talkhouse[dashboard]'
 
     Examples:
         talkhouse report --output corpora.html
         talkhouse report --db talkhouse.duckdb --output corpora.html --force
+        talkhouse report --site corpora --dialogues 50
     """
+    if (path is None) == (site is None):
+        raise UsageError(
+            "nothing to write" if path is None else "--output and --site are two things to write",
+            expected="--output FILE.html for one page, or --site DIR for a site",
+            next_step="see: talkhouse report --help",
+        )
     require_dashboard()
+    if path is not None:
+        options.check_absent({"--dialogues": dialogues, "--accept-terms": accept_terms}, "goes with --site", "report")
+        _write_page(path, database(db), force=force)
+    elif site is not None:
+        options.check_absent({"--force": force}, "goes with --output", "report")
+        _write_site(site, database(db), _DIALOGUES if dialogues is None else dialogues, is_accepted=accept_terms)
+
+
+def _write_page(path: Path, db: Path, *, force: bool) -> None:
     from talkhouse.query.export import settings
     from talkhouse.report.write_report import write_report
     from talkhouse.warehouse.opened import opened
 
-    with opened(database(db), settings=settings(path)) as warehouse, ProgressBar() as bar:
-        bar.begin("reading the rows of the charts", unit="charts")
+    with opened(db, settings=settings(path)) as warehouse, ProgressBar() as bar:
+        bar.begin(_CHARTS, unit="charts")
         report = write_report(warehouse.con, path, force=force, on_chart=bar.advance)
     output.print(
         f"Wrote a report on {report.corpora} corpora, with {report.charts} charts ({decimal(report.bytes)}),"
         f" to {escape(str(report.path))}",
         soft_wrap=True,
     )
+
+
+def _write_site(folder: Path, db: Path, most: int, *, is_accepted: bool) -> None:
+    from talkhouse.cli.export import show_licences
+    from talkhouse.query.export import settings
+    from talkhouse.report.write_site import write_site
+    from talkhouse.warehouse.opened import opened
+
+    with opened(db, settings=settings(folder)) as warehouse, ProgressBar() as bar:
+        bar.begin(_CHARTS, unit="charts")
+        site = write_site(
+            warehouse.con,
+            folder,
+            most=most,
+            is_accepted=is_accepted,
+            on_chart=bar.advance,
+            on_dialogues=lambda count: bar.begin("writing dialogues", records=count, unit="dialogues"),
+            on_dialogue=bar.advance,
+        )
+    output.print(
+        f"Wrote a site on {len(site.corpora)} corpora: {site.pages:,} pages with {site.dialogues:,} of"
+        f" {site.all_dialogues:,} dialogues ({decimal(site.bytes)})",
+        soft_wrap=True,
+    )
+    output.print(f"  open {escape(str(folder / 'index.html'))}", soft_wrap=True)
+    show_licences(site.corpora, [part for corpus in site.corpora for part in corpus["parts"]])

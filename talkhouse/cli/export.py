@@ -359,7 +359,7 @@ def _show_export(exported: "Exported") -> None:
         output.print("  an apostrophe stands before texts that a spreadsheet takes for formulas", soft_wrap=True)
     for note in exported.notes:
         output.print(f"  {escape(visible(note))}", soft_wrap=True)
-    _show_licences(exported.contents.corpora, exported.contents.parts)
+    show_licences(exported.contents.corpora, exported.contents.parts)
 
 
 def _show_package(written: "WrittenPackage") -> None:
@@ -381,7 +381,7 @@ def _show_package(written: "WrittenPackage") -> None:
         output.print(f"  {escape(visible(note))}", soft_wrap=True)
     if said := package.about_pseudonyms:
         _show_pseudonyms(said)
-    _show_licences(package.corpora, package.parts)
+    show_licences(package.corpora, package.parts)
 
 
 def _split(split: "SplitRows") -> str:
@@ -394,7 +394,8 @@ def _show_pseudonyms(said: "AboutPseudonyms") -> None:
     output.print(f"  pseudonyms by the key {said['key']}: {escape(visible(said['remark']))}", soft_wrap=True)
 
 
-def _show_licences(corpora: Sequence[dict[str, Any]], parts: "Sequence[LicencePart]") -> None:
+def show_licences(corpora: Sequence[dict[str, Any]], parts: "Sequence[LicencePart]") -> None:
+    """Print the licences of corpora, with the parts that were written of each."""
     for corpus in corpora:
         note = not_published(corpus)
         tag = f", {note}" if note else ""

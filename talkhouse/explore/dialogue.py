@@ -159,14 +159,14 @@ def show_dialogues(con: duckdb.DuckDBPyConnection, dialogue_ids: Sequence[str]) 
     records = defaultdict[str, list[dict[str, Any]]](list)
     for record in _records(con, "dialogue_id", dialogue_ids):
         records[record["dialogue_id"]].append(record)
-    for dialogue_id, whole in _whole(con, dialogue_ids).items():
+    of_dialogues = _whole(con, dialogue_ids)
+    for dialogue_id in dialogue_ids:
+        whole = of_dialogues[dialogue_id]
         about = {"kind": "dialogue", "id": dialogue_id, "corpus": corpora[whole["dialogue"]["corpus_id"]]}
         yield {**about, **whole, "records": records[dialogue_id]}
 
 
-def _whole(
-    con: duckdb.DuckDBPyConnection, dialogue_ids: Sequence[str | None]
-) -> dict[str | None, dict[str, Any]]:
+def _whole(con: duckdb.DuckDBPyConnection, dialogue_ids: Sequence[str | None]) -> dict[str | None, dict[str, Any]]:
     """Return by their ids what belongs to dialogues themselves, rather than to their records; nothing for None."""
     values = {"dialogues": dialogue_ids}
     whole: dict[str | None, dict[str, Any]] = {

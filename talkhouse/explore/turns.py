@@ -203,9 +203,8 @@ class DialogueTurn:
 
     @property
     def who(self) -> str:
-        """Who says it, as far as is known: names, an id, or the role; empty where there is no turn."""
-        row = self.row or {}
-        return str(self.speaker or row.get("speaker_id") or row.get("role") or "")
+        """Who says it: the speaker's name, or else the role; empty where there is no turn."""
+        return str(self.speaker or (self.row or {}).get("role") or "")
 
     @property
     def text(self) -> str:

@@ -30,9 +30,7 @@ where schema_name = ? and database_name = current_database() group by table_name
 """
 
 
-def describe(
-    warehouse: Warehouse, on_chart: Callable[[int], None], *, is_accepted: bool = False
-) -> dict[str, Any]:
+def describe(warehouse: Warehouse, on_chart: Callable[[int], None], *, is_accepted: bool = False) -> dict[str, Any]:
     """Return what the pages show, by the names that their templates use.
 
     ``on_chart`` is called with 1 for each chart whose rows are there, which takes nearly all of the time.

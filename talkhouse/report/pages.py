@@ -19,8 +19,6 @@ DIAGRAM = _TEMPLATES / "er_diagram.svg"
 _ADDRESS = re.compile(r"https?://\S+")
 
 
-
-
 def environment() -> Environment:
     """Return what fills the templates."""
     made = Environment(
@@ -50,9 +48,7 @@ def own_parts(styles: tuple[str, ...], script: str | None = None) -> dict[str, A
     style = _own(*styles)
     code = _own(script) if script else Markup()
     allowed = source(code) if script else "'none'"
-    policy = (
-        f"default-src 'none'; style-src {source(style)}; script-src {allowed}; base-uri 'none'; form-action 'none'"
-    )
+    policy = f"default-src 'none'; style-src {source(style)}; script-src {allowed}; base-uri 'none'; form-action 'none'"
     return {"style": style, "script": code, "policy": policy}
 
 

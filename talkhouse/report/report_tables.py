@@ -78,9 +78,14 @@ def table(
     return _filled(list(heads.items()), rows, source)
 
 
-def of_rows(rows: Iterable[Mapping[str, Any]], heads: Mapping[str, tuple[str, NumberFormat | None]]) -> ReportTable:
-    """Make a table of rows by the names of their columns, each with its title and how its numbers are written."""
-    return _filled(list(heads.values()), [[row[name] for name in heads] for row in rows], "")
+def of_rows(
+    rows: Iterable[Mapping[str, Any]], heads: Mapping[str, tuple[str, NumberFormat | None]], source: str = ""
+) -> ReportTable:
+    """Make a table of rows by the names of their columns, each with its title and how its numbers are written.
+
+    ``source`` names the view that has all rows, where there may be too many.
+    """
+    return _filled(list(heads.values()), [[row[name] for name in heads] for row in rows], source)
 
 
 def _filled(

@@ -189,6 +189,11 @@ class SiteDialogues:
         for dialogue_id, corpus_id in warehouse.con.execute(_CORPORA, {"dialogues": [*wanted]}).fetchall():
             self.of_corpus[corpus_id].append(dialogue_id)
 
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(map(len, self.of_corpus.values()))
+
     def places(self) -> dict[str, dict[int | None, str]]:
         """Return where each dialogue is, and each record that has one, by the index of the turn; None: its page."""
         con, pages = self._warehouse.con, dict[str, dict[int | None, str]]()
@@ -214,7 +219,7 @@ class SiteDialogues:
 
 
 class SearchedTexts:
-    """What the search page of a corpus has: the texts of its dialogues themselves, in which a browser finds all there is."""
+    """What the search page of a corpus has: the texts of its dialogues, in which the browser looks for what is typed."""
 
     def __init__(self, splits: Sequence[SiteSplit]) -> None:
         """``splits``: those of the corpus; the page knows them by their places."""

@@ -4,7 +4,8 @@ The same bytes for the same build. Each corpus is in a folder of its own, under 
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +21,7 @@ from talkhouse.query.terms import check_terms, parts_of_corpus
 from talkhouse.report.content import schemes
 from talkhouse.report.description import describe
 from talkhouse.report.pages import environment, own_parts
-from talkhouse.report.report_tables import ReportTable, made
+from talkhouse.report.report_tables import of_rows
 from talkhouse.report.site_dialogues import SearchedTexts, SiteDialogues, SiteSplit, dialogue_path, file_name
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
@@ -32,7 +33,8 @@ RECORD = "site.json"
 
 _ABOUT = "Written by talkhouse report --site, which replaces this folder as long as it has these files and no others."
 
-_STYLES, _READING = ("base.css", "style.css", "site.css"), ("base.css", "site.css")
+_STYLES: tuple[str, ...] = ("base.css", "style.css", "site.css")
+_READING: tuple[str, ...] = ("base.css", "site.css")
 
 _SECTIONS = {
     "agreement.html": ("Agreement", ("agreement",)),
@@ -43,6 +45,12 @@ _SECTIONS = {
 """Pages of sections of the report: the title and the sections of each."""
 
 _COUNTS = "select corpus_id, count(*) from main.dialogues group by corpus_id"
+
+_LABEL_HEADS: Mapping[str, tuple[str, NumberFormat | None]] = {
+    "label": ("Label", None),
+    "meaning": ("Meaning", None),
+    "example_count": ("Examples", NumberFormat.INTEGER),
+}
 
 _LABELS = """
 select task, release, split, label, any_value(label_meaning) as meaning, count(*) as example_count
@@ -72,12 +80,13 @@ def write_site(
     most: int,
     is_accepted: bool,
     on_chart: Callable[[int], None] = lambda _: None,
+    on_dialogues: Callable[[int], None] = lambda _: None,
     on_dialogue: Callable[[int], None] = lambda _: None,
 ) -> Site:
     """Write the pages into a new folder, or in place of a site that this has written.
 
     Of each split up to ``most`` dialogues are on it. ``on_chart`` and ``on_dialogue`` are called with 1 for each of
-    them.
+    them, ``on_dialogues`` with the number of dialogues that lie ahead.
 
     Raises TermsNotAccepted where a licence requires more than attribution, UsageError for a folder that can't be,
     OutputFailed where there is no room, SchemaMismatch where the warehouse's views are of another Talkhouse.
@@ -90,14 +99,14 @@ def write_site(
         examples = [one.about.dialogue_id for corpus in described["corpora"] for one in corpus["examples"]]
         with fits_views("the site"):
             dialogues = SiteDialogues(warehouse, most, examples)
+            on_dialogues(dialogues.count)
             pages = _Pages(warehouse, described, dialogues)
             written = {path: _write(folder / path, text) for path, text in pages.texts(on_dialogue)}
         record = {"about": _ABOUT, "files": {path: digest for path, (digest, _) in sorted(written.items())}}
         _write(folder / RECORD, json.dumps(record, indent=1) + "\n")
     ((count,),) = con.execute("select count(*) from main.dialogues").fetchall()
-    shown = sum(map(len, dialogues.of_corpus.values()))
     size = sum(size for _, size in written.values())
-    return Site(output, size, described["corpora"], len(written), shown, count)
+    return Site(output, size, described["corpora"], len(written), dialogues.count, count)
 
 
 def _write(path: Path, text: str) -> tuple[str, int]:
@@ -120,11 +129,8 @@ def _check_own(folder: Path) -> None:
         files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            is_own = False
-        else:
-            is_own = path.is_dir() or name == RECORD or _is_as_written(path, files.get(name))
-        if not files or not is_own:
+        is_folder = path.is_dir() and not path.is_symlink()
+        if not files or not (is_folder or name == RECORD or _is_as_written(path, files.get(name))):
             raise UsageError(
                 "the folder has files that this has not written" if files else "the folder is not empty",
                 where=path if files else folder,
@@ -134,7 +140,8 @@ def _check_own(folder: Path) -> None:
 
 
 def _is_as_written(path: Path, digest: str | None) -> bool:
-    return digest is not None and sha256(path.read_bytes()).hexdigest() == digest
+    is_file = path.is_file() and not path.is_symlink()
+    return digest is not None and is_file and sha256(path.read_bytes()).hexdigest() == digest
 
 
 class _Pages:
@@ -175,33 +182,26 @@ class _Pages:
         splits = [one for one in self._dialogues.splits if one.corpus_id == corpus_id]
         searched = SearchedTexts(splits)
         paths = [dialogue_path(corpus_id, one) for one in ids]
-        for path, before, after, one in zip(
-            paths, [None, *paths], [*paths[1:], None], self._dialogues.of(corpus_id), strict=False
-        ):
+        around = zip(paths, [None, *paths], [*paths[1:], None], self._dialogues.of(corpus_id), strict=False)
+        for path, before, after, one in around:
             on_dialogue(1)
             stands = [split for split in splits if one.id in split.ids]
-            yield (
-                path,
-                self._page(
-                    "dialogue.html", path, _READING, corpus=corpus, one=one, stands=stands, before=before, after=after
-                ),
-            )
+            about: dict[str, Any] = {"one": one, "stands": stands, "before": before, "after": after}
+            yield path, self._page("dialogue.html", path, _READING, corpus=corpus, **about)
             rows[one.id] = {"path": path, "turns": one.turn_count, **one.beginning}
             searched.add(one, path.removeprefix(f"{folder}/"))
         yield self._search(corpus, f"{folder}/search.html", searched)
         labels, tasks = self._labels(corpus_id), dict[str | None, list[SiteSplit]]()
         for place, split in enumerate(splits):
             tasks.setdefault(split.task, []).append(split)
-            given = [row for row in labels if (row["task"], row["release"], row["split"]) == split.key]
             shown = [(one, rows[one]) for one in split.shown]
-            about = {"corpus": corpus, "split": split, "place": place, "shown": shown, "labels": _gold(given)}
-            yield split.path, self._page("split.html", split.path, **about)
+            given = of_rows(labels[split.key], _LABEL_HEADS, f"{corpus_id}.{split.task}")
+            about = {"split": split, "place": place, "shown": shown, "labels": given}
+            yield split.path, self._page("split.html", split.path, corpus=corpus, **about)
         for task, of_task in tasks.items():
             if task is not None:
                 path, view = of_task[0].task_path, self._views.get(f"{corpus_id}.{task}")
-                given = [row for row in labels if row["task"] == task]
-                about = {"corpus": corpus, "task": task, "splits": of_task, "view": view, "labels": _gold(given)}
-                yield path, self._page("task.html", path, **about)
+                yield path, self._page("task.html", path, corpus=corpus, task=task, splits=of_task, view=view)
         path = f"{folder}/index.html"
         yield path, self._page("corpus.html", path, corpus=corpus, tasks=tasks)
 
@@ -221,15 +221,9 @@ class _Pages:
         counts = dict(votes.counts)
         return self._schemes.get(votes.scheme, UNDECLARED).including(counts).bar(counts)
 
-    def _labels(self, corpus_id: str) -> list[dict[str, Any]]:
-        return dicts(self._warehouse.con.execute(_LABELS, {"corpus": corpus_id}))
-
-
-def _gold(rows: Iterable[Mapping[str, Any]]) -> ReportTable:
-    """Return how many examples have each label, of one split or of all."""
-    counted: dict[tuple[str, str | None], int] = {}
-    for row in rows:
-        key = row["label"], row["meaning"]
-        counted[key] = counted.get(key, 0) + row["example_count"]
-    heads = ("Label", "Meaning", "Examples")
-    return made(heads, (None, None, NumberFormat.INTEGER), [(*key, n) for key, n in counted.items()], "the task's view")
+    def _labels(self, corpus_id: str) -> Mapping[tuple[str | None, ...], list[dict[str, Any]]]:
+        """Return how many examples have each label, by task, publisher's release and split."""
+        found = defaultdict[tuple[str | None, ...], list[dict[str, Any]]](list)
+        for row in dicts(self._warehouse.con.execute(_LABELS, {"corpus": corpus_id})):
+            found[row["task"], row["release"], row["split"]].append(row)
+        return found

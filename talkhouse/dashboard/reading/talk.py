@@ -197,9 +197,7 @@ def votes_html(items: Items, schemes: Schemes) -> str:
 def lists_html(items: Items) -> str:
     """Return the lists of personas and candidates: the first and the gold items, and all of them at a click."""
     return "".join(
-        tag("div", "list", _list(shown, records))
-        for shown, records in by_content(items)
-        if isinstance(shown, ItemList)
+        tag("div", "list", _list(shown, records)) for shown, records in by_content(items) if isinstance(shown, ItemList)
     )
 
 
