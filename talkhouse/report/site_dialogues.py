@@ -219,7 +219,7 @@ class SiteDialogues:
 
 
 class SearchedTexts:
-    """What the search page of a corpus has: the texts of its dialogues, in which the browser looks for what is typed."""
+    """What the search page of a corpus has: the texts of its dialogues, in which a browser finds what is typed."""
 
     def __init__(self, splits: Sequence[SiteSplit]) -> None:
         """``splits``: those of the corpus; the page knows them by their places."""

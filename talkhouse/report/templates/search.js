@@ -14,7 +14,7 @@
   };
 
   const patterns = text => (text.match(/"[^"]+"|[^\s"]+/g) ?? []).map(one => {
-    const literal = one.replaceAll('"', "").replace(/[\\^$.*+?()[\]{}|\/-]/g, "\\$&");
+    const literal = one.replaceAll('"', "").replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
     return new RegExp(literal, "giu");
   });
 
