@@ -111,7 +111,7 @@ def _run(
     is_page = output is not None and output.suffix.lower() in _PAGES
     wanted = Wanted(corpora, task, table, max(shown, _PAGE_ROWS) if is_page else shown)
     with ExitStack() as stack:
-        progress = stack.enter_context(BuildProgress())
+        progress = stack.enter_context(BuildProgress("nothing was compared, and neither state was written"))
         bar = stack.enter_context(ProgressBar())
         states = [stack.enter_context(found_state(before, store, progress, _note))]
         states.append(states[0] if after is None else stack.enter_context(found_state(after, store, progress, _note)))
