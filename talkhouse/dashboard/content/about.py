@@ -1,4 +1,4 @@
-"""About: the release and contents that the warehouse is of, the releases there are, and what differs between two."""
+"""About: the release and contents that the warehouse is of, how to hand it on, releases, and what differs between two."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -53,6 +53,10 @@ def page() -> None:
         st.code(content_id, language=None, wrap_lines=True)
     else:
         st.caption("Its content id is known once a release is made of it, or by: talkhouse status --hash")
+    st.header("Hand it on", anchor=False)
+    st.markdown("As a site that needs no server and no network, with the report, and dialogues to read and to search:")
+    command = ["talkhouse", "report", "--site", "site", "--db", str(opened.version.path)]
+    st.code(visible(shlex.join(command), lines=True), language="sh", wrap_lines=True)
     st.header("Releases", anchor=False)
     try:
         store = store_of(db=opened.version.path).absolute()

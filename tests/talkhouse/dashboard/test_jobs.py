@@ -1,12 +1,15 @@
 """Nine jobs that people come with: each takes at most four clicks from Home, and no address is written by hand."""
 
 import re
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser import Visit, served, visit
+from tests.commands import run
 from tests.samples import GROUPS, RELEASES
 
 MOST = 4
@@ -157,6 +160,17 @@ def test_see_how_long_dialogues_are(reader: Reader) -> None:
     block = reader.main.get_by_test_id("stVerticalBlock").filter(has=title).filter(has=numbers).last
     reader.open(block.get_by_role("button", name="Numbers", exact=True))
     expect(reader.page.get_by_role("columnheader", name=re.compile("Number of turns")).first).to_be_visible()
+
+
+def test_hand_the_data_on_as_a_site(reader: Reader, tmp_path: Path) -> None:
+    reader.go("About")
+    command = shlex.split(reader.main.get_by_test_id("stCode").filter(has_text="--site").inner_text())
+    done = run(*command[1:], "--dialogues", "1", "--accept-terms", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    tab = reader.page.context.new_page()
+    tab.goto((tmp_path / "site" / "index.html").as_uri())
+    expect(tab.get_by_role("heading", name="Read and search")).to_be_visible()
+    tab.close()
 
 
 def test_run_a_query(reader: Reader) -> None:
