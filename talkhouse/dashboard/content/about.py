@@ -1,4 +1,4 @@
-"""About: the release and contents that the warehouse is of, how to hand it on, releases, and what differs between two."""
+"""About: the release and contents that the warehouse is of, a site of it, releases, and what differs between two."""
 
 import shlex
 from collections.abc import Iterator, Sequence

@@ -19,6 +19,7 @@ OTHERS = {
     "--jobs": {"make"},
     "--memory-limit": {"sql"},
     "--release": {"cite"},
+    "--site": {"report"},
     "--split": {"ingest"},
     "--threshold": {"make", "overlap"},
 }
