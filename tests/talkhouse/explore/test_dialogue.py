@@ -11,7 +11,7 @@ import pytest
 
 import talkhouse
 from talkhouse.build.run import build
-from talkhouse.explore.dialogue import Target, resolve, show
+from talkhouse.explore.dialogue import Target, resolve, show, show_dialogues
 from talkhouse.ingest.progress import Silent
 from talkhouse.schema.errors import UsageError
 from tests.commands import on_a_terminal, run
@@ -141,6 +141,16 @@ def test_a_dialogue_has_everything_of_all_its_records(toys: duckdb.DuckDBPyConne
     assert texts == [f"answer {number}" for number in range(100)]
     assert [row["text"] for row in records["toy/gpp/0"]["candidates"]] == ["i own 0 kayaks", "i own 1 kayaks"] * 2
     assert [row["image_file"] for row in records["toy/gpp/0"]["personas"]] == ["3.jpg"]
+
+
+@pytest.mark.slow
+def test_of_several_dialogues_each_is_what_it_is_alone(filled: Path) -> None:
+    with talkhouse.open(filled) as con:
+        ids = [
+            one
+            for (one,) in con.execute("select dialogue_id from main.dialogues order by hash(dialogue_id)").fetchall()
+        ]
+        assert list(show_dialogues(con, ids)) == [show(con, one) for one in ids]
 
 
 def test_a_record_has_its_own_and_no_others(toys: duckdb.DuckDBPyConnection) -> None:

@@ -37,7 +37,7 @@ from pathlib import Path
 from talkhouse.report.write_site import write_site
 with talkhouse.open(sys.argv[1]) as con:
     con.execute("set threads = 1")
-    write_site(con, Path(sys.argv[2]), most=int(sys.argv[3]), is_accepted=False)
+    write_site(con, Path(sys.argv[2]), most=int(sys.argv[3]), is_accepted=True)
 """
 
 
@@ -66,10 +66,10 @@ def test_dialogues_are_chosen_by_their_hashes_and_no_name_leads_elsewhere(con: d
 
 
 @pytest.fixture(scope="session")
-def site(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of the sample, in a folder with a blank and an umlaut."""
+def site(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of the sample with rows of every kind, in a folder with a blank and an umlaut."""
     folder = tmp_path_factory.mktemp("site") / "Unsere Gespräche"
-    done = run("report", "--site", folder, "--dialogues", str(MOST), "--db", sample)
+    done = run("report", "--site", folder, "--dialogues", str(MOST), "--accept-terms", "--db", filled)
     assert done.returncode == 0, done.stderr
     written = sum(1 for path in folder.rglob("*.html"))
     assert re.match(rf"Wrote a site on \d+ corpora: {written} pages with \d+ of \d+ dialogues", done.stdout)
@@ -108,6 +108,20 @@ def test_every_page_is_whole_and_leads_only_to_pages_that_are_there(site: Path, 
         said = " ".join(pages[site / corpus_id / "index.html"].texts["p"])
         assert f"{shown} of {count} dialogues are here to read" in said
         assert f"up to {MOST} dialogues are on this site: those whose ids have the lowest SHA-256" in said
+    said_in = con.execute(
+        "select corpus_id, dialogue_id, list(text order by turn_index) from main.turns join main.dialogues "
+        "using (dialogue_id) group by all"
+    ).fetchall()
+    read = [(pages[path], texts) for *ids, texts in said_in if (path := site / dialogue_path(*ids)) in pages]
+    assert len(read) == sum(1 for path in pages if path.parent.name == "dialogues")
+    for page, texts in read:
+        assert [name for name in page.attributes("li", "id") if name.startswith("turn-")] == [
+            f"turn-{index}" for index in range(len(texts))
+        ]
+        assert {visible(text, lines=True).strip() for text in texts} <= {*page.texts["span"], ""}
+        assert any("tool_call clock" in text for text in page.texts["p"])
+        assert "reply to 0" in page.texts["span"]
+    assert any("u" in page.texts for page, _ in read)
     split = pages[site / "dbdc3" / "tasks" / "breakdown_detection" / "dbdc3.eval.html"]
     assert "3 of 7 dialogues, those whose ids have the lowest SHA-256. Search these" in split.texts["p"]
     (labels,) = (
@@ -228,13 +242,13 @@ def content(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_a_site_is_replaced_by_the_same_bytes_and_nothing_else_ever_is(
-    sample: Path, site: Path, con: duckdb.DuckDBPyConnection, tmp_path: Path
+    sample: Path, filled: Path, site: Path, con: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
     again = tmp_path / "again"
     shutil.copytree(site, again)
     before = content(again)
     (again / "quality.html").unlink()
-    command = [sys.executable, "-c", AGAIN, str(sample), str(again), str(MOST)]
+    command = [sys.executable, "-c", AGAIN, str(filled), str(again), str(MOST)]
     subprocess.run(command, check=True, env={"PYTHONHASHSEED": "3", "TZ": "Asia/Tokyo"})
     assert content(again) == before
     (again / "CNAME").write_text("mine")
