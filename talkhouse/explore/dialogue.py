@@ -11,7 +11,7 @@ from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.sql import dicts
 from talkhouse.warehouse.opened import Warehouse
 
-_DIALOGUES = "from main.dialogues where dialogue_id in (select unnest($dialogues::varchar[]))"
+_DIALOGUES = "from main.dialogues where dialogue_id in ({ids})"
 
 _PARTICIPANTS = """
 select
@@ -25,7 +25,7 @@ select
     participants.extra,
 from main.participants
 left join main.speakers using (speaker_id)
-where dialogue_id in (select unnest($dialogues::varchar[]))
+where dialogue_id in ({ids})
 order by participants.role, participants.speaker_id
 """
 
@@ -51,16 +51,16 @@ left join (
     select dialogue_id, turn_index, list(coalesce(speakers.name, speaker_id) order by position) as speakers
     from main.turn_speakers
     left join main.speakers using (speaker_id)
-    where dialogue_id in (select unnest($dialogues::varchar[]))
+    where dialogue_id in ({ids})
     group by dialogue_id, turn_index
 ) as together using (dialogue_id, turn_index)
-where dialogue_id in (select unnest($dialogues::varchar[]))
+where dialogue_id in ({ids})
 order by turn_index
 """
 
 _PARTS = """
 from main.parts
-where dialogue_id in (select unnest($dialogues::varchar[]))
+where dialogue_id in ({ids})
 order by turn_index, part_index
 """
 
@@ -77,7 +77,7 @@ select
     ) as source,
 from main.records
 left join meta.source_files using (source_file_id)
-where records.{key} in (select unnest($ids::varchar[]))
+where records.{key} in ({ids})
 order by record_id
 """
 
@@ -168,23 +168,30 @@ def show_dialogues(con: duckdb.DuckDBPyConnection, dialogue_ids: Sequence[str]) 
 
 def _whole(con: duckdb.DuckDBPyConnection, dialogue_ids: Sequence[str | None]) -> dict[str | None, dict[str, Any]]:
     """Return by their ids what belongs to dialogues themselves, rather than to their records; nothing for None."""
-    values = {"dialogues": dialogue_ids}
+    ids, values = _listed(dialogue_ids)
     whole: dict[str | None, dict[str, Any]] = {
         dialogue_id: {"dialogue": None, "participants": [], "turns": [], "parts": []} for dialogue_id in dialogue_ids
     }
-    for row in dicts(con.execute(_DIALOGUES, values)):
+    for row in dicts(con.execute(_DIALOGUES.format(ids=ids), values)):
         whole[row["dialogue_id"]]["dialogue"] = row
     for name, query in (("participants", _PARTICIPANTS), ("turns", _TURNS), ("parts", _PARTS)):
-        for row in dicts(con.execute(query, values)):
+        for row in dicts(con.execute(query.format(ids=ids), values)):
             whole[row.pop("dialogue_id")][name].append(row)
     return whole
 
 
 def _records(con: duckdb.DuckDBPyConnection, key: str, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return the records whose ``key``, record_id or dialogue_id, is one of these, each with all that belongs to it."""
-    records = dicts(con.execute(_RECORDS.format(key=key), {"ids": ids}))
+    listed, values = _listed(ids)
+    records = dicts(con.execute(_RECORDS.format(key=key, ids=listed), values))
     _attach(con, records)
     return records
+
+
+def _listed(ids: Sequence[str | None]) -> tuple[str, dict[str, str | None]]:
+    """Return ids as parameters, and their values: one alone is an equality to DuckDB, which skips most of a table."""
+    values = {f"id_{place}": one for place, one in enumerate(ids)}
+    return ", ".join(f"${name}" for name in values), values
 
 
 def _attach(con: duckdb.DuckDBPyConnection, records: list[dict[str, Any]]) -> None:
