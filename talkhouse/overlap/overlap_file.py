@@ -15,6 +15,7 @@ from talkhouse.schema.errors import SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal, quoted
 from talkhouse.warehouse.beside import columns_of_tables, open_beside
+from talkhouse.warehouse.build_facts import fingerprint
 
 FILE = "overlap.duckdb"
 
@@ -190,29 +191,6 @@ def open_overlap(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBP
     SchemaMismatch for one of a newer Talkhouse.
     """
     return open_beside(path, _check_content, _not_ours, settings)
-
-
-_COUNTED = ("records", "turns", "texts", "candidates", "personas", "persona_uses", "examples")
-"""Tables whose numbers of rows count; their rows follow from the files."""
-
-
-def fingerprint(con: duckdb.DuckDBPyConnection, database: str) -> str:
-    """Return what tells a warehouse from another one, and from itself after a build that changed something.
-
-    Not when it was built: the same files, read by the same code, make the same rows.
-    """
-    ((text,),) = con.execute(f"""
-select sha256(concat_ws(chr(10),
-    (select string_agg(concat_ws(chr(31), source_file_id, sha256, records_loaded), chr(10) order by source_file_id)
-        from {database}.meta.source_files),
-    (select string_agg(concat_ws(chr(31), corpus_id, reader_version::varchar, declaration), chr(10) order by corpus_id)
-        from {database}.main.corpora),
-    (select concat_ws(chr(31), talkhouse_version, schema_revision, catalogue_hash)
-        from {database}.meta.loads order by load_id desc limit 1),
-    {", ".join(f"(select count(*)::varchar from {database}.main.{table})" for table in _COUNTED)}
-))
-""").fetchall()
-    return str(text)
 
 
 def kept_run(path: Path) -> dict[str, Any] | None:

@@ -1,14 +1,18 @@
-"""Databases of Talkhouse's own beside a warehouse: opened guarded, and only where they are ones that it made."""
+"""Databases of Talkhouse's own beside a warehouse: written in one step, and opened guarded where they are its own."""
 
+import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 
 from talkhouse.schema import warehouse
-from talkhouse.schema.errors import NotAWarehouse, UsageError, WarehouseDamaged
+from talkhouse.schema.errors import NotAWarehouse, OutputFailed, UsageError, WarehouseDamaged
 from talkhouse.schema.guard import NO_SETTINGS, Settings
+from talkhouse.system.atomic_output import output_errors, private_folder
+from talkhouse.warehouse.opened import Warehouse, opened
 
 # Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
 _TABLES = """
@@ -57,3 +61,38 @@ def columns_of_tables(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str
     for table, column, kind in con.execute(_TABLES).fetchall():
         tables.setdefault(table, {})[column] = kind
     return tables
+
+
+@contextmanager
+def writing_beside(
+    path: Path, output: Path, more_room: str, settings: Settings = NO_SETTINGS, *, patience: float = 0
+) -> Iterator[tuple[Warehouse, Path]]:
+    """Open a warehouse to compute a file beside it, in the private folder that is yielded too, and is removed.
+
+    The connection writes and spills there and nowhere else. Raises what ``private_folder`` and ``opened`` raise, and
+    OutputFailed, whose next step is ``more_room``, where memory or the disk is full.
+    """
+    with private_folder(output, patience=patience) as folder:
+        folder = folder.absolute()
+        made = {
+            "allowed_directories": [f"{folder}{os.sep}"],
+            "temp_directory": str(folder / "spilled"),
+            **settings,
+        }
+        with opened(path, settings=made, alone=True) as opened_warehouse, _explained(output, more_room):
+            yield opened_warehouse, folder
+
+
+@contextmanager
+def _explained(output: Path, more_room: str) -> Iterator[None]:
+    """Turn what DuckDB raises where memory or the disk is full into an error that says so."""
+    try:
+        with output_errors(output):
+            yield
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+        raise OutputFailed(
+            "there is not enough memory, or no room on the disk; what was there before is unchanged",
+            where=output,
+            found=str(error).strip().splitlines()[0],
+            next_step=more_room,
+        ) from error
