@@ -126,9 +126,8 @@ def like(
     query = "select text from main.turns where dialogue_id = $dialogue and turn_index = $turn"
     rows = con.execute(query, {"dialogue": dialogue_id, "turn": turn_index}).fetchall()
     if not rows:
-        raise UsageError(
-            f"no turn {turn_index} in a dialogue '{dialogue_id}'", next_step="find one with: talkhouse search"
-        )
+        next_step = "find one with: talkhouse search"
+        raise UsageError(f"no turn {turn_index} in a dialogue '{dialogue_id}'", next_step=next_step)
     counts = Counter(_tokens(index, rows[0][0] or ""))
     # A word that only this turn has finds nothing.
     known = [word for word in _words(index, list(counts)).values() if word.texts > 1]
@@ -259,9 +258,7 @@ def _holds(group: Mapping[str, Any], chosen: Mapping[str, set[str]], without: st
 def _values(group: Mapping[str, Any], facet: str, *, standard: bool = False) -> set[str]:
     """Return what texts of a group have of a facet; ``standard``: their splits by both names."""
     if facet == "split":
-        return {
-            name for name in (*group["splits"], *(group["standard_splits"] if standard else ())) if name is not None
-        }
+        return {*group["splits"], *(group["standard_splits"] if standard else ())} - {None}
     value = group["corpus_id" if facet == "corpus" else facet]
     return set() if value is None else {value}
 

@@ -57,7 +57,7 @@ TABLES = {
         "group_no": "INTEGER",
     },
 }
-"""The tables with their columns. A document is a text that has a word; its number is its place in the order of KINDS,
+"""The tables with their columns. A document is a text; its number is its place in the order of KINDS,
 owner (dialogue_id, text_id, persona_id) and turn_index. ``postings`` is sorted by word_no and document; ``times``: how
 often the document has the word, among so many ``words``."""
 
@@ -111,9 +111,11 @@ def make_index(warehouse: Path, say: Callable[[str], None], settings: Settings =
             con.execute(f"attach {literal(str(file))} as {name} (read_write, storage_version '{STORAGE_VERSION}')")
         con.execute(f"use {_WORK}")  # so that no macro of the warehouse answers for a function
         _create_places(con, of)
-        _create_texts(con, of)
-        _create_postings(con)
-        ((texts, words),) = con.execute("select count(*), coalesce(sum(words), 0) from lengths").fetchall()
+        _create_documents(con, of)
+        _create_postings(con, of)
+        ((texts, words),) = con.execute(
+            f"select count(distinct document), coalesce(sum(times), 0) from {_RESULT}.main.postings"
+        ).fetchall()
         _create(con, "run", "select " + ", ".join(f"null::{kind}" for kind in TABLES["run"].values()) + " where false")
         insert(con, f"{_RESULT}.main.run", [(FORMAT, now, texts, words / texts if texts else 0.0, version())])
         opened_warehouse.check_complete()
@@ -140,10 +142,11 @@ _OWNERS = {
 """By kind, the query of what owns a text, and the splits that it was published in."""
 
 _TEXTS = {
-    "turn": "select dialogue_id, turn_index, role, text from {0}.main.turns",
-    "candidate": "select text_id, null::integer, null::varchar, text from {0}.main.texts",
-    "persona": "select persona_id, null::integer, null::varchar, text from {0}.main.personas",
+    "turn": ("turns", "dialogue_id", "dialogue_id, turn_index, coalesce(role, '')"),
+    "candidate": ("texts", "text_id", "text_id, null::integer, ''"),
+    "persona": ("personas", "persona_id", "persona_id, null::integer, ''"),
 }
+"""By kind, the table of its texts, the column of what owns each, and owner, turn_index and role."""
 
 
 def _create_places(con: duckdb.DuckDBPyConnection, warehouse: str) -> None:
@@ -174,23 +177,18 @@ select kind, owner, place_no from owner_splits inner join places using (splits, 
 """)
 
 
-def _create_texts(con: duckdb.DuckDBPyConnection, warehouse: str) -> None:
-    """Create ``said``, the words of each text that has one, and the tables ``groups`` and ``documents``."""
-    for kind, query in _TEXTS.items():
-        begun = "create table standing as" if kind == KINDS[0] else "insert into standing"
-        con.execute(f"""
-{begun}
-select
-    '{kind}' as kind,
-    texts.owner,
-    texts.turn_index,
-    coalesce(texts.role, '') as role,
-    split_part(texts.owner, ':', 1) as corpus_id,
-    coalesce(owner_places.place_no, 0) as place_no,
-    {search_tokens("texts.text")} as found,
-from ({query.format(warehouse)}) as texts(owner, turn_index, role, text)
-left join owner_places on owner_places.kind = '{kind}' and owner_places.owner = texts.owner
-where texts.owner is not null and texts.text is not null
+def _create_documents(con: duckdb.DuckDBPyConnection, warehouse: str) -> None:
+    """Create the tables ``groups`` and ``documents``, and ``numbered``, the rows of the warehouse by number."""
+    rows = " union all ".join(
+        f"select '{kind}', texts.rowid, {columns}, coalesce(place_no, 0) from {warehouse}.main.{table} as texts "
+        f"left join owner_places on owner_places.kind = '{kind}' and owner_places.owner = texts.{owner} "
+        f"where texts.{owner} is not null"
+        for kind, (table, owner, columns) in _TEXTS.items()
+    )
+    con.execute(f"""
+create table standing as
+select *, split_part(owner, ':', 1) as corpus_id
+from ({rows}) as rows(kind, row_number, owner, turn_index, role, place_no)
 """)
     con.execute("""
 create table group_keys as
@@ -205,45 +203,46 @@ from (select distinct kind, corpus_id, role, place_no from standing)
     )
     ranks = ", ".join(f"'{kind}'" for kind in KINDS)
     con.execute(f"""
-create table said as
+create table numbered as
 select
     (row_number() over (order by list_position([{ranks}], kind), owner, turn_index) - 1)::integer as document,
     group_no,
+    kind,
+    row_number,
     owner,
     turn_index,
-    found,
 from standing
 inner join group_keys using (kind, corpus_id, role, place_no)
-where len(found) > 0
 """)
     con.execute("drop table standing")
-    _create(con, "documents", "select document, group_no, owner, turn_index from said order by document")
+    _create(con, "documents", "select document, group_no, owner, turn_index from numbered order by document")
 
 
-def _create_postings(con: duckdb.DuckDBPyConnection) -> None:
-    """Create the tables ``words`` and ``postings``, and ``lengths``, of how many words each text has."""
-    con.execute("create table lengths as select document, group_no, len(found) as words from said")
-    # Counted within each text, which is much less work than to group the words of all.
-    con.execute("""
-create table used as
-select document, group_no, words, entry.key as word, entry.value as times
-from (
-    select document, group_no, len(found) as words, unnest(map_entries(list_aggregate(found, 'histogram'))) as entry
-    from said
-)
-""")
-    con.execute("drop table said")
+def _create_postings(con: duckdb.DuckDBPyConnection, warehouse: str) -> None:
+    """Create the tables ``words`` and ``postings``."""
+    # Counted within each text, which is much less work than to group the words of all. Cut twice: to keep the words
+    # between the two would take more.
+    counted = "unnest(map_entries(list_aggregate(found, 'histogram')))"
+    texts = " union all ".join(
+        f"select document, group_no, {search_tokens('texts.text')} from {warehouse}.main.{table} as texts "
+        f"inner join numbered on numbered.kind = '{kind}' and numbered.row_number = texts.rowid"
+        for kind, (table, _, _) in _TEXTS.items()
+    )
+    used = (
+        f"select document, group_no, len(found) as words, {counted} as entry "
+        f"from ({texts}) as texts(document, group_no, found)"
+    )
     _create(
         con,
         "words",
         "select word, row_number() over (order by word) - 1, texts "
-        "from (select word, count(*) as texts from used group by word) order by word",
+        f"from (select entry.key as word, count(*) as texts from ({used}) group by word) order by word",
     )
     _create(
         con,
         "postings",
-        "select word_no, document, times, used.words, group_no "
-        f"from used inner join {_RESULT}.main.words on words.word = used.word order by word_no, document",
+        "select word_no, document, entry.value, used.words, group_no "
+        f"from ({used}) as used inner join {_RESULT}.main.words on words.word = entry.key order by word_no, document",
     )
 
 

@@ -108,8 +108,11 @@ _MORE_ROOM = "make room on the disk, raise --memory-limit, or compare less with 
 @contextmanager
 def _connected(warehouse: Path, output: Path, request: OverlapRequest) -> Iterator[tuple[Warehouse, Path]]:
     """Open the warehouse beside a private database on the disk, in the folder that is yielded too."""
-    settings = {"memory_limit": request.memory_limit, "threads": request.threads and str(request.threads)}
-    made = {name: value for name, value in settings.items() if value is not None}
+    made: dict[str, str] = {}
+    if request.memory_limit is not None:
+        made["memory_limit"] = request.memory_limit
+    if request.threads is not None:
+        made["threads"] = str(request.threads)
     with writing_beside(warehouse, output, _MORE_ROOM, made) as (opened_warehouse, folder):
         _ = opened_warehouse.database  # before another one is the current
         opened_warehouse.con.execute(f"attach {literal(str(folder / 'work.duckdb'))} as {_WORK} (read_write)")
