@@ -83,6 +83,16 @@ class RankedMatches:
     hits: list[RankedHit] = field(default_factory=list)
 
 
+def check_choices(index: duckdb.DuckDBPyConnection, choices: Choices) -> None:
+    """Raise UsageError for a value that no text has."""
+    groups = dicts(index.execute("from main.groups"))
+    for facet, values in choices.items():
+        known = set[str]().union(*(_values(group, facet, standard=True) for group in groups))
+        for value in values:
+            if value not in known:
+                raise UsageError(f"no {facet} '{value}' here", expected=f"one of: {', '.join(sorted(known))}")
+
+
 def rank(
     con: duckdb.DuckDBPyConnection,
     index: duckdb.DuckDBPyConnection,
@@ -131,9 +141,26 @@ def like(
     counts = Counter(_tokens(index, rows[0][0] or ""))
     # A word that only this turn has finds nothing.
     known = [word for word in _words(index, list(counts)).values() if word.texts > 1]
+    known = [word for word in known if not word.is_common] or known
     telling = sorted(known, key=lambda word: (-counts[word.word] * word.idf, word.word))[:TELLING]
     itself = (dialogue_id, turn_index)
     return _found(con, index, telling, choices, limit=limit, offset=offset, without=itself)
+
+
+_SEEN = 200
+"""Characters of a text that are seen around its matches."""
+
+
+def best_match(text: str, matches: Sequence[tuple[int, int]]) -> int:
+    """Return where the match begins that has the most different words within what is seen behind it."""
+    matches = matches[:_SEEN]  # in a long text the first ones
+    words = [text[begin:end].lower() for begin, end in matches]
+    most, place = 0, 0
+    for number, (begin, _) in enumerate(matches):
+        near = {word for (first, _), word in zip(matches, words, strict=True) if begin <= first < begin + _SEEN}
+        if len(near) > most:
+            most, place = len(near), number
+    return matches[place][0] if matches else 0
 
 
 def _tokens(index: duckdb.DuckDBPyConnection, text: str) -> list[str]:

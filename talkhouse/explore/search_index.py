@@ -21,6 +21,7 @@ from talkhouse.system.cache import is_kept
 from talkhouse.system.folders import target_of
 from talkhouse.warehouse.beside import columns_of_tables, open_beside, writing_beside
 from talkhouse.warehouse.build_facts import fingerprint
+from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.tokens import search_tokens
 
 ENDING = ".search.duckdb"
@@ -91,6 +92,14 @@ def state_of(path: Path, fingerprint_of_warehouse: str) -> str:
     except SchemaMismatch:
         return "the index of the texts is of another Talkhouse"
     return "" if kept == fingerprint_of_warehouse else "the warehouse has changed since its texts were indexed"
+
+
+def ready_index(warehouse: Warehouse, say: Callable[[str], None]) -> Path:
+    """Return the index of a warehouse, made where there is none of its rows; as ``make_index``."""
+    path = path_for(warehouse.path)
+    if state_of(path, fingerprint(warehouse.con, identifier(warehouse.database))):
+        return make_index(warehouse.path, say)
+    return path
 
 
 def make_index(warehouse: Path, say: Callable[[str], None], settings: Settings = NO_SETTINGS) -> Path:
