@@ -139,8 +139,9 @@ def like(
         next_step = "find one with: talkhouse search"
         raise UsageError(f"no turn {turn_index} in a dialogue '{dialogue_id}'", next_step=next_step)
     counts = Counter(_tokens(index, rows[0][0] or ""))
-    # A word that only this turn has finds nothing.
-    known = [word for word in _words(index, list(counts)).values() if word.texts > 1]
+    # A word that only this turn has finds nothing; a letter, such as that of "it's", tells nothing.
+    told = [word for word in counts if len(word) > 1 or not word.isascii()]
+    known = [word for word in _words(index, told).values() if word.texts > 1]
     known = [word for word in known if not word.is_common] or known
     telling = sorted(known, key=lambda word: (-counts[word.word] * word.idf, word.word))[:TELLING]
     itself = (dialogue_id, turn_index)
