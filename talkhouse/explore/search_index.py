@@ -19,7 +19,7 @@ from talkhouse.settings import database, version
 from talkhouse.system.atomic_output import move_into_place
 from talkhouse.system.cache import is_kept
 from talkhouse.system.folders import target_of
-from talkhouse.warehouse.beside import columns_of_tables, open_beside, writing_beside
+from talkhouse.warehouse.beside import columns_of_tables, is_ours, open_beside, writing_beside
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.tokens import search_tokens
@@ -77,6 +77,16 @@ def path_for(warehouse: Path) -> Path:
 def open_index(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
     """Open an index read-only, in a database of its own. Raises what ``open_beside`` raises, and SchemaMismatch."""
     return open_beside(path, _check_content, _not_ours, settings)
+
+
+SCHEMA = "search"
+"""The name in SQL that the index of a warehouse is attached under."""
+
+
+def attachable(warehouse: Path) -> dict[str, Path]:
+    """Return the index of a warehouse by the name that it is attached under; nothing where there is none of ours."""
+    path = path_for(warehouse)
+    return {SCHEMA: path} if is_ours(path, open_index) else {}
 
 
 def state_of(path: Path, fingerprint_of_warehouse: str) -> str:

@@ -11,11 +11,10 @@ from typing import Any
 import duckdb
 
 from talkhouse.schema.contents import strange
-from talkhouse.schema.errors import SchemaMismatch, TalkhouseError, UsageError
+from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
-from talkhouse.schema.sql import dicts, literal, quoted
-from talkhouse.warehouse.beside import columns_of_tables, open_beside
-from talkhouse.warehouse.build_facts import fingerprint
+from talkhouse.schema.sql import dicts, literal
+from talkhouse.warehouse.beside import columns_of_tables, is_ours, open_beside
 
 FILE = "overlap.duckdb"
 
@@ -205,36 +204,7 @@ def kept_run(path: Path) -> dict[str, Any] | None:
 def attachable(warehouse_path: Path) -> dict[str, Path]:
     """Return the overlap of a warehouse by the name that it is attached under; nothing where there is none of ours."""
     path = path_for(warehouse_path)
-    if not os.path.lexists(path):
-        return {}
-    try:
-        open_overlap(path).close()
-    except TalkhouseError:
-        return {}
-    return {path.stem: path}
-
-
-def detach_unless_fitting(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> str | None:
-    """Detach an overlap that is of another state of the warehouse, the current ``database``; return what to say."""
-    name = quoted(path.stem)
-    ((schemas,),) = con.execute(
-        "select count(*) from system.main.duckdb_schemas() "
-        "where database_name = system.main.current_database() and schema_name = $1",
-        [path.stem],
-    ).fetchall()
-    if not schemas:
-        ((kept, now),) = con.execute(
-            f"select warehouse_fingerprint, $1 from {name}.main.run", [fingerprint(con, database)]
-        ).fetchall()
-        if kept == now:
-            return None
-    con.execute(f"detach {name}")
-    said = (
-        "the warehouse has a schema of that name"
-        if schemas
-        else "the warehouse has changed since; compute it again with: talkhouse overlap"
-    )
-    return f"{path.name} is not there as {path.stem}: {said}"
+    return {path.stem: path} if is_ours(path, open_overlap) else {}
 
 
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:

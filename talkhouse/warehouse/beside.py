@@ -9,9 +9,11 @@ from pathlib import Path
 import duckdb
 
 from talkhouse.schema import warehouse
-from talkhouse.schema.errors import NotAWarehouse, OutputFailed, UsageError, WarehouseDamaged
+from talkhouse.schema.errors import NotAWarehouse, OutputFailed, TalkhouseError, UsageError, WarehouseDamaged
 from talkhouse.schema.guard import NO_SETTINGS, Settings
+from talkhouse.schema.sql import quoted
 from talkhouse.system.atomic_output import output_errors, private_folder
+from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse, opened
 
 # Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
@@ -53,6 +55,45 @@ def open_beside(
         con.close()
         raise
     return con
+
+
+def is_ours(path: Path, open_file: Callable[[Path], duckdb.DuckDBPyConnection]) -> bool:
+    """Whether there is a file that Talkhouse made, and that can be read."""
+    if not os.path.lexists(path):
+        return False
+    try:
+        open_file(path).close()
+    except TalkhouseError:
+        return False
+    return True
+
+
+def detach_unless_fitting(
+    con: duckdb.DuckDBPyConnection, database: str, attached: str, path: Path, command: str
+) -> str | None:
+    """Detach a file that is of another state of the warehouse, the current ``database``; return what to say.
+
+    ``attached`` is its name in SQL; its table ``run`` has the fingerprint of the warehouse that ``command`` read.
+    """
+    name = quoted(attached)
+    ((schemas,),) = con.execute(
+        "select count(*) from system.main.duckdb_schemas() "
+        "where database_name = system.main.current_database() and schema_name = $1",
+        [attached],
+    ).fetchall()
+    if not schemas:
+        ((kept, now),) = con.execute(
+            f"select warehouse_fingerprint, $1 from {name}.main.run", [fingerprint(con, database)]
+        ).fetchall()
+        if kept == now:
+            return None
+    con.execute(f"detach {name}")
+    said = (
+        "the warehouse has a schema of that name"
+        if schemas
+        else f"the warehouse has changed since; compute it again with: {command}"
+    )
+    return f"{path.name} is not there as {attached}: {said}"
 
 
 def columns_of_tables(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:

