@@ -5,6 +5,7 @@ are read from the warehouse. Somebody else's file is neither read nor changed.
 """
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import identifier, insert, literal
 from talkhouse.schema.warehouse import STORAGE_VERSION
 from talkhouse.settings import database, version
-from talkhouse.system.atomic_output import move_into_place
 from talkhouse.system.cache import is_kept
 from talkhouse.system.folders import target_of
 from talkhouse.warehouse.beside import columns_of_tables, is_ours, open_beside, writing_beside
@@ -140,7 +140,8 @@ def make_index(warehouse: Path, say: Callable[[str], None], settings: Settings =
         opened_warehouse.check_complete()
         con.execute(f"checkpoint {_RESULT}")
         con.execute(f"detach {_RESULT}")
-        move_into_place(part, target_of(path))
+        shutil.copymode(warehouse, part)  # it has words: who may not read the one may not read the other
+        part.replace(target_of(path))
     return path
 
 

@@ -268,6 +268,7 @@ def test_an_index_is_of_one_state_made_by_one_process_and_whole_or_not_there(ind
     again = run("search", "--rank", "zeppelin", "--db", path)
     assert again.stderr.startswith("the warehouse has changed since its texts were indexed; making it ...\nfound 2 ")
     assert {*tmp_path.iterdir()} == {path, index}
+    assert index.stat().st_mode == path.stat().st_mode == 0o100600
 
 
 def _started(*arguments: object) -> "subprocess.Popen[str]":
@@ -291,6 +292,11 @@ def test_a_strangers_index_shows_no_text_of_its_own_and_none_that_is_not_ours_is
         refused = run("search", "--rank", "zeppelin", "--db", path)
         assert (refused.returncode, "this is not an index that talkhouse search made" in refused.stderr) == (2, True)
     index.unlink()
+    _change(path, "create macro main.lower(x) as 'planted'; create macro main.len(x) as 0")
+    run("search", "--rank", "zeppelin", "--db", path)
+    with duckdb.connect(index, read_only=True) as ours, duckdb.connect(path_for(indexed), read_only=True) as wanted:
+        assert ours.execute("from postings").fetchall() == wanted.execute("from postings").fetchall()
+    shutil.copyfile(indexed, path)
     for harm in (
         "create macro main.round(a, b) as 42",
         "alter table main.postings rename to other; create view main.postings as select * from read_csv('/etc/passwd')",
