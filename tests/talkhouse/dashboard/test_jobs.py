@@ -191,9 +191,11 @@ def test_find_what_is_said_about_something_in_all_corpora_and_what_is_like_it(re
     reader.go("Search")
     if (making := reader.main.get_by_role("button", name="Make the index")).count():
         reader.press(making)
+        expect(making).to_have_count(0)
     box = reader.main.get_by_role("textbox", name="Search for words")
     box.fill("the museum")
     reader.see(lambda: box.press("Enter"))
+    reader.main.locator("mark.match").first.wait_for()
     marked = reader.main.locator("mark.match").all_inner_texts()
     assert {word.lower() for word in marked} == {"the", "museum"}
     assert "text=the+museum" in reader.page.url
@@ -202,5 +204,5 @@ def test_find_what_is_said_about_something_in_all_corpora_and_what_is_like_it(re
     expect(here).to_contain_text("museum")
     reader.click(here.locator("a.like"))  # from any turn that is read
     expect(reader.main.locator(".found").first).to_contain_text("Texts with the most telling words of")
-    assert reader.main.locator("mark.match").count()
+    reader.main.locator("mark.match").first.wait_for()
     assert "museum" not in "".join(reader.main.locator("mark.match").all_inner_texts())  # the turn itself is left out
