@@ -9,13 +9,17 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import around, highlighted, output, print_hanging, rows_as_json, styled, who
+from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from talkhouse.explore.dialogue import Target
+    from talkhouse.explore.ranked import RankedHit, RankedMatches
     from talkhouse.explore.search import SearchMatches, ShownTurn
+    from talkhouse.warehouse.opened import Warehouse
 
+_KINDS = ("turn", "candidate", "persona")
 _MATCH = "bold red"
 _IDS = 3
 """Ids that are named."""
@@ -28,10 +32,20 @@ _HIT_LINES = 4
 @options.db
 @options.flag("--regex", help="TEXT is a regular expression in RE2 syntax.")
 @options.flag("--case-sensitive/--ignore-case", "-s/-i", "match_case", help="Whether upper and lower case differ.")
+@options.flag("--rank", help="Find texts by the words of TEXT, the best first.")
+@options.flag("--like", help="TEXT is DIALOGUE_ID#TURN_INDEX: find texts that are like this turn by their words.")
+@click.option(
+    "--in",
+    "kind",
+    type=click.Choice(_KINDS),
+    help="With --rank and --like: only texts of this kind. Default: all.",
+)
 @options.corpus
 @click.option("--role", metavar="ROLE", help="Only turns of this role: user, system ...")
 @options.split
-@click.option("--context", "-C", metavar="N", type=options.ROWS, default=1, help="Turns to show before and after each.")
+@click.option(
+    "--context", "-C", metavar="N", type=options.ROWS, help="Turns to show before and after each. Default: 1."
+)
 @click.option(
     "--limit", metavar="N", type=options.ROWS, default=50, help="Show at most N turns, and say how many more there are."
 )
@@ -41,10 +55,13 @@ def command(
     db: Path | None,
     regex: bool,
     match_case: bool,
+    rank: bool,
+    like: bool,
+    kind: str | None,
     corpus: str | None,
     role: str | None,
     split: str | None,
-    context: int,
+    context: int | None,
     limit: int,
     as_json: bool,
 ) -> None:
@@ -60,16 +77,38 @@ def command(
     and invisible ones are written as \n, \t, \x1b, \u200b. --json is exact: one array of objects, with matches as begin
     and end in characters.
 
+    --rank finds texts that have words of TEXT instead, by BM25: turns, the candidates that a response is chosen from,
+    and personas. A word is letters and digits, upper or lower case; of Chinese, Japanese, Korean, Thai and the like
+    each pair of neighbouring letters. A word that more than a tenth of all texts have finds none beside a rarer word,
+    and only adds to scores; where all words are such, a text has all of them. The first time, and where the warehouse
+    has changed, an index is written beside it, which can be deleted at any time. --like looks for the most telling
+    words of a turn. Both print place, score, kind, dialogue id, turn index, role, speaker and text.
+
     Examples:
         talkhouse search "lighthouse"
         talkhouse search --regex "\b(colou?r|shade)s?\b" --corpus dbdc3 --role user
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
+        talkhouse search --rank "a night in the lighthouse" --in turn
+        talkhouse search --like dbdc3:CIC9001#4
     """
     from talkhouse.explore.dialogue import find_ids
     from talkhouse.explore.search import search
     from talkhouse.warehouse.opened import opened
 
+    ranked = "--like" if like else "--rank" if rank else ""
+    _check(ranked, regex=regex, match_case=match_case, context=context, kind=kind, both=rank and like)
     with opened(database(db)) as warehouse:
+        if ranked:
+            chosen = {"kind": kind, "corpus": corpus, "split": split, "role": role}
+            found = _ranked(warehouse, text, {name: [one] for name, one in chosen.items() if one}, limit, is_like=like)
+            if as_json:
+                print(rows_as_json(found.hits))
+            else:
+                for hit in found.hits:
+                    _show_ranked(hit)
+            sys.stdout.flush()
+            _summarise_ranked(found)
+            return
         hits = search(
             warehouse.con,
             text,
@@ -78,7 +117,7 @@ def command(
             corpus=corpus,
             role=role,
             split=split,
-            context=context,
+            context=1 if context is None else context,
             limit=limit,
         )
         if as_json:
@@ -90,6 +129,65 @@ def command(
         sys.stdout.flush()
         _summarise(hits, text, regex=regex)
         _name([] if regex else find_ids(warehouse.con, text, _IDS, whole=True))
+
+
+def _check(ranked: str, *, regex: bool, match_case: bool, context: int | None, kind: str | None, both: bool) -> None:
+    """Raise UsageError for options that do not go together."""
+    if not ranked and kind is not None:
+        raise UsageError("--in is for a search by words", expected="--in together with --rank or --like")
+    others = {"--rank": both, "--regex": regex, "--case-sensitive": match_case, "--context": context is not None}
+    if wrong := [name for name, is_given in others.items() if ranked and is_given]:
+        raise UsageError(f"{ranked} does not go with {wrong[0]}", next_step=f"leave out {wrong[0]}")
+
+
+def _ranked(
+    warehouse: "Warehouse", text: str, choices: dict[str, list[str]], limit: int, *, is_like: bool
+) -> "RankedMatches":
+    """Find texts by their words; make the index where it is missing, and say so."""
+    from talkhouse.explore.ranked import check_choices, like, rank
+    from talkhouse.explore.search_index import open_index, ready_index
+
+    dialogue_id, _, turn = text.rpartition("#")
+    if is_like and not (dialogue_id and turn.isdecimal() and len(turn) < 10):
+        raise UsageError("this is no turn", expected="DIALOGUE_ID#TURN_INDEX, such as dbdc3:CIC9001#4", found=text)
+    path = ready_index(warehouse, lambda why: click.echo(f"{why}; making it ...", err=True))
+    with open_index(path) as index:
+        check_choices(index, choices)
+        if is_like:
+            return like(warehouse.con, index, dialogue_id, int(turn), choices, limit=limit)
+        return rank(warehouse.con, index, text, choices, limit=limit)
+
+
+def _show_ranked(hit: "RankedHit") -> None:
+    """Print a text that was found: for a person cut around its matches, for programs one whole line of columns."""
+    from rich.text import Text
+
+    from talkhouse.explore.ranked import best_match
+
+    who_says = who(hit.role or "", hit.speaker, "message") if hit.kind == "turn" else hit.kind
+    at = "" if hit.turn_index is None else str(hit.turn_index)
+    if not output.is_terminal:
+        cells = (str(hit.place), f"{hit.score:.6f}", hit.kind, hit.dialogue_id or "", at, hit.role or "")
+        print("\t".join(map(visible, (*cells, hit.speaker or "", hit.text))))
+        return
+    place = visible(f"{hit.dialogue_id or hit.record_id or hit.corpus_id}{at and f'#{at}'}")
+    head = styled().append(f"{hit.place:>4}  ").append(place, "bold")
+    print_hanging(head.append(f"  {visible(', '.join(hit.splits))}  {hit.score:.2f}", "dim"))
+    first = len(visible(hit.text[: best_match(hit.text, hit.matches)]))
+    room = max(output.console.width - 6, 20) * _HIT_LINES - len(who_says) - 2
+    text = around(highlighted(hit.text, hit.matches, _MATCH), first, room)
+    print_hanging(styled(" " * 6), Text.assemble((f"{who_says}: ", "bold"), text))
+
+
+def _summarise_ranked(found: "RankedMatches") -> None:
+    """Print on standard error how many there are, by which words, and how to see the rest."""
+    words = ", ".join(f"{visible(one.word)} ({_count(one.texts, 'text')})" for one in found.words)
+    message = f"found {_count(found.texts, 'text')}" if found.texts else "no text was found"
+    if found.texts > len(found.hits):
+        message += f"; {found.texts - len(found.hits):,} more with a higher --limit"
+    click.echo(f"{message}; words: {words or 'none that another text has'}", err=True)
+    if found.hits and output.is_terminal:
+        click.echo("show a whole dialogue with: talkhouse show DIALOGUE_ID", err=True)
 
 
 def _show(found: "SearchMatches") -> None:

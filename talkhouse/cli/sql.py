@@ -57,7 +57,7 @@ def command(
     raise or lower it). It runs in a process of its own, which is ended if it does not stop.
 
     Where talkhouse overlap has written overlap.duckdb beside the warehouse, its tables are there too: from
-    overlap.matches.
+    overlap.matches. So is the index of talkhouse search --rank: from search.postings.
 
     --unsafe lifts the sandbox for queries that you trust, for instance to join a CSV file of your own. The warehouse is
     opened read-only there too.
@@ -113,19 +113,22 @@ def _run(
     start_clock: Callable[[], None],
 ) -> None:
     """Run the query and write its rows."""
-    from talkhouse.overlap.overlap_file import attachable, detach_unless_fitting
+    from talkhouse.explore import search_index
+    from talkhouse.overlap import overlap_file
     from talkhouse.query import sandbox
     from talkhouse.query.sandbox import run_query
     from talkhouse.schema.sql import identifier
     from talkhouse.system.memory import capped
+    from talkhouse.warehouse.beside import detach_unless_fitting
     from talkhouse.warehouse.opened import opened
 
     settings = sandbox.settings(sandboxed=sandboxed, memory=memory)
-    beside = attachable(path)
+    made_by = {"overlap": "talkhouse overlap", search_index.SCHEMA: "talkhouse search --rank WORDS"}
+    beside = {**overlap_file.attachable(path), **search_index.attachable(path)}
     with opened(path, beside=beside, settings=settings, unsafe=not sandboxed, seconds=timeout) as warehouse:
         con, check = warehouse.con, warehouse.check_complete
-        for file in beside.values():
-            if said := detach_unless_fitting(con, identifier(warehouse.database), file):
+        for name, file in beside.items():
+            if said := detach_unless_fitting(con, identifier(warehouse.database), name, file, made_by[name]):
                 warn([said])
         _check_output(output, path)
         start_clock()

@@ -34,6 +34,11 @@ def sql(query: str) -> str:
     return _address("sql", {"query": query})
 
 
+def search(**choices: str | int | Sequence[str]) -> str:
+    """Return the address of a search by words; ``choices`` as its page has them."""
+    return _address("search", choices)
+
+
 def corpus(corpus_id: str) -> str:
     """Return the address of the page of a corpus: its id, unless another page has that name."""
     return page(corpus_id if is_free(corpus_id) else f"corpus_{corpus_id}")
@@ -54,7 +59,7 @@ def is_free(name: str) -> bool:
     return name not in _PAGES
 
 
-_PAGES = {"home", "read", "tasks", "quality", "ask", "sql", "about", "scores", "overview"}
+_PAGES = {"home", "read", "search", "tasks", "quality", "ask", "sql", "about", "scores", "overview"}
 """Pages that are of no corpus."""
 
 

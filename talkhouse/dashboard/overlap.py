@@ -14,7 +14,7 @@ from talkhouse.dashboard import errors, links, warehouse
 from talkhouse.dashboard.tables import OPEN, counted, table_html
 from talkhouse.dashboard.text import html, linked, marked, plain, tag
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, open_overlap, path_for
+from talkhouse.overlap.overlap_file import FILE, KINDS, open_overlap, path_for
 from talkhouse.overlap.read import (
     OverlapSummary,
     Spans,
@@ -29,6 +29,7 @@ from talkhouse.overlap.request import VERDICTS, Unit
 from talkhouse.schema import warehouse as files
 from talkhouse.schema.sql import dicts, literal
 from talkhouse.visible import visible
+from talkhouse.warehouse.build_facts import fingerprint
 
 _MATCHES = 10
 """Matches that are shown side by side."""

@@ -27,7 +27,7 @@ def linked(text: str, url: str | None) -> str:
 
 
 _BEFORE, _AFTER = 120, 400
-"""Characters around the first match that a list shows of a turn."""
+"""Characters around a match that a list shows of a turn."""
 
 
 def tag(name: str, kind: str, content: str, attributes: str = "") -> str:
@@ -59,6 +59,15 @@ def marked(content: str, matches: Sequence[tuple[int, int]], spans: Sequence[tup
     return shown
 
 
+def snippet(content: str, matches: Sequence[tuple[int, int]], at: int) -> str:
+    """Return what a list shows of a text, its matches marked, around a position in it."""
+    begin = max(at - _BEFORE, 0)
+    end = begin + _BEFORE + _AFTER
+    seen = [(max(first, begin), min(last, end)) for first, last in matches if first < end and last > begin]
+    cut = [(first - begin, last - begin) for first, last in seen]
+    return ("… " if begin else "") + marked(content[begin:end], cut) + (" …" if end < len(content) else "")
+
+
 def who(role: str, speaker: str | None, kind: str) -> str:
     """Return who says a turn: name and role, and the kind of turn unless it is a message."""
     name = text("speaker", speaker or role)
@@ -88,10 +97,7 @@ def turns_found(hits: list[Hit], found: int, address: Callable[[int], str]) -> s
 
 
 def _line(turn: ShownTurn, address: str, *, is_hit: bool) -> str:
-    begin = max(turn.matches[0][0] - _BEFORE, 0) if turn.matches else 0
-    end = begin + _BEFORE + _AFTER
-    cut = [(first - begin, min(last, end) - begin) for first, last in turn.matches if first < end]
-    said = ("… " if begin else "") + marked(turn.text[begin:end], cut) + (" …" if end < len(turn.text) else "")
+    said = snippet(turn.text, turn.matches, turn.matches[0][0] if turn.matches else 0)
     number = f'<a href="{html(address, lines=False)}" title="Open at this turn">{turn.turn_index}</a>'
     head = tag("span", "index", number) + who(turn.role, turn.speaker, turn.kind)
     return tag("div", "line hit" if is_hit else "line", head + tag("span", "said", said, ' dir="auto"'))

@@ -17,7 +17,6 @@ from talkhouse.overlap.overlap_file import (
     FORMAT,
     TABLES,
     create_tables,
-    fingerprint,
     kept_run,
     open_overlap,
     path_for,
@@ -33,13 +32,15 @@ from talkhouse.overlap.units import (
     create_units,
 )
 from talkhouse.query.export import check_output
-from talkhouse.schema.errors import OutputFailed, UsageError, closest, listed
+from talkhouse.schema.errors import UsageError, closest, listed
 from talkhouse.schema.sql import identifier, insert, literal, quoted
 from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
 from talkhouse.settings import version
-from talkhouse.system.atomic_output import move_into_place, output_errors, private_folder
+from talkhouse.system.atomic_output import move_into_place, output_errors
 from talkhouse.system.folders import target_of
-from talkhouse.warehouse.opened import Warehouse, opened
+from talkhouse.warehouse.beside import writing_beside
+from talkhouse.warehouse.build_facts import fingerprint
+from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.rows_hash import rows_hash
 
 _WORK, _RESULT = "talkhouse_overlap_work", "talkhouse_overlap_result"
@@ -101,38 +102,21 @@ def overlap(warehouse: Path, request: OverlapRequest) -> Path:
     return output
 
 
+_MORE_ROOM = "make room on the disk, raise --memory-limit, or compare less with --unit"
+
+
 @contextmanager
 def _connected(warehouse: Path, output: Path, request: OverlapRequest) -> Iterator[tuple[Warehouse, Path]]:
     """Open the warehouse beside a private database on the disk, in the folder that is yielded too."""
-    with private_folder(output) as folder:
-        settings: dict[str, str | bool | Sequence[str]] = {
-            "allowed_directories": [f"{folder.absolute()}{os.sep}"],
-            "temp_directory": str(folder.absolute() / "spilled"),
-        }
-        if request.memory_limit is not None:
-            settings["memory_limit"] = request.memory_limit
-        if request.threads is not None:
-            settings["threads"] = str(request.threads)
-        with opened(warehouse, settings=settings, alone=True) as opened_warehouse, _explained(output):
-            con = opened_warehouse.con
-            _ = opened_warehouse.database  # before another one is the current
-            con.execute(f"attach {literal(str(folder.absolute() / 'work.duckdb'))} as {_WORK} (read_write)")
-            yield opened_warehouse, folder
-
-
-@contextmanager
-def _explained(output: Path) -> Iterator[None]:
-    """Turn what DuckDB raises where memory or the disk is full into an error that says so."""
-    try:
-        with output_errors(output):
-            yield
-    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
-        raise OutputFailed(
-            "there is not enough memory, or no room on the disk; what was there before is unchanged",
-            where=output,
-            found=str(error).strip().splitlines()[0],
-            next_step="make room on the disk, raise --memory-limit, or compare less with --unit",
-        ) from error
+    made: dict[str, str] = {}
+    if request.memory_limit is not None:
+        made["memory_limit"] = request.memory_limit
+    if request.threads is not None:
+        made["threads"] = str(request.threads)
+    with writing_beside(warehouse, output, _MORE_ROOM, made) as (opened_warehouse, folder):
+        _ = opened_warehouse.database  # before another one is the current
+        opened_warehouse.con.execute(f"attach {literal(str(folder / 'work.duckdb'))} as {_WORK} (read_write)")
+        yield opened_warehouse, folder
 
 
 def _check_output(output: Path, warehouse: Path, *, force: bool) -> None:

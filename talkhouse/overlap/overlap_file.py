@@ -11,10 +11,10 @@ from typing import Any
 import duckdb
 
 from talkhouse.schema.contents import strange
-from talkhouse.schema.errors import SchemaMismatch, TalkhouseError, UsageError
+from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
-from talkhouse.schema.sql import dicts, literal, quoted
-from talkhouse.warehouse.beside import columns_of_tables, open_beside
+from talkhouse.schema.sql import dicts, literal
+from talkhouse.warehouse.beside import columns_of_tables, is_ours, open_beside
 
 FILE = "overlap.duckdb"
 
@@ -192,29 +192,6 @@ def open_overlap(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBP
     return open_beside(path, _check_content, _not_ours, settings)
 
 
-_COUNTED = ("records", "turns", "texts", "candidates", "personas", "persona_uses", "examples")
-"""Tables whose numbers of rows count; their rows follow from the files."""
-
-
-def fingerprint(con: duckdb.DuckDBPyConnection, database: str) -> str:
-    """Return what tells a warehouse from another one, and from itself after a build that changed something.
-
-    Not when it was built: the same files, read by the same code, make the same rows.
-    """
-    ((text,),) = con.execute(f"""
-select sha256(concat_ws(chr(10),
-    (select string_agg(concat_ws(chr(31), source_file_id, sha256, records_loaded), chr(10) order by source_file_id)
-        from {database}.meta.source_files),
-    (select string_agg(concat_ws(chr(31), corpus_id, reader_version::varchar, declaration), chr(10) order by corpus_id)
-        from {database}.main.corpora),
-    (select concat_ws(chr(31), talkhouse_version, schema_revision, catalogue_hash)
-        from {database}.meta.loads order by load_id desc limit 1),
-    {", ".join(f"(select count(*)::varchar from {database}.main.{table})" for table in _COUNTED)}
-))
-""").fetchall()
-    return str(text)
-
-
 def kept_run(path: Path) -> dict[str, Any] | None:
     """Return the row of the table ``run``; None where there is no file. Raises what ``open_overlap`` raises."""
     if not os.path.lexists(path):
@@ -227,36 +204,7 @@ def kept_run(path: Path) -> dict[str, Any] | None:
 def attachable(warehouse_path: Path) -> dict[str, Path]:
     """Return the overlap of a warehouse by the name that it is attached under; nothing where there is none of ours."""
     path = path_for(warehouse_path)
-    if not os.path.lexists(path):
-        return {}
-    try:
-        open_overlap(path).close()
-    except TalkhouseError:
-        return {}
-    return {path.stem: path}
-
-
-def detach_unless_fitting(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> str | None:
-    """Detach an overlap that is of another state of the warehouse, the current ``database``; return what to say."""
-    name = quoted(path.stem)
-    ((schemas,),) = con.execute(
-        "select count(*) from system.main.duckdb_schemas() "
-        "where database_name = system.main.current_database() and schema_name = $1",
-        [path.stem],
-    ).fetchall()
-    if not schemas:
-        ((kept, now),) = con.execute(
-            f"select warehouse_fingerprint, $1 from {name}.main.run", [fingerprint(con, database)]
-        ).fetchall()
-        if kept == now:
-            return None
-    con.execute(f"detach {name}")
-    said = (
-        "the warehouse has a schema of that name"
-        if schemas
-        else "the warehouse has changed since; compute it again with: talkhouse overlap"
-    )
-    return f"{path.name} is not there as {path.stem}: {said}"
+    return {path.stem: path} if is_ours(path, open_overlap) else {}
 
 
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -10,8 +10,9 @@ import duckdb
 from talkhouse.overlap.overlap_file import KINDS, MATRIX, open_overlap
 from talkhouse.overlap.quotations import RUN
 from talkhouse.overlap.request import EVIDENCE, VERDICTS, Unit
-from talkhouse.overlap.units import CONTEXT, FAMILIES, as_written
+from talkhouse.overlap.units import CONTEXT, FAMILIES
 from talkhouse.schema.sql import dicts
+from talkhouse.warehouse.tokens import as_written
 
 
 @dataclass(frozen=True)

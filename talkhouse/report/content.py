@@ -10,11 +10,12 @@ from talkhouse import queries
 from talkhouse.charts.declared import NumberFormat
 from talkhouse.charts.view_cache import ViewCache
 from talkhouse.explore.schemes import LabelScheme, schemes_of, schemes_sql
-from talkhouse.overlap.overlap_file import FILE, KINDS, fingerprint, path_for
+from talkhouse.overlap.overlap_file import FILE, KINDS, path_for
 from talkhouse.overlap.read import OverlapSummary, read, sentences
 from talkhouse.report.report_tables import ReportTable, of_rows, table
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import dicts, identifier
+from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse
 
 _INTEGER, _DECIMAL, _PRECISE, _PERCENT = (

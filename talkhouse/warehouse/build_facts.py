@@ -37,6 +37,29 @@ def corpora(con: duckdb.DuckDBPyConnection, database: str) -> list[dict[str, Any
     ]
 
 
+_COUNTED = ("records", "turns", "texts", "candidates", "personas", "persona_uses", "examples")
+"""Tables whose numbers of rows count; their rows follow from the files."""
+
+
+def fingerprint(con: duckdb.DuckDBPyConnection, database: str) -> str:
+    """Return what tells a warehouse from another one, and from itself after a build that changed something.
+
+    Not when it was built: the same files, read by the same code, make the same rows.
+    """
+    ((text,),) = con.execute(f"""
+select sha256(concat_ws(chr(10),
+    (select string_agg(concat_ws(chr(31), source_file_id, sha256, records_loaded), chr(10) order by source_file_id)
+        from {database}.meta.source_files),
+    (select string_agg(concat_ws(chr(31), corpus_id, reader_version::varchar, declaration), chr(10) order by corpus_id)
+        from {database}.main.corpora),
+    (select concat_ws(chr(31), talkhouse_version, schema_revision, catalogue_hash)
+        from {database}.meta.loads order by load_id desc limit 1),
+    {", ".join(f"(select count(*)::varchar from {database}.main.{table})" for table in _COUNTED)}
+))
+""").fetchall()
+    return str(text)
+
+
 QUESTIONS = {
     "motivation": "Why was it made?",
     "composition": "What is in it?",

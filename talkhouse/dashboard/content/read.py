@@ -10,7 +10,7 @@ import streamlit as st
 
 from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
-from talkhouse.dashboard import reading, warehouse
+from talkhouse.dashboard import links, reading, warehouse
 from talkhouse.dashboard.links import arrival_html
 from talkhouse.dashboard.reading.conversation_display import draw_declared
 from talkhouse.dashboard.reading.listing import draw_list
@@ -154,9 +154,18 @@ def _draw_talk(opened: ServedWarehouse, state: ReadState, found: dict[str, Any])
     def address(turn_index: int) -> str:
         return state.shown(turn=turn_index).address
 
+    def like(turn_index: int) -> str:
+        return links.search(like=dialogue["dialogue_id"], turn=turn_index)
+
     declared = draw_declared(opened, found, address, state.turn)
     reading = DialogueReading(
-        opened.schemes(corpus_id), matches, turn=state.turn, address=address, compare=compare, declared=declared
+        opened.schemes(corpus_id),
+        matches,
+        turn=state.turn,
+        address=address,
+        like=like if dialogue else None,
+        compare=compare,
+        declared=declared,
     )
     st.html(talk_html(found, reading, declared.shown(records)))
     if state.turn >= 0:

@@ -45,6 +45,8 @@ class DialogueReading:
     """The turn that is marked."""
     address: Callable[[int], str] | None = None
     """Returns the address of a turn; None: turns have no links to themselves."""
+    like: Callable[[int], str] | None = None
+    """Returns the address of the turns that are like one; None: there is no such link."""
     compare: bool = False
     """Whether publications stand side by side."""
     declared: DeclaredParts = field(default_factory=DeclaredParts)
@@ -107,14 +109,19 @@ def _turn(turn: DialogueTurn, page: _Page) -> str:
     look, attributes = page.looks[speaker_key(row)], f' id="turn-{index}"'
     if index == page.reading.turn:
         look, attributes = f"{look} here", f'{attributes} tabindex="-1" aria-current="true"'
-    return tag("div", f"turn {look}", _index(index, page) + inside + beside, attributes)
+    return tag("div", f"turn {look}", _index(index, page, has_text=bool(turn.text)) + inside + beside, attributes)
 
 
-def _index(turn_index: int, page: _Page) -> str:
+def _index(turn_index: int, page: _Page, *, has_text: bool) -> str:
     if page.reading.address is None:
         return tag("div", "index", str(turn_index))
     address = html(page.reading.address(turn_index), lines=False)
-    return tag("div", "index", f'<a href="{address}" title="Address of this turn">{turn_index}</a>')
+    number = f'<a href="{address}" title="Address of this turn">{turn_index}</a>'
+    if page.reading.like is not None and has_text:
+        like = html(page.reading.like(turn_index), lines=False)
+        about = f"Texts like turn {turn_index}"
+        number += f'<a class="like" href="{like}" title="{about}" aria-label="{about}">\N{ALMOST EQUAL TO}</a>'
+    return tag("div", "index", number)
 
 
 def _head(turn: DialogueTurn, row: Mapping[str, Any]) -> str:

@@ -1,14 +1,17 @@
 """Every page by the criteria of WCAG 2.2 AA, as far as axe-core can tell, at both widths and in both themes."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import urlencode
 
 import duckdb
 import pytest
 from playwright.sync_api import Browser
 
+from talkhouse.explore.search_index import make_index
 from tests.accessibility import LOOKS, Exempt, Look, Wrong, show, wrong
 from tests.browser import Served, visit
+from tests.samples import RELEASES
 
 STREAMLIT = [
     Exempt("list", "[data-testid='stSidebarNavItems']", "the navigation has its sections' titles among the items"),
@@ -27,14 +30,21 @@ def conversations(opened: duckdb.DuckDBPyConnection) -> Sequence[str]:
     return [f"/read?{urlencode({'dialogue': found})}" for (found,) in opened.execute(longest).fetchall()]
 
 
+@pytest.fixture(scope="module")
+def searches(sample: Path) -> Sequence[str]:
+    """The addresses of a search by words, and of one for texts that are like a turn."""
+    make_index(sample, lambda _: None)
+    return ["/search?text=the+museum+train", f"/search?like={RELEASES}:CIC9001&turn=4&kind=turn"]
+
+
 @pytest.mark.parametrize("looks", LOOKS)
 def test_axe_finds_nothing_wrong(
-    browser: Browser, pages: Served, conversations: Sequence[str], looks: Sequence[Look]
+    browser: Browser, pages: Served, conversations: Sequence[str], searches: Sequence[str], looks: Sequence[Look]
 ) -> None:
     found: dict[str, list[Wrong]] = {}
     with visit(browser, pages.url) as visited:
         visited.open()
-        for path in [*visited.links(), *conversations]:
+        for path in [*visited.links(), *conversations, *searches]:
             show(visited.page, looks[0])
             visited.open(path)
             assert not visited.errors(), path

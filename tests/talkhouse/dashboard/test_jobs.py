@@ -1,8 +1,8 @@
-"""Nine jobs that people come with: each takes at most four clicks from Home, and no address is written by hand."""
+"""Eleven jobs that people come with: each takes at most four clicks from Home, and no address is written by hand."""
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -45,6 +45,11 @@ class Reader:
             self._visited.drawn(0)
         else:
             self._visited.act(what.first.click)
+        assert not self._visited.errors()
+
+    def see(self, action: Callable[[], object]) -> None:
+        """Do something without a click that makes the page anew."""
+        self._visited.act(action)
         assert not self._visited.errors()
 
     def press(self, button: Locator) -> None:
@@ -194,3 +199,24 @@ def test_see_who_changed_their_mind_to_what_after_which_message(reader: Reader) 
     changes = reader.main.get_by_role("list", name="Changes in the order of turns").get_by_role("listitem")
     expect(changes.filter(has_text="after").first).to_be_visible()
     expect(changes.get_by_role("img", name="becomes").first).to_be_visible()
+
+
+def test_find_what_is_said_about_something_in_all_corpora_and_what_is_like_it(reader: Reader) -> None:
+    reader.go("Search")
+    if (making := reader.main.get_by_role("button", name="Make the index")).count():
+        reader.press(making)
+        expect(making).to_have_count(0)
+    box = reader.main.get_by_role("textbox", name="Search for words")
+    box.fill("the museum")
+    reader.see(lambda: box.press("Enter"))
+    reader.main.locator("mark.match").first.wait_for()
+    marked = reader.main.locator("mark.match").all_inner_texts()
+    assert {word.lower() for word in marked} == {"the", "museum"}
+    assert "text=the+museum" in reader.page.url
+    reader.click(reader.first_conversation)
+    here = reader.main.locator(".turn.here")
+    expect(here).to_contain_text("museum")
+    reader.click(here.locator("a.like"))  # from any turn that is read
+    expect(reader.main.locator(".found").first).to_contain_text("Texts with the most telling words of")
+    reader.main.locator("mark.match").first.wait_for()
+    assert "museum" not in "".join(reader.main.locator("mark.match").all_inner_texts())  # the turn itself is left out

@@ -1,0 +1,231 @@
+"""Search: texts by their words, the best first, with facets beside them; and texts that are like a turn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import streamlit as st
+
+from talkhouse.dashboard import download, links, reading, warehouse
+from talkhouse.dashboard.content import read
+from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
+from talkhouse.dashboard.warehouse import ServedWarehouse, Version
+from talkhouse.explore.ranked import FACETS, RankedHit, RankedMatches, best_match, like, rank
+from talkhouse.explore.search_index import open_index, path_for, state_of
+from talkhouse.schema.sql import identifier
+from talkhouse.warehouse.build_facts import fingerprint
+
+_STYLE = Path(reading.__file__).with_name("style.css")
+
+_SIZE = 20
+"""Texts on a page."""
+
+_VALUES = 8
+"""Values of a facet that are seen without asking for more, beside those that are chosen."""
+
+_SECONDS = 600.0
+"""How long it may take to make the index."""
+
+_TITLES = {"kind": "Kind of text", "corpus": "Corpus", "split": "Split", "role": "Role"}
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """What the page shows; all of it is in the address."""
+
+    text: str = ""
+    like: str = ""
+    """The dialogue of the turn that texts are to be like."""
+    turn: int = 0
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    page: int = 1
+    more: str = ""
+    """The facet of which all values are shown."""
+    filters: bool = False
+    """Whether the facets are shown on a narrow screen."""
+
+    def query(self) -> dict[str, list[str]]:
+        """Return the parameters of the address; what is as by default is left out."""
+        of_turn = {"like": self.like, "turn": str(self.turn)} if self.like else {}
+        shown = {"page": str(self.page) if self.page > 1 else "", "more": self.more, "filters": "1" * self.filters}
+        single = {"text": self.text, **of_turn, **shown}
+        values = {name: list(chosen) for name, chosen in self.choices.items()}
+        return values | {name: [value] for name, value in single.items() if value}
+
+    def toggled(self, facet: str, value: str) -> "SearchState":
+        """Return the state with one more choice, or one less, on its first page."""
+        chosen = self.choices.get(facet, ())
+        values = tuple(one for one in chosen if one != value) if value in chosen else (*chosen, value)
+        others = {name: those for name, those in self.choices.items() if name != facet}
+        return replace(self, choices=others | ({facet: values} if values else {}), page=1)
+
+
+def current() -> SearchState:
+    """Read the state from the address, and write the address as it should be."""
+    parameters = st.query_params
+    choices = {facet: tuple(dict.fromkeys(parameters.get_all(facet))) for facet in FACETS}
+    state = SearchState(
+        parameters.get("text", ""),
+        parameters.get("like", ""),
+        _number(parameters.get("turn", ""), 0),
+        {facet: values for facet, values in choices.items() if values},
+        max(_number(parameters.get("page", ""), 1), 1),
+        parameters.get("more", ""),
+        parameters.get("filters", "") == "1",
+    )
+    _go(state)
+    return state
+
+
+def _number(text: str, default: int) -> int:
+    return int(text) if text.isdecimal() and len(text) < 7 else default
+
+
+def _go(state: SearchState) -> None:
+    st.query_params.from_dict(state.query())
+
+
+def page() -> None:
+    """Draw what was searched for."""
+    state, opened = current(), warehouse.current()
+    here = st.Page(page, title="Search", url_path="search")
+    st.html(_STYLE)
+    with st.container(key="reading"):
+        st.title("Search", anchor=False)
+        _draw_input(state)
+        if missing := _missing(opened, opened.version, warehouse.version(path_for(opened.version.path))):
+            _draw_making(missing)
+        elif state.text or state.like:
+            _draw_found(here, opened, state)
+
+
+def _draw_input(state: SearchState) -> None:
+    st.session_state["search.text"] = state.text  # what the address says, also after going back
+    st.text_input(
+        "Search for words",
+        key="search.text",
+        placeholder="Words, in any order",
+        label_visibility="collapsed",
+        icon=":material/search:",
+        on_change=lambda: _go(SearchState(st.session_state["search.text"], choices=state.choices)),
+    )
+    st.caption(
+        "Turns, candidates and personas of all corpora that have any of these words, by BM25: the rarer a word, the "
+        "more often it is there, and the shorter the text, the higher. A word that more than a tenth of all texts have "
+        "finds none beside a rarer one."
+    )
+
+
+@st.cache_data(max_entries=5, show_spinner=False)
+def _missing(_opened: ServedWarehouse, version: Version, index: Version | None) -> str:  # noqa: ARG001
+    # By the versions of both files is it known again whether they belong together.
+    with _opened.connection() as con, warehouse.ONE_BESIDE:
+        ((database,),) = con.execute("select current_database()").fetchall()
+        return state_of(path_for(version.path), fingerprint(con, identifier(str(database))))
+
+
+def _draw_making(why: str) -> None:
+    """Draw why there is no index, and the button that makes it, by a command."""
+    st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(path_for(warehouse.path()).name)}")
+    if st.button("Make the index", key="make_index", icon=":material/build:", type="primary"):
+        place = st.empty()
+        with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
+            download.run_command(
+                ["search", "--rank", "index", "--limit", "1", "--db", str(warehouse.path())],
+                Path(folder),
+                seconds=_SECONDS,
+                waiting=lambda passed: place.caption(f"Making the index: {passed:.0f} s"),
+                queued=lambda first: place.caption(download.queue_message(first)),
+            )
+        st.rerun()
+
+
+def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> None:
+    index = warehouse.version(path_for(opened.version.path))
+    found = _found(opened, opened.version, index, state)
+    if state.like:
+        _draw_turn(opened, state, found)
+    with st.container(horizontal=True, vertical_alignment="center", key="summary"):
+        st.markdown(f"**{found.texts:,}** text{'' if found.texts == 1 else 's'}", width="content")
+        words = ", ".join(f"{word.word} ({word.texts:,})" for word in found.words)
+        st.markdown(f":gray[{plain(words)}]", width="content", help="Each word, and how many texts have it.")
+        chosen = sum(map(len, state.choices.values()))
+        with st.container(key="facets-link", width="content"):
+            _link(here, f"Filters ({chosen})" if chosen else "Filters", replace(state, filters=not state.filters))
+    beside, main = st.columns([1, 3], gap="large")
+    with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
+        for facet in FACETS:
+            _draw_facet(here, state, facet, found.facets.get(facet, {}))
+    with main:
+        with st.container(key="rows", gap=None):
+            for hit in found.hits:
+                _draw_hit(hit)
+        if not found.hits:
+            st.info("No text has these words. Remove a filter, or search for others.", icon=":material/search_off:")
+        pages = -(-found.texts // _SIZE)
+        if pages > 1:
+            st.session_state["search.page"] = min(state.page, pages)
+            st.pagination(
+                pages,
+                key="search.page",
+                on_change=lambda: _go(replace(state, page=st.session_state["search.page"])),
+            )
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def _found(_opened: ServedWarehouse, version: Version, index: Version | None, state: SearchState) -> RankedMatches:  # noqa: ARG001
+    where: dict[str, Any] = {"limit": _SIZE, "offset": (state.page - 1) * _SIZE}
+    with _opened.connection() as con, warehouse.beside(path_for(version.path), open_index) as beside:
+        if state.like:
+            return like(con, beside, state.like, state.turn, state.choices, **where)
+        return rank(con, beside, state.text, state.choices, **where)
+
+
+def _draw_turn(opened: ServedWarehouse, state: SearchState, found: RankedMatches) -> None:
+    """Draw the turn that texts are to be like."""
+    query = "select text from main.turns where dialogue_id = $dialogue and turn_index = $turn"
+    rows = opened.rows(query, {"dialogue": state.like, "turn": state.turn})
+    address = html(links.read(state.like, state.turn), lines=False)
+    name = f'<a href="{address}">{html(state.like)} {state.turn}</a>'
+    for (text,) in rows.iter_rows():
+        said = tag("span", "said", snippet(text or "", [], 0), ' dir="auto"')
+        about = "Texts with the most telling words of" if found.words else "No other text has a word of"
+        st.html(tag("div", "found", tag("div", "line hit", f"{about} {name}: {said}")))
+
+
+def _draw_facet(here: st.Page, state: SearchState, facet: str, counts: Mapping[str, int]) -> None:
+    chosen = state.choices.get(facet, ())
+    values = [*chosen, *(value for value in counts if value not in chosen)]
+    if not values:
+        return
+    st.header(_TITLES[facet], anchor=False)
+    few = max(_VALUES, len(chosen))
+    for value in values if state.more == facet else values[:few]:
+        key = f"search.{facet}={value}"
+        st.session_state[key] = value in chosen
+        label = f"{plain(value)} ({counts.get(value, 0):,})"
+        st.checkbox(label, key=key, on_change=_go, args=(state.toggled(facet, value),), width="stretch")
+    if len(values) > few:
+        label = "Fewer" if state.more == facet else f"{len(values) - few:,} more"
+        _link(here, f":gray[{label}]", replace(state, more="" if state.more == facet else facet))
+
+
+def _link(here: st.Page, label: str, state: SearchState) -> None:
+    st.page_link(here, label=label, query_params=state.query())
+
+
+def _draw_hit(hit: RankedHit) -> None:
+    """Draw a text: the conversation that it leads to, what it is, and its words marked."""
+    place = {"dialogue": hit.dialogue_id} if hit.dialogue_id else {"record": hit.record_id} if hit.record_id else {}
+    at = {"turn": str(hit.turn_index)} if place and hit.turn_index is not None else {}
+    name = f"{hit.dialogue_id or hit.record_id or hit.corpus_id}{f' {hit.turn_index}' if at else ''}"
+    if place:
+        there = st.Page(read.page, title="Read", url_path="read")
+        st.page_link(there, label=plain(name), query_params={**place, **at})
+    splits = [f"split {', '.join(hit.splits)}"] if hit.splits else []
+    said = who(hit.role or "", hit.speaker, "message") if hit.kind == "turn" else ""
+    shown = tag("span", "said", snippet(hit.text, hit.matches, best_match(hit.text, hit.matches)), ' dir="auto"')
+    about = facts([hit.kind, hit.corpus_id, *splits, f"score {hit.score:.2f}"])
+    st.html(about + tag("div", "found", tag("div", "line hit", said + shown)))
