@@ -1,7 +1,7 @@
 """Saved runs: ``scores.duckdb`` beside the warehouse, which builds never touch."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -249,8 +249,8 @@ def check_run(run: str, warehouse: Path) -> None:
 def _check_free(con: duckdb.DuckDBPyConnection, run: str, path: Path) -> None:
     """Raise UsageError where there is a run of that name."""
     names = {name.lower() for (name,) in con.execute("select run from main.runs").fetchall()}
-    names |= {name.lower() for name in _table_names(con)}
-    # Its examples have a table of that name, and SQL takes small and capital letters for the same there.
+    names |= {name.lower() for schema in _MEANINGS for name in _table_names(con, schema)}
+    # Its rows have tables of that name, and SQL takes small and capital letters for the same there.
     if run.lower() in names:
         raise UsageError(
             f"there is a run '{run}' already", where=path, next_step="save it under another name; see: talkhouse scores"
@@ -267,7 +267,11 @@ def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path)
     with _changed(path_for(warehouse)) as into:
         _check_free(into, run, path_for(warehouse))
         _insert(into, scored, run, _state(workspace, scored, warehouse))
-        _save_examples(workspace, scored, run, into)
+        turns = scored.turns
+        _save_rows(workspace, EXAMPLES, [(turn.threshold, f"from {turn.scored}") for turn in turns], run, into)
+        given = "select * exclude (turn_index, item_index, dialogue_id) from {}"
+        predicted = [(turn.threshold, given.format(turn.predictions.table)) for turn in turns]
+        _save_rows(workspace, PREDICTIONS, predicted, run, into)
     return path_for(warehouse)
 
 
@@ -329,12 +333,12 @@ def _changed(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         move_into_place(part, path)
 
 
-def saved(warehouse: Path, task: str | None = None) -> list[dict[str, Any]]:
+def saved(warehouse: Path, task: str | None = None, settings: Settings = NO_SETTINGS) -> list[dict[str, Any]]:
     """Return the saved runs, those of one task or all, each with its metrics; comparable ones are side by side."""
     path = path_for(warehouse)
     if not os.path.lexists(path):
         return []
-    with open_saved(path) as con:
+    with open_saved(path, settings) as con:
         where = "" if task is None else f"where task = {literal(task)}"
         runs = dicts(con.execute(f"from main.runs {where} order by saved_at, run"))
         for run in runs:
@@ -352,40 +356,53 @@ def comparable(run: dict[str, Any]) -> tuple[str, str, list[str], str, str]:
     return *same, run["content_hash"] or ""
 
 
-SCHEMA = "examples"
-"""Schema of ``scores.duckdb`` with a table for each run, named like it."""
+EXAMPLES, PREDICTIONS = "examples", "predictions"
+"""Schemas of ``scores.duckdb`` with a table for each run, named like it; older runs have none of predictions."""
+
+_MEANINGS = {
+    EXAMPLES: "What each example of the run scored.",
+    PREDICTIONS: "What was predicted for each example of the run.",
+}
 
 
-def _save_examples(workspace: ScoringWorkspace, scored: Scored, run: str, into: duckdb.DuckDBPyConnection) -> None:
-    """Write what each example scored, at each threshold, into another database as the table of a run."""
-    limits = [("null" if turn.threshold is None else repr(turn.threshold), turn.scored) for turn in scored.turns]
-    rows_of = " union all ".join(f"select {limit}::double as threshold, * from {table}" for limit, table in limits)
+def _save_rows(
+    workspace: ScoringWorkspace,
+    schema: str,
+    queries: Sequence[tuple[float | None, str]],
+    run: str,
+    into: duckdb.DuckDBPyConnection,
+) -> None:
+    """Write the rows of a query for each threshold into another database as the table of a run."""
+    limits = [("null" if limit is None else repr(limit), query) for limit, query in queries]
+    rows_of = " union all ".join(f"select {limit}::double as threshold, * from ({query})" for limit, query in limits)
     order = "threshold desc, release, split, example_index"
     with workspace.con.sql(f"from ({rows_of}) order by {order}").to_arrow_reader() as rows:
-        into.register("scored_rows", rows)
-        into.execute(f"create schema if not exists {SCHEMA}")
-        into.execute(f"create table {SCHEMA}.{quoted(run)} as from scored_rows")
-        into.execute(f"comment on table {SCHEMA}.{quoted(run)} is 'What each example of the run scored.'")
-        into.unregister("scored_rows")
+        into.register("saved_rows", rows)
+        into.execute(f"create schema if not exists {schema}")
+        into.execute(f"create table {schema}.{quoted(run)} as from saved_rows")
+        into.execute(f"comment on table {schema}.{quoted(run)} is {literal(_MEANINGS[schema])}")
+        into.unregister("saved_rows")
 
 
-def _table_names(con: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return the names of the tables of examples; what is not a table is none."""
+def _table_names(con: duckdb.DuckDBPyConnection, schema: str) -> list[str]:
+    """Return the names of the tables of a schema; what is not a table is none."""
     rows = con.execute(
         "select table_name from system.main.duckdb_tables() "
-        f"where database_name = system.main.current_database() and schema_name = '{SCHEMA}'"
+        f"where database_name = system.main.current_database() and schema_name = '{schema}'"
     )
     return [name for (name,) in rows.fetchall()]
 
 
-def load_examples(con: duckdb.DuckDBPyConnection, run: str, into: ScoringWorkspace, most: int) -> ScoringTable | None:
-    """Create a table of what each example of a run scored.
+def load_rows(
+    con: duckdb.DuckDBPyConnection, schema: str, run: str, into: ScoringWorkspace, most: int
+) -> ScoringTable | None:
+    """Create a table of what each example of a run scored, or of what was predicted for it.
 
     None where there is no table of them, or one of more rows than ``most``: the file may have been changed.
     """
-    if run not in _table_names(con):
+    if run not in _table_names(con, schema):
         return None
-    source = f"{SCHEMA}.{quoted(run)}"
+    source = f"{schema}.{quoted(run)}"
     ((count,),) = con.execute(f"select count(*) from {source}").fetchall()
     if count > most:
         return None
