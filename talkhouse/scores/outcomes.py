@@ -113,7 +113,7 @@ def create_outcomes(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequen
         """,
     )
     counts = [workspace.count(one) for one in (*judged, table)]
-    if len(set(counts)) > 1:
+    if len(set(counts)) > 1 or not counts[0]:
         raise UsageError(
             "the predictions are not of the same examples",
             found=f"{counts[0]:,} and {counts[-2]:,} examples, of which {counts[-1]:,} are the same",
