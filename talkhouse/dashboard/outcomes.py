@@ -182,8 +182,7 @@ def _shown(rows: pa.Table, names: Sequence[str]) -> ShownOutcomes:
         if frame[source].count():
             labels = _ranges(limits)
             facets.append(OutcomeFacet(name, title, tuple(labels)))
-            cut = [limit - 1 for limit in limits]
-            columns.append(pl.col(source).cut(cut, labels=labels).cast(pl.String).alias(name))
+            columns.append(pl.col(source).bin_intervals(limits, labels=labels).cast(pl.String).alias(name))
     chosen_by = frame.select(columns)
     chosen_by = chosen_by.with_columns(_seen(chosen_by[facet.name]) for facet in facets if not facet.values)
     return ShownOutcomes(unique, frame, chosen_by, tuple(facets))
@@ -224,14 +223,17 @@ def _answers(kind: OutcomeKind, names: Sequence[str]) -> tuple[pl.Expr, tuple[st
     if kind is OutcomeKind.RANKING:
         labels = ["1", "up to 5", "up to 10", "above 10"]
         ranks = [
-            pl.col(f"{side}_rank").cut([1, 5, 10], labels=labels).cast(pl.String).fill_null("not ranked")
+            pl.col(f"{side}_rank")
+            .bin_intervals([1, 5, 10], labels=labels, right_closed=True)
+            .cast(pl.String)
+            .fill_null("not ranked")
             for side in sides
         ]
         return pl.concat_str(ranks, separator=" / "), ()
     if len(names) == 1:
         labels = ["F1 of words 0", "up to 0.25", "up to 0.5", "up to 0.75", "above 0.75"]
-        near = pl.col("first_f1").cut([0, 0.25, 0.5, 0.75], labels=labels).cast(pl.String).fill_null(NOTHING)
-        return near, (*labels, NOTHING)
+        near = pl.col("first_f1").bin_intervals([0, 0.25, 0.5, 0.75], labels=labels, right_closed=True)
+        return near.cast(pl.String).fill_null(NOTHING), (*labels, NOTHING)
     values = (f"{names[0]} is nearer", f"{names[1]} is nearer", "both are as near")
     first, second = (pl.col(f"{side}_f1").fill_null(-1) for side in sides)
     near = pl.when(first > second).then(pl.lit(values[0])).when(second > first).then(pl.lit(values[1]))

@@ -201,7 +201,7 @@ def _choose(shown: ShownOutcomes) -> tuple[dict[str, str], str]:
     return choices, order
 
 
-_WIDTH = 230
+_WIDTH = 195
 
 
 def _to_the_first() -> None:
@@ -223,10 +223,9 @@ def _draw_counts(shown: ShownOutcomes, choices: Mapping[str, str], *, has_links:
 
 
 def _draw_table(shown: ShownOutcomes, facet: OutcomeFacet, choices: Mapping[str, str], *, has_links: bool) -> None:
-    # What both say alike is no answer to where they differ; of all else, all outcomes are counted.
-    is_narrow = facet.name == SAID and choices.get(OUTCOME) == DIFFERS
-    others = {name: value for name, value in choices.items() if name != facet.name and (name != OUTCOME or is_narrow)}
-    found = outcomes.counts(shown, facet, others)
+    # Answers that are right are none of what is wrong; of all else, all outcomes are counted.
+    without = {facet.name} if facet.name == SAID else {facet.name, OUTCOME}
+    found = outcomes.counts(shown, facet, {name: value for name, value in choices.items() if name not in without})
     rows = found.head(_MOST_VALUES)
     if rows.is_empty():
         st.caption("No example matches this choice.")
