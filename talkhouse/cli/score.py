@@ -233,7 +233,7 @@ def _outcomes(
     from talkhouse.query.export import write_rows
     from talkhouse.scores.outcomes import create_outcomes, system_of
 
-    query = f"from {create_outcomes(workspace, both[0].task, [system_of(scored) for scored in both])}"
+    query = f"from {create_outcomes(workspace, both[0].task, [system_of(workspace, scored) for scored in both])}"
     if path is not None:
         rows = write_rows(workspace.con, query, path, **how)
         click.echo(f"wrote where {rows:,} examples are right or wrong to {visible(str(path))}", err=True)

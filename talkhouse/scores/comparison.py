@@ -10,7 +10,7 @@ import duckdb
 from talkhouse.schema.errors import CatalogueError, UsageError, closest
 from talkhouse.scores.examples import most_rows
 from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, described, drawable, interval, shuffled
-from talkhouse.scores.saved_runs import EXAMPLES, PREDICTIONS, load_rows, metrics_hash, open_saved, path_for, saved
+from talkhouse.scores.saved_runs import ANSWERS, EXAMPLES, load_rows, metrics_hash, open_saved, path_for, saved
 from talkhouse.scores.task import ScoredTask, task
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
 from talkhouse.warehouse.opened import Warehouse
@@ -101,11 +101,11 @@ def load_examples(
     return table
 
 
-def load_predictions(
+def load_answers(
     store: duckdb.DuckDBPyConnection, run: dict[str, Any], wanted: ScoredTask, workspace: ScoringWorkspace
 ) -> ScoringTable | None:
-    """Create a table of what a run predicted; None where it was saved before that was kept."""
-    return load_rows(store, PREDICTIONS, run["run"], workspace, most_rows(workspace.con, wanted))
+    """Create a table of what a run answers; None where it was saved before that was kept."""
+    return load_rows(store, ANSWERS, run["run"], workspace, most_rows(workspace.con, wanted))
 
 
 def without_examples(run: str, found: str) -> UsageError:

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
-from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.comparison import OTHER_ROWS, comparable_runs, load_examples, load_predictions, without_examples
+from talkhouse.schema.sql import literal
+from talkhouse.scores.answers import KEY, answers_query, columns_of_query, scored_rows
+from talkhouse.scores.comparison import OTHER_ROWS, comparable_runs, load_answers, load_examples, without_examples
 from talkhouse.scores.examples import Chosen
 from talkhouse.scores.predictions import right_predictions
 from talkhouse.scores.saved_runs import open_saved, path_for, saved
@@ -38,26 +39,17 @@ TWO = ("both right", "only the first", "only the second", "both wrong")
 
 @dataclass(frozen=True)
 class System:
-    """What a system scored, and what it predicted, at each threshold."""
+    """What a system scored and answered, at each threshold."""
 
     scored: str
-    """A query of what each example scored, with ``threshold``."""
-    predicted: str | None
-    """A query of its predictions, with ``threshold``; None: they were not kept."""
+    """A query of what each example scored."""
+    answers: str | None
+    """A query of its answers; None: they were not kept."""
 
 
-def system_of(scored: Scored) -> System:
+def system_of(workspace: ScoringWorkspace, scored: Scored) -> System:
     """Return what was scored as a system."""
-    limits = [("null" if turn.threshold is None else repr(turn.threshold), turn) for turn in scored.turns]
-    return System(
-        " union all ".join(f"select {limit}::double as threshold, * from {turn.scored}" for limit, turn in limits),
-        " union all ".join(
-            f"select {limit}::double as threshold, * from {turn.predictions.table}" for limit, turn in limits
-        ),
-    )
-
-
-_KEY = ("threshold", "release", "split", "example_index", "record_id")
+    return System(scored_rows(scored), answers_query(workspace, scored))
 
 
 def create_outcomes(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequence[System]) -> ScoringTable:
@@ -71,9 +63,9 @@ def create_outcomes(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequen
     example whether it is right.
     """
     kind = _kind(workspace, of, systems)
-    judged = [workspace.create("judged", _judged(workspace, of, kind, system)) for system in systems]
+    judged = [workspace.create("judged", _judged(workspace, kind, system)) for system in systems]
     first, second = judged[0], judged[-1]
-    same = " and ".join(f"second.{name} is not distinct from first.{name}" for name in _KEY)
+    same = " and ".join(f"second.{name} is not distinct from first.{name}" for name in KEY)
     said = "".join(
         f"{side}.{column} as {side}{'' if column == 'said' else f'_{column}'}, "
         for side in ("first", "second")[: len(systems)]
@@ -133,13 +125,9 @@ def _outcome(systems: int) -> str:
     )
 
 
-def _columns(workspace: ScoringWorkspace, query: str) -> set[str]:
-    return {row[0] for row in workspace.con.execute(f"describe {query}").fetchall()}
-
-
 def _kind(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequence[System]) -> OutcomeKind:
     """Return what the systems give, by the columns of what they scored: texts come before their rankings."""
-    columns = set.intersection(*(_columns(workspace, system.scored) for system in systems))
+    columns = set.intersection(*(columns_of_query(workspace, system.scored) for system in systems))
     if {"gold", "labels"} <= columns:
         return OutcomeKind.LABELS
     if {"gold", "label"} <= columns:
@@ -161,101 +149,55 @@ def _kind(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequence[System]
 
 
 class _Saying(NamedTuple):
-    """SQL over ``scored`` and ``predicted``: what an example says, and how surely."""
+    """SQL over ``scored``: what an example says, what it should say, and whether that is right."""
 
-    said: str = "null::varchar"
-    gold: str = "null::varchar"
-    is_right: str = "false"
-    sure: str = "null::double"
-    best: str = "null::bigint"
-    f1: str = "null::double"
+    said: str
+    gold: str
+    is_right: str
+    f1: str = "null"
 
 
-def _judged(workspace: ScoringWorkspace, of: ScoredTask, kind: OutcomeKind, system: System) -> str:
+def _judged(workspace: ScoringWorkspace, kind: OutcomeKind, system: System) -> str:
     """Return the query of what a system says of each example."""
-    columns = _columns(workspace, system.scored)
-    given = set() if system.predicted is None else _columns(workspace, system.predicted)
-    rank, right = _rank(columns)
+    columns = columns_of_query(workspace, system.scored)
+    rank, is_first = _rank(columns)
     if kind is OutcomeKind.LABEL:
-        said = _Saying("scored.label", "scored.gold", "scored.label = scored.gold", _sure_of_label(of, columns, given))
+        said = _Saying("scored.label", "scored.gold", "scored.label = scored.gold")
     elif kind is OutcomeKind.LABELS:
-        said = _Saying(*(f"array_to_string(list_sort(scored.{name}), ', ')" for name in ("labels", "gold")))
-        said = said._replace(is_right="list_sort(scored.labels) = list_sort(scored.gold)")
+        labels, gold = (f"list_sort(scored.{name})" for name in ("labels", "gold"))
+        said = _Saying(f"array_to_string({labels}, ', ')", f"array_to_string({gold}, ', ')", f"{labels} = {gold}")
     elif kind is OutcomeKind.RANKING:
-        said = _Saying(is_right=right)
+        said = _Saying("null", "null", is_first)
     else:
-        words = "len(metrics.words(scored.guess)) + len(metrics.words(scored.answer))"
-        f1 = f"2 * metrics.shared_words(metrics.words(scored.guess), metrics.words(scored.answer))::double / ({words})"
-        said = _Saying(
-            "predicted.text" if "text" in given else "scored.guess", is_right="scored.guess = scored.answer", f1=f1
-        )
-    if given & {"scores", "score"} and kind in (OutcomeKind.RANKING, OutcomeKind.TEXT):
-        is_ranked = kind is OutcomeKind.RANKING
-        said = said._replace(
-            sure="predicted.ahead" if is_ranked else said.sure, best="if(predicted.ahead = 0, null, predicted.best)"
-        )
-    predicted = (
-        ""
-        if not given
-        else f"left join ({_leads(system, given)}) as predicted on "
-        + " and ".join(
-            f"predicted.{name} is not distinct from scored.{name}"
-            for name in (_KEY if _is_by_example(given) else ("threshold", "release", "split", "record_id"))
-        )
-    )
+        words, others = (f"metrics.words(scored.{name})" for name in ("guess", "answer"))
+        f1 = f"2 * metrics.shared_words({words}, {others})::double / (len({words}) + len({others}))"
+        text = "scored.guess" if system.answers is None else "answers.text"
+        said = _Saying(text, "null", "scored.guess = scored.answer", f1)
+    sure, best, answers = "null", "null", ""
+    if system.answers is not None:
+        # How sure it is of a ranking says nothing of a text.
+        sure, best = "null" if kind is OutcomeKind.TEXT else "answers.sure", "answers.best"
+        same = (f"answers.{name} is not distinct from scored.{name}" for name in KEY)
+        answers = f"left join ({system.answers}) as answers on {' and '.join(same)}"
+    candidates = "scored.candidates" if "candidates" in columns else "null"
     return (
-        f"select {', '.join(f'scored.{name}' for name in _KEY)}, scored.dialogue_id, {said.said} as said, "
-        f"{said.gold} as gold, coalesce({said.is_right}, false) as is_right, {said.sure} as sure, {rank} as rank, "
-        f"{said.best} as best, {said.f1} as f1, "
-        f"{'scored.candidates' if 'candidates' in columns else 'null'}::bigint as candidates "
-        f"from ({system.scored}) as scored {predicted}"
+        f"select {', '.join(f'scored.{name}' for name in KEY)}, scored.dialogue_id, {said.said}::varchar as said, "
+        f"{said.gold}::varchar as gold, coalesce({said.is_right}, false) as is_right, {sure}::double as sure, "
+        f"({rank})::double as rank, {best}::bigint as best, ({said.f1})::double as f1, "
+        f"{candidates}::bigint as candidates from ({system.scored}) as scored {answers}"
     )
 
 
 def _rank(columns: set[str]) -> tuple[str, str]:
     """Return the SQL of the mean rank of the right candidate, and of whether it is first for certain."""
     if "above" not in columns:
-        return "null::double", "false"
+        return "null", "false"
     if "tied_with_best" in columns:  # several candidates may be right
         return (
             "scored.first_above + (scored.first_tied + 1) / 2",
             "scored.above + scored.tied_with_best - scored.right_ones < 1",
         )
     return "scored.above + (scored.tied + 1) / 2", "scored.above = 0 and scored.tied = 1"
-
-
-def _sure_of_label(of: ScoredTask, columns: set[str], given: set[str]) -> str:
-    """Return the SQL of the probability of the label that was said, or of its score."""
-    names = [one.name for one in of.columns if one.name.startswith("prob_") and one.name in given]
-    if names:
-        cases = (f"when {literal(name.removeprefix('prob_'))} then predicted.{quoted(name)}" for name in names)
-        return f"case lower(scored.label) {' '.join(cases)} end"
-    if {"score", "positive"} <= columns:
-        # A score of the positive label: its complement where all of them may be probabilities.
-        is_probability = "min(scored.score) over () >= 0 and max(scored.score) over () <= 1"
-        other = f"case when {is_probability} then 1 - scored.score else -scored.score end"
-        return f"case when scored.label = scored.positive then scored.score else {other} end"
-    return "null::double"
-
-
-def _is_by_example(given: set[str]) -> bool:
-    """Whether each example that is scored has a prediction of its own; else each candidate of a record has one."""
-    return "scores" in given or "score" not in given or "label" in given
-
-
-def _leads(system: System, given: set[str]) -> str:
-    """Return the query of predictions with the best candidate, and how far it is ahead of the next."""
-    if "scores" in given:
-        ordered = "list_reverse_sort(list_filter(scores, lambda score: isfinite(score)))"
-        best = "list_position(scores, list_max(scores)) - 1"
-        return f"select *, {ordered}[1] - {ordered}[2] as ahead, {best} as best from ({system.predicted})"
-    if _is_by_example(given):
-        return system.predicted or ""
-    ordered = "list(score order by score desc) filter (isfinite(score))"
-    return (
-        f"select threshold, release, split, record_id, {ordered}[1] - {ordered}[2] as ahead, "
-        f"arg_max(example_index, score) as best from ({system.predicted}) group by all"
-    )
 
 
 def outcomes_of_runs(
@@ -275,7 +217,7 @@ def outcomes_of_runs(
         systems = [
             System(
                 f"from {load_examples(store, run, of, workspace)}",
-                None if (rows := load_predictions(store, run, of, workspace)) is None else f"from {rows}",
+                None if (rows := load_answers(store, run, of, workspace)) is None else f"from {rows}",
             )
             for run in runs
         ]

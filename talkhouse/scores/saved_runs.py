@@ -1,7 +1,7 @@
 """Saved runs: ``scores.duckdb`` beside the warehouse, which builds never touch."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -16,6 +16,7 @@ from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import SchemaMismatch, UsageError, check_unicode
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, insert, literal, quoted
+from talkhouse.scores.answers import answers_query, scored_rows
 from talkhouse.scores.score import Scored
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
@@ -267,11 +268,8 @@ def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path)
     with _changed(path_for(warehouse)) as into:
         _check_free(into, run, path_for(warehouse))
         _insert(into, scored, run, _state(workspace, scored, warehouse))
-        turns = scored.turns
-        _save_rows(workspace, EXAMPLES, [(turn.threshold, f"from {turn.scored}") for turn in turns], run, into)
-        given = "select * exclude (turn_index, item_index, dialogue_id) from {}"
-        predicted = [(turn.threshold, given.format(turn.predictions.table)) for turn in turns]
-        _save_rows(workspace, PREDICTIONS, predicted, run, into)
+        _save_rows(workspace, EXAMPLES, scored_rows(scored), run, into)
+        _save_rows(workspace, ANSWERS, answers_query(workspace, scored), run, into)
     return path_for(warehouse)
 
 
@@ -356,25 +354,19 @@ def comparable(run: dict[str, Any]) -> tuple[str, str, list[str], str, str]:
     return *same, run["content_hash"] or ""
 
 
-EXAMPLES, PREDICTIONS = "examples", "predictions"
-"""Schemas of ``scores.duckdb`` with a table for each run, named like it; older runs have none of predictions."""
+EXAMPLES, ANSWERS = "examples", "answers"
+"""Schemas of ``scores.duckdb`` with a table for each run, named like it; older runs have none of answers."""
 
 _MEANINGS = {
     EXAMPLES: "What each example of the run scored.",
-    PREDICTIONS: "What was predicted for each example of the run.",
+    ANSWERS: "How sure the run is of each answer, its text, and the candidate that it puts first.",
 }
 
 
 def _save_rows(
-    workspace: ScoringWorkspace,
-    schema: str,
-    queries: Sequence[tuple[float | None, str]],
-    run: str,
-    into: duckdb.DuckDBPyConnection,
+    workspace: ScoringWorkspace, schema: str, rows_of: str, run: str, into: duckdb.DuckDBPyConnection
 ) -> None:
-    """Write the rows of a query for each threshold into another database as the table of a run."""
-    limits = [("null" if limit is None else repr(limit), query) for limit, query in queries]
-    rows_of = " union all ".join(f"select {limit}::double as threshold, * from ({query})" for limit, query in limits)
+    """Write the rows of a query into another database as the table of a run."""
     order = "threshold desc, release, split, example_index"
     with workspace.con.sql(f"from ({rows_of}) order by {order}").to_arrow_reader() as rows:
         into.register("saved_rows", rows)
@@ -396,7 +388,7 @@ def _table_names(con: duckdb.DuckDBPyConnection, schema: str) -> list[str]:
 def load_rows(
     con: duckdb.DuckDBPyConnection, schema: str, run: str, into: ScoringWorkspace, most: int
 ) -> ScoringTable | None:
-    """Create a table of what each example of a run scored, or of what was predicted for it.
+    """Create a table of what each example of a run scored, or of what it answers.
 
     None where there is no table of them, or one of more rows than ``most``: the file may have been changed.
     """

@@ -103,7 +103,7 @@ def test_a_run_keeps_what_its_files_gave(warehouse: Path, tmp_path: Path) -> Non
             found.append(score(workspace, task(BREAKDOWNS), request))
             save(workspace, found[-1], f"run {seed}", warehouse)
         fresh = con.sql(
-            f"from {create_outcomes(one, task(BREAKDOWNS), [system_of(both) for both in found])}"
+            f"from {create_outcomes(one, task(BREAKDOWNS), [system_of(one, both) for both in found])}"
         ).fetchall()
         assert len(fresh) == 2 * len(keys)
         with ScoringWorkspace(con) as workspace:
@@ -111,7 +111,7 @@ def test_a_run_keeps_what_its_files_gave(warehouse: Path, tmp_path: Path) -> Non
         assert kept == fresh
         # A run of an older Talkhouse kept labels, and no probabilities.
         with duckdb.connect(path_for(warehouse)) as store:
-            store.execute("drop schema predictions cascade")
+            store.execute("drop schema answers cascade")
         with ScoringWorkspace(con) as workspace:
             table = outcomes_of_runs(workspace, warehouse, ["run 0", "run 1"])
             ((said, sure),) = con.sql(f"select count(first), count(first_sure) from {table}").fetchall()
