@@ -172,7 +172,7 @@ def _shown(rows: pa.Table, names: Sequence[str]) -> ShownOutcomes:
     facets = [OutcomeFacet(OUTCOME, "Outcome", tuple(outcomes.values()))]
     columns = [pl.col("outcome").replace(outcomes).alias(OUTCOME)]
     said, values = _answers(kind, unique)
-    facets.append(OutcomeFacet(SAID, _ANSWERS[kind] + (f" → {' / '.join(unique)}" if kind in _LABELS else ""), values))
+    facets.append(OutcomeFacet(SAID, _ANSWERS[kind], values))
     columns.append(said.alias(SAID))
     for name in ("release", "split", "subset", "language", "domain"):
         if frame[name].n_unique() > 1:
@@ -191,7 +191,7 @@ def _shown(rows: pa.Table, names: Sequence[str]) -> ShownOutcomes:
 _LABELS = (OutcomeKind.LABEL, OutcomeKind.LABELS)
 
 _ANSWERS = {
-    **dict.fromkeys(_LABELS, "Gold"),
+    **dict.fromkeys(_LABELS, "Gold → answer"),
     OutcomeKind.RANKING: "Rank of the gold candidate",
     OutcomeKind.TEXT: "Nearness to the gold text",
 }

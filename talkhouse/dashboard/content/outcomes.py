@@ -232,7 +232,7 @@ def _draw_table(shown: ShownOutcomes, facet: OutcomeFacet, choices: Mapping[str,
         return
     names = [] if facet.name == OUTCOME else shown.facets[0].values
     columns = [
-        ChartField(facet.name, facet.title),
+        ChartField(facet.name, f"{facet.title}: {' / '.join(shown.names)}" if facet.name == SAID else facet.title),
         ChartField("examples", "Examples", ROWS),
         *(ChartField(name, name.capitalize(), ROWS) for name in names),
     ]
