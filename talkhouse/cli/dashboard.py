@@ -59,7 +59,7 @@ def open_errors(path: Path, rows: "pa.Table", names: Sequence[str]) -> None:
     """Serve the pages, and open that of the errors at the outcomes of systems of these names."""
     from talkhouse.dashboard import links, outcomes
 
-    outcomes.give(rows, names)
+    outcomes.give(rows, names, path.absolute())
     _serve(path, links.errors(of=outcomes.GIVEN))
 
 

@@ -81,17 +81,17 @@ class ShownOutcomes:
         return ShownOutcomes(self.names, self.rows.filter(here), self.chosen_by.filter(here), self.facets)
 
 
-def give(rows: pa.Table, names: Sequence[str]) -> None:
-    """Show outcomes on the page Errors for as long as this process serves the pages."""
-    _given[:] = [_shown(rows, names)]
+def give(rows: pa.Table, names: Sequence[str], scored: Path) -> None:
+    """Show outcomes on the page Errors for as long as this process serves the pages; ``scored``: their warehouse."""
+    _given[:] = [(_shown(rows, names), warehouse.version(scored))]
 
 
-_given: list[ShownOutcomes] = []
+_given: list[tuple[ShownOutcomes, Version | None]] = []
 
 
-def given() -> ShownOutcomes | None:
-    """Return the outcomes that the command gave which serves the pages; None where it gave none."""
-    return _given[0] if _given else None
+def given() -> tuple[ShownOutcomes, bool] | None:
+    """Return the outcomes that the command gave which serves the pages, and whether a build has come since."""
+    return (_given[0][0], _given[0][1] != warehouse.version()) if _given else None
 
 
 def of_runs(opened: ServedWarehouse, names: Sequence[str]) -> ShownOutcomes:

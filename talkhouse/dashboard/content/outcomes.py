@@ -34,12 +34,17 @@ def page() -> None:
     given = outcomes.given()
     sources = [*([outcomes.GIVEN] if given else []), _RUNS, _FILES]
     source = st.radio("Predictions of", sources, horizontal=True, key="of", bind="query-params")
-    if source == _RUNS:
-        given = _of_runs(opened)
+    found: ShownOutcomes | None
+    if source == outcomes.GIVEN and given:
+        found, is_older = given
+        if is_older:
+            st.warning("A build has come since these were scored. End the command, and score them again.")
     elif source == _FILES:
-        given = _of_files(opened)
-    if given is not None:
-        _draw(opened, given, has_links=source != _FILES)
+        found = _of_files(opened)
+    else:
+        found = _of_runs(opened)
+    if found is not None:
+        _draw(opened, found, has_links=source != _FILES)
 
 
 def _of_runs(opened: ServedWarehouse) -> ShownOutcomes | None:
