@@ -9,7 +9,7 @@ import streamlit as st
 
 from talkhouse.dashboard import links
 from talkhouse.dashboard.examples import ExampleTask, find_task
-from talkhouse.dashboard.outcomes import NOTHING, ShownOutcomes
+from talkhouse.dashboard.outcomes import NOTHING, ShownOutcomes, turn_pages
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import html, tag, text, who
 from talkhouse.dashboard.warehouse import ServedWarehouse
@@ -84,10 +84,8 @@ def draw_examples(opened: ServedWarehouse, shown: ShownOutcomes, rows: pl.DataFr
     owners = rows.select(owner).to_series().unique(maintain_order=True)
     pages = -(-owners.len() // _DIALOGUES)
     st.caption(f"{counted(rows.height, 'example')} in {counted(owners.len(), 'dialogue')}.")
-    number = min(st.session_state.get("dialogues", 1), pages)
     place = st.container()
-    if pages > 1:
-        number = st.pagination(pages, key="dialogues", bind="query-params")
+    number = turn_pages(pages)
     here = owners.slice((number - 1) * _DIALOGUES, _DIALOGUES)
     found = rows.with_columns(owner).filter(pl.col("owner").is_in(here.implode()))
     task = find_task(opened, shown.task)

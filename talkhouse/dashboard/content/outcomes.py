@@ -33,7 +33,7 @@ def page() -> None:
     opened = warehouse.current()
     given = outcomes.given()
     sources = [*([outcomes.GIVEN] if given else []), _RUNS, _FILES]
-    source = st.radio("Predictions of", sources, horizontal=True, key="of", bind="query-params")
+    source = outcomes.choose(st.radio, "of", "Predictions of", sources, sources[0], horizontal=True)
     found: ShownOutcomes | None
     if source == outcomes.GIVEN and given:
         found, is_older = given
@@ -59,15 +59,21 @@ def _of_runs(opened: ServedWarehouse) -> ShownOutcomes | None:
         return None
     by_name = {run["run"]: run for run in reversed(runs)}
     pairs = ((name, _others(by_name, name)) for name in by_name)
-    newest, beside = next(((name, others) for name, others in pairs if others), (next(iter(by_name)), []))
-    first = [*by_name].index(beside[0] if beside else newest)
-    one, other = st.columns(2)
-    run = one.selectbox("Run", list(by_name), first, key="run", bind="query-params", format_func=visible)
+    newest, others = next(((name, others) for name, others in pairs if others), (next(iter(by_name)), []))
+    first, second = st.columns(2)
+    with first:
+        run = _choose_run("run", "Run", list(by_name), others[0] if others else newest)
     options = [*_others(by_name, run), _ALONE]
-    with other:
-        also = st.selectbox("Beside", options, key="beside", bind="query-params", format_func=visible)
+    with second:
+        also = _choose_run("beside", "Beside", options, options[0])
     st.caption(plain(f"{by_name[run]['task']}, saved {by_name[run]['saved_at']:%Y-%m-%d %H:%M} UTC"))
     return outcomes.of_runs(opened, [run] if also == _ALONE else [run, also])
+
+
+def _choose_run(name: str, title: str, options: list[str], usual: str) -> str:
+    """Draw a choice that the address has also where it is the usual one: tomorrow another run may be that."""
+    run: str = outcomes.choose(st.selectbox, name, title, options, usual, is_kept=True, format_func=visible)
+    return run
 
 
 def _others(runs: Mapping[str, dict[str, Any]], name: str) -> list[str]:
@@ -86,11 +92,11 @@ def _of_files(opened: ServedWarehouse) -> ShownOutcomes | None:
     """Draw the choice of files, and return their outcomes; these last as long as the page is open."""
     scored = {name for query in opened.catalogue.scores for name in (query.full_name, *query.tasks)}
     tasks = [name for name in task_names(opened) if name in scored]
-    columns = iter(st.columns([2, 1, 1]))
-    task = next(columns).selectbox("Task", tasks, key="of_task", bind="query-params", format_func=visible)
-    if task is None:
+    if not tasks:
         st.info("No task of this warehouse can be scored.")
         return None
+    columns = iter(st.columns([2, 1, 1]))
+    task = outcomes.choose(next(columns).selectbox, "task", "Task", tasks, tasks[0], format_func=visible)
     of = sizes(opened, find_task(opened, task))
     release = _part(columns, "release", "Publisher's release", [size.release for size in of])
     split = _part(columns, "split", "Split", [size.split for size in of])
@@ -119,9 +125,10 @@ def _part(columns: Iterator[DeltaGenerator], name: str, title: str, values: Sequ
     options = list(dict.fromkeys(value for value in values if value is not None))
     if len(options) < 2:
         return None
-    return next(columns).selectbox(
-        title, options, None, key=f"of_{name}", bind="query-params", format_func=visible, placeholder="As the files say"
+    chosen: str | None = outcomes.choose(
+        next(columns).selectbox, name, title, options, format_func=visible, placeholder="As the files say"
     )
+    return chosen
 
 
 _RIGHT = {
@@ -141,7 +148,7 @@ def _draw(opened: ServedWarehouse, shown: ShownOutcomes, *, has_links: bool) -> 
     thresholds = shown.rows["threshold"].unique(maintain_order=True).to_list()
     if len(thresholds) > 1:
         names = {f"{limit:g}": limit for limit in thresholds}
-        at = st.selectbox("Threshold of the gold label", list(names), key="at", bind="query-params", width=220)
+        at = outcomes.choose(st.selectbox, "at", "Threshold of the gold label", [*names], next(iter(names)), width=220)
         shown = shown.at(names[at])
     sureness = _SURE.get(shown.kind, "") if shown.has_sure else ""
     if shown.kind in _SURE and not sureness:
@@ -183,34 +190,19 @@ def _choose(shown: ShownOutcomes) -> tuple[dict[str, str], str]:
         for facet in shown.facets:
             is_outcome = facet.name == OUTCOME
             values = [*facet.values, ALL] if is_outcome else outcomes.counts(shown, facet, {})[facet.name].to_list()
-            value = st.selectbox(
-                facet.title,
-                [DIFFERS, *values] if is_outcome and len(shown.names) > 1 else values,
-                0 if is_outcome else None,
-                key=facet.name,
-                bind="query-params",
-                placeholder="All",
-                on_change=_to_the_first,
-                width=_WIDTH,
+            options = [DIFFERS, *values] if is_outcome and len(shown.names) > 1 else values
+            usual = options[0] if is_outcome else None
+            value = outcomes.choose(
+                st.selectbox, facet.name, facet.title, options, usual, placeholder="All", width=_WIDTH
             )
             if value is not None:
                 choices[facet.name] = value
-        order = st.selectbox(
-            "Order",
-            outcomes.orders(shown),
-            key="by_order",
-            bind="query-params",
-            on_change=_to_the_first,
-            width=_WIDTH,
-        )
+        orders = outcomes.orders(shown)
+        order = outcomes.choose(st.selectbox, "order", "Order", orders, orders[0], width=_WIDTH)
     return choices, order
 
 
 _WIDTH = 195
-
-
-def _to_the_first() -> None:
-    st.session_state["dialogues"] = 1
 
 
 _MOST_VALUES = 12

@@ -191,6 +191,8 @@ def test_see_where_two_models_differ_and_why(browser: Browser, compared: Compare
         reader = Reader(window)
         reader.go("Errors")
         expect(reader.main.get_by_text(f"They differ on {len(differing)}.")).to_be_visible()
+        # Of these two runs, whichever are saved later.
+        reader.page.wait_for_url(re.compile("run=careful&beside="))
         reader.open(reader.main.get_by_role("tab", name="Subset"))
         table = reader.main.get_by_role("region", name="Examples by Subset")
         subset = table.get_by_role("row").nth(1).get_by_role("cell").nth(1).inner_text()
