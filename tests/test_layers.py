@@ -37,7 +37,8 @@ ROOMS: dict[str, set[str]] = {
     "build": COMMON | {"explore", "query", "translation"},
     "restore": COMMON | {"explore", "query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},
-    "dashboard": COMMON | {"citation", "explore", "query", "charts", "restore", "overlap", "releases", "diff"},
+    "dashboard": COMMON
+    | {"citation", "explore", "query", "charts", "restore", "overlap", "releases", "diff", "scores"},
     "releases": COMMON | {"build", "citation", "explore", "lake_format", "packages", "postgres", "query"},
     "diff": COMMON | {"query", "build", "releases"},
     "guess": COMMON,

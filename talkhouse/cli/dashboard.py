@@ -1,7 +1,9 @@
 """``talkhouse dashboard`` and ``report``: the corpora in the browser, or on one HTML page."""
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,9 @@ from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
+
+if TYPE_CHECKING:
+    from pyarrow import lib as pa
 
 _DIALOGUES = 200
 """Of each split that are on a site."""
@@ -38,14 +43,36 @@ def dashboard_command(db: Path | None, port: int | None, no_browser: bool, no_to
         talkhouse dashboard --db talkhouse.duckdb --port 8600 --no-browser
     """
     require_dashboard()
-    from talkhouse.dashboard import server
-
-    path, taken = database(db), server.listen(port)
+    path = database(db)
     if not path.exists():
         click.echo(f"there is no warehouse at {path} yet: the pages show one as soon as it is built", err=True)
-    token = None if no_token else server.new_token()
-    click.echo(f"{server.address(taken.getsockname()[1], token)}   (Ctrl-C ends it)")
-    server.serve(path, taken, token, browser=not no_browser)
+    _serve(path, port=port, has_token=not no_token, browser=not no_browser)
+
+
+def _serve(
+    path: Path, page: str = "", *, port: int | None = None, has_token: bool = True, browser: bool = True
+) -> None:
+    from talkhouse.dashboard import server
+
+    taken = server.listen(port)
+    token = server.new_token() if has_token else None
+    click.echo(f"{server.address(taken.getsockname()[1], token, page)}   (Ctrl-C ends it)")
+    server.serve(path, taken, token, page, browser=browser)
+
+
+def open_errors(path: Path, rows: "pa.Table", names: Sequence[str]) -> None:
+    """Serve the pages, and open that of the errors at the outcomes of systems of these names."""
+    from talkhouse.dashboard import links, outcomes
+
+    outcomes.give(rows, names, path.absolute())
+    _serve(path, links.errors(of=outcomes.GIVEN))
+
+
+def open_runs(path: Path, names: Sequence[str]) -> None:
+    """Serve the pages, and open that of the errors at saved runs."""
+    from talkhouse.dashboard import links
+
+    _serve(path, links.errors(**dict(zip(("run", "beside"), names, strict=False))))
 
 
 def require_dashboard() -> None:

@@ -1,13 +1,14 @@
 """``talkhouse score``: predictions in, the task's own published metrics out."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from talkhouse.cli.dashboard import open_errors, require_dashboard
 from talkhouse.cli.scores import as_data, show
 from talkhouse.cli.terminal import completion, options
 from talkhouse.cli.terminal.console import escape, output, warn
@@ -67,6 +68,11 @@ if TYPE_CHECKING:
 @options.flag("--as-printed", help="Print what the publisher's script prints, if it does.")
 @options.flag("--as-published", help="Keep published labels that the publisher's program joins.")
 @options.path("--examples", metavar="FILE", help="Write what each example scores; the ending sets the format.")
+@options.path("--beside", metavar="FILE", help="Predictions of another system, for --outcomes and --open.")
+@options.path(
+    "--outcomes", metavar="FILE", help="Write where one system or both are right; the ending sets the format."
+)
+@options.flag("--open", "open_pages", help="Then open the page Errors in the browser, at these predictions.")
 @options.path("--template", metavar="FILE", help="Write an empty prediction table, and score nothing.")
 @click.option("--baseline", type=options.OneOf(Baseline), help="Score predictions that need no file.")
 @click.option("--save", metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.")
@@ -94,6 +100,9 @@ def command(
     as_printed: bool,
     as_published: bool,
     examples: Path | None,
+    beside: Path | None,
+    outcomes: Path | None,
+    open_pages: bool,
     template: Path | None,
     baseline: Baseline | None,
     save: str | None,
@@ -115,12 +124,16 @@ def command(
     --against also reports the numbers without the examples that talkhouse overlap finds in your training data, and for
     these alone.
 
+    --open starts the pages of talkhouse dashboard where the errors are browsed; --beside adds those of another system,
+    and --outcomes writes the same rows: the gold answer, what each system says, how surely, and which are right.
+
     The official metrics are printed; --all prints the others too, and --json has all of them.
 
     Examples:
         talkhouse score dbdc3.breakdown_detection --baseline majority --release dbdc3 --split eval
         talkhouse score mpchat.next_response_prediction scores.npy --split test --json
         talkhouse score delidata.probing_target --template empty.csv
+        talkhouse score dbdc3.breakdown_detection a.csv --beside b.csv --release dbdc3 --split eval --open
     """
     from talkhouse.scores.prediction_files import MEMORY
     from talkhouse.scores.saved_runs import check_run
@@ -136,8 +149,13 @@ def command(
             expected="files of predictions, or --baseline, or --template",
             next_step="see: talkhouse score --help",
         )
-    if examples is None and template is None:
-        options.check_absent({"--escape-formulas": escape_formulas}, "goes with --examples or --template", "score")
+    if examples is None and template is None and outcomes is None:
+        files = "--examples, --outcomes or --template"
+        options.check_absent({"--escape-formulas": escape_formulas}, f"goes with {files}", "score")
+    if outcomes is None and not open_pages:
+        options.check_absent({"--beside": beside}, "goes with --outcomes or --open", "score")
+    if open_pages:
+        require_dashboard()
     how = {"escape_formulas": escape_formulas, "force": force}
     request = ScoreRequest(
         paths,
@@ -159,23 +177,29 @@ def command(
     if save is not None:
         check_run(save, database(db))
     overlap: dict[str, Any] | None = None
-    beside: dict[str, Path] = {}
+    attached: dict[str, Path] = {}
     if against and template is None:
         from talkhouse.overlap.drop import about, verdicts_in, with_verdicts
 
         judged = with_verdicts(database(db), against)
-        beside, overlap = {judged.stem: judged}, about(judged)
+        attached, overlap = {judged.stem: judged}, about(judged)
         request = replace(request, judged=verdicts_in(judged), dropped=DROPPED)
-    with opened(database(db), beside=beside) as warehouse, ScoringWorkspace(warehouse.con) as workspace:
+    rows: Any = None
+    with (
+        opened(database(db), beside=attached) as warehouse,
+        ScoringWorkspace(warehouse.con) as workspace,
+        ScoringWorkspace(warehouse.con) as another,
+    ):
         con, wanted = warehouse.con, task(name, warehouse.catalogue)
         wanted.layout(layout)
         if template is not None:
             _write_template(workspace, wanted, request, template, how)
             return
-        if examples is not None:
+        if written := [path for path in (examples, outcomes) if path is not None]:
             from talkhouse.query.export import check_output
 
-            check_output(con, examples, force=force)
+            for path in written:
+                check_output(con, path, force=force)
         scored = in_little_memory(con, MEMORY, lambda: score(workspace, wanted, request, threshold))
         try:  # The numbers come first: they may have taken long, and nothing that fails afterwards takes them away.
             warn(scored.warnings)
@@ -191,6 +215,29 @@ def command(
                 _write_examples(workspace, scored, examples, how)
             if save is not None:
                 _save(workspace, scored, save, database(db))
+            if outcomes is not None or open_pages:
+                both = [scored]
+                if beside is not None:
+                    other = replace(request, paths=[beside], baseline=None, keep=False, interval=False)
+                    both.append(in_little_memory(con, MEMORY, lambda: score(another, wanted, other, threshold)))
+                rows = _outcomes(workspace, both, outcomes, how)
+    if open_pages:
+        names = [baseline or ", ".join(path.name for path in paths), *([] if beside is None else [beside.name])]
+        open_errors(database(db), rows, names)
+
+
+def _outcomes(
+    workspace: "ScoringWorkspace", both: Sequence["Scored"], path: Path | None, how: Mapping[str, bool]
+) -> Any:
+    """Write where systems are right and wrong, where a file is named, and return the rows as Arrow has them."""
+    from talkhouse.query.export import write_rows
+    from talkhouse.scores.outcomes import create_outcomes, system_of
+
+    query = f"from {create_outcomes(workspace, both[0].task, [system_of(workspace, scored) for scored in both])}"
+    if path is not None:
+        rows = write_rows(workspace.con, query, path, **how)
+        click.echo(f"wrote where {rows:,} examples are right or wrong to {visible(str(path))}", err=True)
+    return workspace.con.sql(query).to_arrow_table()
 
 
 def _write_template(

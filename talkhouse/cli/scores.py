@@ -1,5 +1,6 @@
 """``talkhouse scores``: saved runs; and how scores are printed and written as JSON."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from talkhouse.cli.dashboard import open_runs, require_dashboard
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.schema.errors import UsageError, WarehouseMissing
@@ -24,9 +26,12 @@ if TYPE_CHECKING:
 @options.command
 @click.argument("name", metavar="[TASK]", required=False, help="Only runs of this task.")
 @click.option("--compare", metavar="A B", nargs=2, help="Test how run B differs from run A.")
+@options.flag("--open", "open_pages", help="Then open the page Errors in the browser, at these two runs.")
 @options.db
 @options.as_json
-def command(name: str | None, compare: tuple[str, str] | None, db: Path | None, as_json: bool) -> None:
+def command(
+    name: str | None, compare: tuple[str, str] | None, open_pages: bool, db: Path | None, as_json: bool
+) -> None:
     """List the runs that talkhouse score --save kept, those that can be compared side by side; or compare two.
 
     Runs can be compared where they are of the same examples: the same fingerprint, the same subsets, and the same
@@ -37,7 +42,8 @@ def command(name: str | None, compare: tuple[str, str] | None, db: Path | None, 
     differ are not side by side.
 
     --compare gives the difference of each metric (B less A), its 95 % interval by the paired bootstrap, and the p-value
-    of a paired randomisation test, both over dialogues.
+    of a paired randomisation test, both over dialogues. With --open, the pages of talkhouse dashboard then show on
+    which examples the two differ.
 
     Examples:
         talkhouse scores delidata.probing_target
@@ -46,8 +52,14 @@ def command(name: str | None, compare: tuple[str, str] | None, db: Path | None, 
     if compare is not None:
         if name is not None:
             raise UsageError("two runs are of one task", found=f"the task {name} too", next_step="leave the task out")
+        if open_pages:
+            require_dashboard()
         _compare(compare, db=db, as_json=as_json)
+        if open_pages:
+            sys.stdout.flush()
+            open_runs(database(db), compare)
         return
+    options.check_absent({"--open": open_pages}, "goes with --compare", "scores")
     from talkhouse.scores.saved_runs import comparable, saved
 
     runs = saved(database(db), name)

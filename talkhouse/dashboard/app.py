@@ -6,7 +6,7 @@ import streamlit as st
 
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards
 from talkhouse.dashboard import errors, warehouse
-from talkhouse.dashboard.content import about, ask, corpus, home, quality, read, scores, search, sql, tasks
+from talkhouse.dashboard.content import about, ask, corpus, home, outcomes, quality, read, scores, search, sql, tasks
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import TalkhouseError
 
@@ -21,6 +21,7 @@ def pages() -> dict[str, list[st.Page]]:
         st.Page(read.page, title="Read", icon=":material/forum:", url_path="read"),
         st.Page(search.page, title="Search", icon=":material/search:", url_path="search"),
         st.Page(tasks.page, title="Tasks", icon=":material/list_alt:", url_path="tasks"),
+        st.Page(outcomes.page, title="Errors", icon=":material/rule:", url_path="errors"),
         st.Page(quality.page, title="Quality", icon=":material/fact_check:", url_path="quality"),
         st.Page(ask.page, title="Ask", icon=":material/help:", url_path="ask"),
         st.Page(sql.page, title="SQL", icon=":material/database:", url_path="sql"),

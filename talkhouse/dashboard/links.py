@@ -29,6 +29,11 @@ def tasks(task: str, **choices: str | int) -> str:
     return _address("tasks", {"task": task, **chosen})
 
 
+def errors(**choices: str | Sequence[str]) -> str:
+    """Return the address of the errors of systems; ``choices`` as its page has them."""
+    return _address("errors", choices)
+
+
 def sql(query: str) -> str:
     """Return the address of the console with a query, which runs when the reader starts it."""
     return _address("sql", {"query": query})
@@ -59,7 +64,7 @@ def is_free(name: str) -> bool:
     return name not in _PAGES
 
 
-_PAGES = {"home", "read", "search", "tasks", "quality", "ask", "sql", "about", "scores", "overview"}
+_PAGES = {"home", "read", "search", "tasks", "quality", "ask", "sql", "about", "scores", "errors", "overview"}
 """Pages that are of no corpus."""
 
 

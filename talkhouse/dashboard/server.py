@@ -115,12 +115,13 @@ def new_token() -> str:
     return token_urlsafe(32)
 
 
-def address(port: int, token: str | None) -> str:
-    """Return the address to open."""
-    return f"http://{ADDRESS}:{port}" + (f"/?{PARAMETER}={token}" if token else "")
+def address(port: int, token: str | None, page: str = "") -> str:
+    """Return the address to open; ``page`` is one as ``links`` has them."""
+    given = f"{'&' if '?' in page else '?'}{PARAMETER}={token}" if token else ""
+    return f"http://{ADDRESS}:{port}" + (f"/{page}{given}" if page or given else "")
 
 
-def serve(warehouse: Path, taken: socket.socket, token: str | None, *, browser: bool) -> None:
+def serve(warehouse: Path, taken: socket.socket, token: str | None, page: str = "", *, browser: bool) -> None:
     """Serve the pages until Ctrl-C; ``token`` is None for pages that anybody on this machine may read."""
     os.environ["TALKHOUSE_DB"] = str(warehouse.absolute())
     port = int(taken.getsockname()[1])
@@ -130,7 +131,7 @@ def serve(warehouse: Path, taken: socket.socket, token: str | None, *, browser: 
     # The server ends by itself and then sends itself the signal that it was ended by: let that be Ctrl-C's, with which
     # Python cleans up, also where it was another's.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with taken, suppress(KeyboardInterrupt), opened(address(port, token)) if browser else nullcontext():
+    with taken, suppress(KeyboardInterrupt), opened(address(port, token, page)) if browser else nullcontext():
         _run(taken, port, token)
 
 

@@ -10,7 +10,7 @@ import duckdb
 from talkhouse.schema.errors import CatalogueError, UsageError, closest
 from talkhouse.scores.examples import most_rows
 from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, described, drawable, interval, shuffled
-from talkhouse.scores.saved_runs import load_examples, metrics_hash, open_saved, path_for, saved
+from talkhouse.scores.saved_runs import ANSWERS, EXAMPLES, load_rows, metrics_hash, open_saved, path_for, saved
 from talkhouse.scores.task import ScoredTask, task
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
 from talkhouse.warehouse.opened import Warehouse
@@ -18,7 +18,7 @@ from talkhouse.warehouse.opened import Warehouse
 _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fingerprint", "thresholds")
 """What two runs must have in common."""
 
-_OTHER_ROWS = (
+OTHER_ROWS = (
     *(duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException),
     *(duckdb.InvalidInputException, duckdb.OutOfRangeException),
 )
@@ -63,42 +63,53 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
     """
     opened = Warehouse(con)
     opened.check_views()
-    first, second = _comparable(saved(warehouse), names)
+    if names[0] == names[1]:
+        raise UsageError("a run can't be compared with itself", found=f"'{names[0]}' twice", next_step="name two runs")
+    first, second = comparable_runs(saved(warehouse), names)
     wanted = task(first["task"], opened.catalogue)
-    for run in (first, second):
-        _check_examples(run, wanted)
     with ScoringWorkspace(con) as workspace:
-        tables = _load(workspace, wanted, warehouse, (first, second))
+        with open_saved(path_for(warehouse)) as store:
+            tables = [load_examples(store, run, wanted, workspace) for run in (first, second)]
         try:
             parts = [
                 _at_threshold(workspace, wanted, (first, second), tables, threshold)
                 for threshold in first["thresholds"]
             ]
-        except (*_OTHER_ROWS, CatalogueError) as error:
+        except (*OTHER_ROWS, CatalogueError) as error:
             said = error.found if isinstance(error, CatalogueError) else str(error).splitlines()[0]
-            raise _without_examples("one of the runs", said or "other rows") from error
+            raise without_examples("one of the runs", said or "other rows") from error
     differences = [difference for of_threshold, _ in parts for difference in of_threshold]
     dialogues = parts[0][1]
     test = {"method": "paired approximate randomisation", "resamples": RESAMPLES, "seed": SEED, "unit": "dialogue"}
     return RunComparison((first, second), differences, described(dialogues), {**test, "units": dialogues})
 
 
-def _load(
-    workspace: ScoringWorkspace, wanted: ScoredTask, warehouse: Path, runs: Sequence[dict[str, Any]]
-) -> list[ScoringTable]:
-    """Create a table for each of the runs, of what each example scored."""
-    most = most_rows(workspace.con, wanted)
-    tables = []
-    with open_saved(path_for(warehouse)) as saved_runs:
-        for run in runs:
-            table = load_examples(saved_runs, run["run"], workspace, most)
-            if table is None:
-                raise _without_examples(f"the run '{run['run']}'", "no table of its examples")
-            tables.append(table)
-    return tables
+def load_examples(
+    store: duckdb.DuckDBPyConnection, run: dict[str, Any], wanted: ScoredTask, workspace: ScoringWorkspace
+) -> ScoringTable:
+    """Create a table of what each example of a run scored; UsageError where it is not there or comes from other SQL."""
+    kept_hash = run.get("metrics_sha256")
+    if kept_hash != metrics_hash(wanted):
+        kept = "it was saved before examples were kept" if kept_hash is None else "its metrics have changed since"
+        raise UsageError(
+            f"the run '{run['run']}' can't be compared: {kept}",
+            next_step="score its predictions again, and save them under another name",
+        )
+    table = load_rows(store, EXAMPLES, run["run"], workspace, most_rows(workspace.con, wanted))
+    if table is None:
+        raise without_examples(f"the run '{run['run']}'", "no table of its examples")
+    return table
 
 
-def _without_examples(run: str, found: str) -> UsageError:
+def load_answers(
+    store: duckdb.DuckDBPyConnection, run: dict[str, Any], wanted: ScoredTask, workspace: ScoringWorkspace
+) -> ScoringTable | None:
+    """Create a table of what a run answers; None where it was saved before that was kept."""
+    return load_rows(store, ANSWERS, run["run"], workspace, most_rows(workspace.con, wanted))
+
+
+def without_examples(run: str, found: str) -> UsageError:
+    """Return the error about a run whose rows are not those that were saved."""
     return UsageError(
         f"{run} can't be compared: the file of saved runs was changed",
         found=found,
@@ -123,9 +134,11 @@ def _at_threshold(
         return _differences(threshold, both, bootstrap(workspace, of), shuffled(workspace, of)), of.dialogues
 
 
-def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    if names[0] == names[1]:
-        raise UsageError("a run can't be compared with itself", found=f"'{names[0]}' twice", next_step="name two runs")
+def comparable_runs(runs: Sequence[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the runs of these names, each with its ``thresholds``.
+
+    Raises UsageError for an unknown run, and for runs that are not of the same examples.
+    """
     known = {run["run"]: run for run in runs}
     for name in names:
         if name not in known:
@@ -136,7 +149,13 @@ def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple
             )
     for run in known.values():
         run["thresholds"] = list(dict.fromkeys(metric["threshold"] for metric in run["metrics"]))
-    first, second = (known[name] for name in names)
+    first, *others = named = [known[name] for name in names]
+    for other in others:
+        _check_same(first, other)
+    return named
+
+
+def _check_same(first: dict[str, Any], second: dict[str, Any]) -> None:
     # What a model saw of the examples is not known of older runs.
     is_known = first["content_hash"] is not None and second["content_hash"] is not None
     for what in (*_SAME, *(["content_hash"] if is_known else [])):
@@ -146,23 +165,11 @@ def _comparable(runs: Sequence[dict[str, Any]], names: tuple[str, str]) -> tuple
                 found=f"{_shown(first[what])} and {_shown(second[what])}",
                 next_step="compare runs that stand side by side in: talkhouse scores",
             )
-    return first, second
 
 
 def _shown(value: Any) -> str:
     values = value if isinstance(value, list) else [] if value is None else [value]
     return ", ".join(map(str, values)) or "none"
-
-
-def _check_examples(run: dict[str, Any], wanted: ScoredTask) -> None:
-    """Refuse a run whose examples are not there, or come from metrics that are others now."""
-    kept_hash = run.get("metrics_sha256")
-    if kept_hash != metrics_hash(wanted):
-        kept = "it was saved before examples were kept" if kept_hash is None else "its metrics have changed since"
-        raise UsageError(
-            f"the run '{run['run']}' can't be compared: {kept}",
-            next_step="score its predictions again, and save them under another name",
-        )
 
 
 def _values(run: dict[str, Any], threshold: float | None) -> dict[str, dict[str, Any]]:

@@ -333,7 +333,7 @@ def create_baseline(workspace: ScoringWorkspace, task: ScoredTask, examples: Exa
     """Create a prediction for each of the examples; UsageError where the task has none of a kind."""
     if kind is Baseline.MAJORITY and all(column.name in ("score", "scores") for column in task.columns):
         raise UsageError(f"candidates of {task.name} have no majority", next_step="take uniform, random or oracle")
-    oracle = _create_oracle(workspace, task, examples)
+    oracle = right_predictions(workspace, task, examples.keys)
     if kind is Baseline.ORACLE:
         return oracle
     labels = task.labels(workspace.con)
@@ -352,8 +352,8 @@ def create_baseline(workspace: ScoringWorkspace, task: ScoredTask, examples: Exa
     )
 
 
-def _create_oracle(workspace: ScoringWorkspace, task: ScoredTask, examples: Examples) -> ScoringTable:
-    """Create the right predictions, as the head of the task's file writes them from its view."""
+def right_predictions(workspace: ScoringWorkspace, task: ScoredTask, keys: ScoringTable) -> ScoringTable:
+    """Create the right predictions for examples, as the head of the task's file writes them from its view."""
     if task.query.oracle is None:
         raise CatalogueError(
             "the head of the SQL file does not say what the right prediction is",
@@ -368,7 +368,7 @@ def _create_oracle(workspace: ScoringWorkspace, task: ScoredTask, examples: Exam
         oracle = workspace.create(
             "oracle",
             f"select {release} as release, split, example_index, {task.query.oracle} from {task.view} as gold where "
-            f"exists (select 1 from {examples.keys} as keys "
+            f"exists (select 1 from {keys} as keys "
             "where keys.example_index = gold.example_index and keys.split = gold.split "
             f"and keys.release is not distinct from {'gold.release' if has_release else 'null'})",
         )

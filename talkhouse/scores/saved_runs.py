@@ -16,6 +16,7 @@ from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import SchemaMismatch, UsageError, check_unicode
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, insert, literal, quoted
+from talkhouse.scores.answers import answers_query, scored_rows
 from talkhouse.scores.score import Scored
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
@@ -249,8 +250,8 @@ def check_run(run: str, warehouse: Path) -> None:
 def _check_free(con: duckdb.DuckDBPyConnection, run: str, path: Path) -> None:
     """Raise UsageError where there is a run of that name."""
     names = {name.lower() for (name,) in con.execute("select run from main.runs").fetchall()}
-    names |= {name.lower() for name in _table_names(con)}
-    # Its examples have a table of that name, and SQL takes small and capital letters for the same there.
+    names |= {name.lower() for schema in _MEANINGS for name in _table_names(con, schema)}
+    # Its rows have tables of that name, and SQL takes small and capital letters for the same there.
     if run.lower() in names:
         raise UsageError(
             f"there is a run '{run}' already", where=path, next_step="save it under another name; see: talkhouse scores"
@@ -267,7 +268,8 @@ def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path)
     with _changed(path_for(warehouse)) as into:
         _check_free(into, run, path_for(warehouse))
         _insert(into, scored, run, _state(workspace, scored, warehouse))
-        _save_examples(workspace, scored, run, into)
+        _save_rows(workspace, EXAMPLES, scored_rows(scored), run, into)
+        _save_rows(workspace, ANSWERS, answers_query(workspace, scored), run, into)
     return path_for(warehouse)
 
 
@@ -329,12 +331,12 @@ def _changed(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         move_into_place(part, path)
 
 
-def saved(warehouse: Path, task: str | None = None) -> list[dict[str, Any]]:
+def saved(warehouse: Path, task: str | None = None, settings: Settings = NO_SETTINGS) -> list[dict[str, Any]]:
     """Return the saved runs, those of one task or all, each with its metrics; comparable ones are side by side."""
     path = path_for(warehouse)
     if not os.path.lexists(path):
         return []
-    with open_saved(path) as con:
+    with open_saved(path, settings) as con:
         where = "" if task is None else f"where task = {literal(task)}"
         runs = dicts(con.execute(f"from main.runs {where} order by saved_at, run"))
         for run in runs:
@@ -352,40 +354,47 @@ def comparable(run: dict[str, Any]) -> tuple[str, str, list[str], str, str]:
     return *same, run["content_hash"] or ""
 
 
-SCHEMA = "examples"
-"""Schema of ``scores.duckdb`` with a table for each run, named like it."""
+EXAMPLES, ANSWERS = "examples", "answers"
+"""Schemas of ``scores.duckdb`` with a table for each run, named like it; older runs have none of answers."""
+
+_MEANINGS = {
+    EXAMPLES: "What each example of the run scored.",
+    ANSWERS: "How sure the run is of each answer, its text, and the candidate that it puts first.",
+}
 
 
-def _save_examples(workspace: ScoringWorkspace, scored: Scored, run: str, into: duckdb.DuckDBPyConnection) -> None:
-    """Write what each example scored, at each threshold, into another database as the table of a run."""
-    limits = [("null" if turn.threshold is None else repr(turn.threshold), turn.scored) for turn in scored.turns]
-    rows_of = " union all ".join(f"select {limit}::double as threshold, * from {table}" for limit, table in limits)
+def _save_rows(
+    workspace: ScoringWorkspace, schema: str, rows_of: str, run: str, into: duckdb.DuckDBPyConnection
+) -> None:
+    """Write the rows of a query into another database as the table of a run."""
     order = "threshold desc, release, split, example_index"
     with workspace.con.sql(f"from ({rows_of}) order by {order}").to_arrow_reader() as rows:
-        into.register("scored_rows", rows)
-        into.execute(f"create schema if not exists {SCHEMA}")
-        into.execute(f"create table {SCHEMA}.{quoted(run)} as from scored_rows")
-        into.execute(f"comment on table {SCHEMA}.{quoted(run)} is 'What each example of the run scored.'")
-        into.unregister("scored_rows")
+        into.register("saved_rows", rows)
+        into.execute(f"create schema if not exists {schema}")
+        into.execute(f"create table {schema}.{quoted(run)} as from saved_rows")
+        into.execute(f"comment on table {schema}.{quoted(run)} is {literal(_MEANINGS[schema])}")
+        into.unregister("saved_rows")
 
 
-def _table_names(con: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return the names of the tables of examples; what is not a table is none."""
+def _table_names(con: duckdb.DuckDBPyConnection, schema: str) -> list[str]:
+    """Return the names of the tables of a schema; what is not a table is none."""
     rows = con.execute(
         "select table_name from system.main.duckdb_tables() "
-        f"where database_name = system.main.current_database() and schema_name = '{SCHEMA}'"
+        f"where database_name = system.main.current_database() and schema_name = '{schema}'"
     )
     return [name for (name,) in rows.fetchall()]
 
 
-def load_examples(con: duckdb.DuckDBPyConnection, run: str, into: ScoringWorkspace, most: int) -> ScoringTable | None:
-    """Create a table of what each example of a run scored.
+def load_rows(
+    con: duckdb.DuckDBPyConnection, schema: str, run: str, into: ScoringWorkspace, most: int
+) -> ScoringTable | None:
+    """Create a table of what each example of a run scored, or of what it answers.
 
     None where there is no table of them, or one of more rows than ``most``: the file may have been changed.
     """
-    if run not in _table_names(con):
+    if run not in _table_names(con, schema):
         return None
-    source = f"{SCHEMA}.{quoted(run)}"
+    source = f"{schema}.{quoted(run)}"
     ((count,),) = con.execute(f"select count(*) from {source}").fetchall()
     if count > most:
         return None

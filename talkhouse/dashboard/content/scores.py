@@ -10,6 +10,7 @@ import duckdb
 import streamlit as st
 
 from talkhouse.dashboard import tables, warehouse
+from talkhouse.dashboard.content import outcomes
 from talkhouse.dashboard.text import plain
 from talkhouse.query.formats import TEXTS
 from talkhouse.query.row_stream import QueryRows
@@ -37,6 +38,11 @@ def page() -> None:
     st.caption(f"What is in the file {plain(path().name)} beside the warehouse. It is opened read-only.")
     with _connection() as con:
         known = {f"{one['schema']}.{one['name']}": one for one in relations(con)}
+    if "main.runs" in known:
+        there = st.Page(outcomes.page, title="Errors", url_path="errors")
+        st.page_link(
+            there, label="Where the saved runs are wrong, and where two of them differ", icon=":material/rule:"
+        )
     name = st.selectbox("Table or view", list(known), key="table", bind="query-params", format_func=visible)
     if name is None:
         st.info("There is no table in it.")

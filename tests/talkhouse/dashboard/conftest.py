@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema import warehouse
 from tests import browser as browsers
 from tests.browser import Served
+from tests.commands import run as start
+from tests.predictions import BREAKDOWNS, OF_EVALUATION, gold, predict
 from tests.talkhouse.dashboard.pages import draw
 
 Visit = Callable[..., AppTest]
@@ -56,6 +59,34 @@ def window(browser: Browser, pages: Served) -> Iterator[browsers.Visit]:
     """A window at these pages, for what does not need another: a new one reads and compiles all scripts again."""
     with browsers.visit(browser, pages.url, accept_downloads=True) as started:
         yield started
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A warehouse of the samples with two saved runs, whose files lie in a folder, and its pages."""
+
+    warehouse: Path
+    folder: Path
+    right: dict[tuple[str, int], str]
+    labels: tuple[dict[tuple[str, int], tuple[str, float]], ...]
+    """What the two runs predict."""
+    served: Path
+    """Where the server has its temporary files."""
+    pages: Served
+
+
+@pytest.fixture(scope="session")
+def compared(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compared]:
+    """Two saved runs; the name of one would be Markdown and HTML, if it were anything."""
+    folder, served = tmp_path_factory.mktemp("compared"), tmp_path_factory.mktemp("served")
+    warehouse, right = Path(shutil.copyfile(sample, folder / "talkhouse.duckdb")), gold()
+    labels = []
+    for seed, (name, run) in enumerate((("careful.csv", "careful"), ("bold.csv", "<b>*bold*</b>"))):
+        labels.append(predict(folder / name, [*right], seed))
+        done = start("score", BREAKDOWNS, folder / name, *OF_EVALUATION, "--save", run, "--db", warehouse)
+        assert done.returncode == 0, done.stderr
+    with browsers.served(warehouse, served) as started:
+        yield Compared(warehouse, folder, right, tuple(labels), served, started)
 
 
 @pytest.fixture

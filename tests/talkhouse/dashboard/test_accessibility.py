@@ -10,8 +10,9 @@ from playwright.sync_api import Browser
 
 from talkhouse.explore.search_index import make_index
 from tests.accessibility import LOOKS, Exempt, Look, Wrong, show, wrong
-from tests.browser import Served, visit
+from tests.browser import Served, Visit, visit
 from tests.samples import RELEASES
+from tests.talkhouse.dashboard.conftest import Compared
 
 STREAMLIT = [
     Exempt("list", "[data-testid='stSidebarNavItems']", "the navigation has its sections' titles among the items"),
@@ -41,16 +42,31 @@ def searches(sample: Path) -> Sequence[str]:
 def test_axe_finds_nothing_wrong(
     browser: Browser, pages: Served, conversations: Sequence[str], searches: Sequence[str], looks: Sequence[Look]
 ) -> None:
-    found: dict[str, list[Wrong]] = {}
     with visit(browser, pages.url) as visited:
         visited.open()
-        for path in [*visited.links(), *conversations, *searches]:
-            show(visited.page, looks[0])
-            visited.open(path)
-            assert not visited.errors(), path
-            for look in looks:
-                show(visited.page, look)
-                if breaking := wrong(visited.page, STREAMLIT):
-                    found[f"{path}, {look}"] = breaking
-        assert visited.wrong == []
-    assert found == {}
+        assert breaking(visited, [*visited.links(), *conversations, *searches], looks) == {}
+
+
+@pytest.mark.parametrize("looks", LOOKS)
+def test_nor_with_saved_runs(browser: Browser, compared: Compared, looks: Sequence[Look]) -> None:
+    with visit(browser, compared.pages.url) as visited:
+        visited.open()
+        assert breaking(visited, ["errors", "errors?of=Files", "scores"], looks) == {}
+        show(visited.page, ("light", 390))
+        visited.open("errors")
+        assert visited.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth")
+
+
+def breaking(visited: Visit, paths: Sequence[str], looks: Sequence[Look]) -> dict[str, list[Wrong]]:
+    """Return what is wrong on pages, by the page and the look."""
+    found: dict[str, list[Wrong]] = {}
+    for path in paths:
+        show(visited.page, looks[0])
+        visited.open(path)
+        assert not visited.errors(), path
+        for look in looks:
+            show(visited.page, look)
+            if elements := wrong(visited.page, STREAMLIT):
+                found[f"{path}, {look}"] = elements
+    assert visited.wrong == []
+    return found

@@ -1,4 +1,4 @@
-"""Eleven jobs that people come with: each takes at most four clicks from Home, and no address is written by hand."""
+"""Twelve jobs that people come with: each takes at most four clicks from Home, and no address is written by hand."""
 
 import re
 import shlex
@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser import Visit, served, visit
 from tests.commands import run
 from tests.samples import GROUPS, RELEASES
+from tests.talkhouse.dashboard.conftest import Compared
 
 MOST = 4
 """Clicks of a job."""
@@ -220,3 +221,37 @@ def test_find_what_is_said_about_something_in_all_corpora_and_what_is_like_it(re
     expect(reader.main.locator(".found").first).to_contain_text("Texts with the most telling words of")
     reader.main.locator("mark.match").first.wait_for()
     assert "museum" not in "".join(reader.main.locator("mark.match").all_inner_texts())  # the turn itself is left out
+@pytest.mark.slow
+def test_see_where_two_models_differ_and_why(browser: Browser, compared: Compared) -> None:
+    differing = [key for key in compared.right if differ(compared, key)]
+    with visit(browser, compared.pages.url) as window:
+        window.open()
+        reader = Reader(window)
+        reader.go("Errors")
+        expect(reader.main.get_by_text(f"They differ on {len(differing)}.")).to_be_visible()
+        # Of these two runs, whichever are saved later.
+        reader.page.wait_for_url(re.compile("run=careful&beside="))
+        reader.open(reader.main.get_by_role("tab", name="Subset"))
+        table = reader.main.get_by_role("region", name="Examples by Subset")
+        subset = table.get_by_role("row").nth(1).get_by_role("cell").nth(1).inner_text()
+        reader.click(table.get_by_role("link").first)
+        listed = reader.main.locator(".errors .answers")
+        of_subset = [key for key in differing if f"/{subset}/" in key[0]]
+        expect(listed).to_have_count(len(of_subset))
+        for answers in listed.all_inner_texts():
+            assert answers.count("gold:") == 1
+            assert len(re.findall(r"is (?:right|wrong) \(sure: 0\.\d+\): [OTX]", answers)) == 2
+        assert reader.main.locator(".errors .turn.around").count() > 0
+        shared = reader.page.url
+        reader.click(reader.main.locator('.errors a[href*="dialogue="]'))
+        assert reader.main.locator(".turn.here").count() == 1
+        with visit(browser, compared.pages.url) as another:
+            another.page.goto(shared)
+            another.drawn(0)
+            expect(another.page.locator(".errors .answers")).to_have_count(len(of_subset))
+        assert window.leave() == []
+
+
+def differ(compared: Compared, key: tuple[str, int]) -> bool:
+    first, second = compared.labels
+    return first[key][0] != second[key][0]

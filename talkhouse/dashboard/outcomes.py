@@ -1,0 +1,355 @@
+"""Outcomes of systems for the page Errors: from saved runs, files, or a command; chosen, counted and ordered."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+import polars as pl
+import streamlit as st
+from pyarrow import lib as pa
+
+from talkhouse.dashboard import warehouse
+from talkhouse.dashboard.download import SECONDS, queue_message, run_command
+from talkhouse.dashboard.warehouse import ServedWarehouse, Version
+from talkhouse.query import sandbox
+from talkhouse.query.row_stream import QueryRows
+from talkhouse.query.writers import write
+from talkhouse.schema.errors import QueryFailed
+from talkhouse.schema.guard import guard
+from talkhouse.scores.outcomes import ONE, TWO, OutcomeKind, outcomes_of_runs
+from talkhouse.scores.saved_runs import path_for
+from talkhouse.scores.workspace import ScoringWorkspace
+from talkhouse.visible import visible
+
+GIVEN = "The command"
+"""Where outcomes are from that ``give`` was called with."""
+
+NOTHING = "nothing"
+"""What a system says that says nothing."""
+
+
+@dataclass(frozen=True)
+class OutcomeFacet:
+    """What examples are chosen and counted by."""
+
+    name: str
+    """Of its column, and of its parameter in the address."""
+    title: str
+    values: tuple[str, ...] = ()
+    """In their order; empty: the most frequent first."""
+
+
+@dataclass(frozen=True)
+class ShownOutcomes:
+    """The outcomes of one system or two."""
+
+    names: tuple[str, ...]
+    """Of the systems."""
+    rows: pl.DataFrame
+    """As ``talkhouse score --outcomes`` writes them."""
+    chosen_by: pl.DataFrame
+    """Of each row the values of the facets, as people read them."""
+    facets: tuple[OutcomeFacet, ...]
+
+    @property
+    def kind(self) -> OutcomeKind:
+        """What the systems give for an example."""
+        return OutcomeKind(self.rows["kind"][0])
+
+    @property
+    def task(self) -> str:
+        """The full name of the task's view."""
+        return str(self.rows["task"][0])
+
+    @property
+    def has_sure(self) -> bool:
+        """Whether it is known of any answer how sure the system was."""
+        return any(self.rows[f"{side}_sure"].count() for side in self.sides)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """How the columns of the systems begin."""
+        return ("first", "second")[: len(self.names)]
+
+    def at(self, threshold: float | None) -> "ShownOutcomes":
+        """Return what is at a threshold of the gold label."""
+        here = self.rows["threshold"].eq_missing(pl.Series([threshold], dtype=pl.Float64))
+        return ShownOutcomes(self.names, self.rows.filter(here), self.chosen_by.filter(here), self.facets)
+
+
+def give(rows: pa.Table, names: Sequence[str], scored: Path) -> None:
+    """Show outcomes on the page Errors for as long as this process serves the pages; ``scored``: their warehouse."""
+    _given[:] = [(_shown(rows, names), warehouse.version(scored))]
+
+
+_given: list[tuple[ShownOutcomes, Version | None]] = []
+
+
+def given() -> tuple[ShownOutcomes, bool] | None:
+    """Return the outcomes that the command gave which serves the pages, and whether a build has come since."""
+    return (_given[0][0], _given[0][1] != warehouse.version()) if _given else None
+
+
+def of_runs(opened: ServedWarehouse, names: Sequence[str]) -> ShownOutcomes:
+    """Return the outcomes of a saved run, or of two; raises UsageError where they can't be compared."""
+    return _of_runs(opened, opened.version, warehouse.version(path_for(opened.version.path)), tuple(names))
+
+
+@st.cache_resource(max_entries=3, show_spinner="Comparing the predictions")
+def _of_runs(
+    _opened: ServedWarehouse,
+    version: Version,
+    scores: Version | None,  # noqa: ARG001 - by the versions of both files are outcomes known again
+    names: tuple[str, ...],
+) -> ShownOutcomes:
+    settings = sandbox.settings(memory=warehouse.MEMORY_BESIDE)
+    with warehouse.ONE_BESIDE, _opened.connection() as con, ScoringWorkspace(con) as workspace:
+        table = outcomes_of_runs(workspace, version.path, names, settings)
+        return _shown(con.sql(f"from {table}").to_arrow_table(), names)
+
+
+MOST_MEGABYTES = 20
+"""Of a file of predictions that is uploaded."""
+
+
+def of_files(files: Sequence[tuple[str, bytes]], task: str, options: Mapping[str, str | None]) -> ShownOutcomes:
+    """Score one file of predictions or two, by a command that then forgets them; QueryFailed with its message.
+
+    ``files``: their names, which are a stranger's, with their bytes.
+    """
+    place = st.empty()
+    with (
+        TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as name,
+        place.container(horizontal=True, vertical_alignment="center"),
+    ):
+        folder = Path(name)
+        paths = []
+        for side, (given_name, content) in zip(("first", "second"), files, strict=False):
+            (folder / side).mkdir()
+            paths.append(folder / side / (re.sub(r"[^\w.-]", "_", given_name).lstrip(".")[-100:] or "predictions"))
+            paths[-1].write_bytes(content)
+        st.button("Stop", key="stop_scoring", icon=":material/stop:")
+        line = st.empty()
+        output = folder / "outcomes.parquet"
+        arguments = [part for option, value in options.items() if value is not None for part in (option, value)]
+        beside = ["--beside", str(paths[1])] if len(paths) > 1 else []
+        db = ["--db", str(warehouse.path()), "--outcomes", str(output)]
+        try:
+            run_command(
+                ["score", task, str(paths[0]), *beside, *arguments, *db],
+                folder,
+                seconds=SECONDS,
+                waiting=lambda passed: line.caption(f"Scoring: {passed:.0f} s"),
+                queued=lambda first: line.caption(queue_message(first)),
+            )
+        except QueryFailed as error:
+            # Its place is named as the reader knows it.
+            raise QueryFailed(re.sub(rf"{re.escape(name)}/(first|second)/", "", str(error))) from None
+        rows = pl.read_parquet(output).to_arrow()
+    place.empty()
+    return _shown(rows, [given_name for given_name, _ in files])
+
+
+OUTCOME, SAID = "by_outcome", "by_answer"
+
+DIFFERS, ALL = "they differ", "all"
+"""What may be chosen of outcomes beside one of them: examples of which two systems say different things, or any."""
+
+
+def _shown(rows: pa.Table, names: Sequence[str]) -> ShownOutcomes:
+    frame = pl.from_arrow(rows)
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table has columns
+    seen = [visible(name) for name in names]
+    unique = tuple(f"{name} ({place})" if seen.index(name) < place else name for place, name in enumerate(seen))
+    kind = OutcomeKind(frame["kind"][0])
+    outcomes = {one: one for one in reversed(ONE)}
+    if len(unique) > 1:
+        outcomes = dict(zip(TWO, (TWO[0], f"only {unique[0]}", f"only {unique[1]}", TWO[3]), strict=True))
+    facets = [OutcomeFacet(OUTCOME, "Outcome", tuple(outcomes.values()))]
+    columns = [pl.col("outcome").replace(outcomes).alias(OUTCOME)]
+    said, values = _answers(kind, unique)
+    facets.append(OutcomeFacet(SAID, _ANSWERS[kind], values))
+    columns.append(said.alias(SAID))
+    for name in ("release", "split", "subset", "language", "domain"):
+        if frame[name].n_unique() > 1:
+            facets.append(OutcomeFacet(f"by_{name}", _TITLES.get(name, name.title())))
+            columns.append(pl.col(name).alias(f"by_{name}"))
+    for name, source, limits, title in _BINS:
+        if frame[source].count():
+            labels = _ranges(limits)
+            facets.append(OutcomeFacet(name, title, tuple(labels)))
+            columns.append(pl.col(source).bin_intervals(limits, labels=labels).cast(pl.String).alias(name))
+    chosen_by = frame.select(columns)
+    chosen_by = chosen_by.with_columns(_seen(chosen_by[facet.name]) for facet in facets if not facet.values)
+    return ShownOutcomes(unique, frame, chosen_by, tuple(facets))
+
+
+_LABELS = (OutcomeKind.LABEL, OutcomeKind.LABELS)
+
+_ANSWERS = {
+    **dict.fromkeys(_LABELS, "Gold → answer"),
+    OutcomeKind.RANKING: "Rank of the gold candidate",
+    OutcomeKind.TEXT: "Nearness to the gold text",
+}
+
+_TITLES = {"release": "Publisher's release"}
+
+_BINS = [
+    ("by_position", "turn_index", (5, 10, 15, 20), "Turn of the dialogue"),
+    ("by_length", "characters", (20, 50, 100, 200), "Characters of the turn"),
+]
+
+
+def _ranges(limits: Sequence[int]) -> list[str]:
+    begins = [0, *limits]
+    return [*(f"{begin} to {end - 1}" for begin, end in zip(begins, limits, strict=False)), f"{limits[-1]} or more"]
+
+
+def _seen(values: pl.Series) -> pl.Series:
+    return values.replace({value: visible(value) for value in values.unique() if value is not None})
+
+
+def _answers(kind: OutcomeKind, names: Sequence[str]) -> tuple[pl.Expr, tuple[str, ...]]:
+    """Return the answers of an example in a word, and these words in their order where there is one."""
+    sides = ("first", "second")[: len(names)]
+    if kind in _LABELS:
+        said = [pl.col(side).fill_null(NOTHING) for side in sides]
+        answers = pl.concat_str(said, separator=" / ")
+        return pl.concat_str([pl.col("gold").fill_null(NOTHING), answers], separator=" → "), ()
+    if kind is OutcomeKind.RANKING:
+        labels = ["1", "up to 5", "up to 10", "above 10"]
+        ranks = [
+            pl.col(f"{side}_rank")
+            .bin_intervals([1, 5, 10], labels=labels, right_closed=True)
+            .cast(pl.String)
+            .fill_null("not ranked")
+            for side in sides
+        ]
+        return pl.concat_str(ranks, separator=" / "), ()
+    if len(names) == 1:
+        labels = ["F1 of words 0", "up to 0.25", "up to 0.5", "up to 0.75", "above 0.75"]
+        near = pl.col("first_f1").bin_intervals([0, 0.25, 0.5, 0.75], labels=labels, right_closed=True)
+        return near.cast(pl.String).fill_null(NOTHING), (*labels, NOTHING)
+    values = (f"{names[0]} is nearer", f"{names[1]} is nearer", "both are as near")
+    first, second = (pl.col(f"{side}_f1").fill_null(-1) for side in sides)
+    near = pl.when(first > second).then(pl.lit(values[0])).when(second > first).then(pl.lit(values[1]))
+    return near.otherwise(pl.lit(values[2])), values
+
+
+def differs(shown: ShownOutcomes) -> pl.Series:
+    """Return of each example whether two systems give different answers."""
+    name = "_rank" if shown.kind is OutcomeKind.RANKING else ""
+    return ~shown.rows[f"first{name}"].eq_missing(shown.rows[f"second{name}"])
+
+
+def chosen(shown: ShownOutcomes, choices: Mapping[str, str]) -> pl.Series:
+    """Return of each example whether it has the values of facets that are chosen."""
+    found = pl.Series([True] * shown.rows.height, dtype=pl.Boolean)
+    for name, value in choices.items():
+        if value == DIFFERS and name == OUTCOME:
+            found = found & differs(shown)
+        elif value != ALL or name != OUTCOME:
+            found = found & shown.chosen_by[name].eq_missing(pl.Series([value]))
+    return found
+
+
+def counts(shown: ShownOutcomes, facet: OutcomeFacet, choices: Mapping[str, str]) -> pl.DataFrame:
+    """Return the values of a facet, with how many of the examples that are chosen have each, in all and by outcome."""
+    both = shown.chosen_by.filter(chosen(shown, choices)).filter(pl.col(facet.name).is_not_null())
+    outcomes = shown.facets[0].values
+    number = [pl.len().alias("examples"), *((pl.col(OUTCOME) == one).sum().alias(one) for one in outcomes)]
+    found = both.group_by(facet.name).agg(number)
+    if facet.values:
+        return found.sort(pl.col(facet.name).replace_strict({one: at for at, one in enumerate(facet.values)}))
+    return found.sort("examples", facet.name, descending=[True, False])
+
+
+SURE, UNSURE, APART, PLACE = "Most sure and wrong", "Least sure", "Farthest apart", "As in the split"
+
+
+def orders(shown: ShownOutcomes) -> list[str]:
+    """Return the orders that examples may have, the first being the usual one."""
+    by_sureness = [SURE, UNSURE] if shown.has_sure else []
+    return [*by_sureness, PLACE] if shown.kind in _LABELS else [APART, *by_sureness, PLACE]
+
+
+def ordered(shown: ShownOutcomes, matching: pl.Series, order: str) -> pl.DataFrame:
+    """Return the examples that match in an order."""
+    rows = shown.rows.filter(matching)
+    if order == SURE:
+        wrong = [pl.when(~pl.col(f"{side}_is_right")).then(pl.col(f"{side}_sure")) for side in shown.sides]
+        key, descending = pl.max_horizontal(wrong), True
+    elif order == UNSURE:
+        key, descending = pl.min_horizontal(f"{side}_sure" for side in shown.sides), False
+    elif order == APART:
+        name = "rank" if shown.kind is OutcomeKind.RANKING else "f1"
+        near = [pl.col(f"{side}_{name}").cast(pl.Float64) for side in shown.sides]
+        key = (near[0] - near[1]).abs() if len(near) > 1 else near[0] if name == "rank" else -near[0]
+        descending = True
+    else:
+        return rows
+    return rows.sort(key, descending=descending, nulls_last=True, maintain_order=True)
+
+
+def as_file(rows: pl.DataFrame, file_format: str, *, escape_formulas: bool) -> bytes:
+    """Return rows as a file of an export's format."""
+    file = BytesIO()
+    with duckdb.connect() as con:
+        guard(con)
+        con.register("outcomes", rows.to_arrow())
+        stream = TextIOWrapper(file, encoding="utf-8", newline="")
+        write(QueryRows(con, con.sql("from outcomes")), file_format, stream, escape_formulas=escape_formulas)
+        stream.detach()
+    return file.getvalue()
+
+
+def choose(
+    widget: Callable[..., Any],
+    name: str,
+    title: str,
+    options: Sequence[str],
+    usual: str | None = None,
+    *,
+    is_kept: bool = False,
+    **how: Any,
+) -> Any:
+    """Draw a choice that the address has, and return what is chosen; what is usual is left out, unless it ``is_kept``.
+
+    Not bound by Streamlit: with a choice that another one has made impossible, it writes an address of before.
+    """
+    asked, key = st.query_params.get(name), f"errors.{name}"
+    value = asked if asked in options else usual
+    if is_kept and value is not None and asked != value:
+        st.query_params[name] = value
+    st.session_state[key] = value  # what the URL says, also after going back
+    return widget(title, options, key=key, on_change=_choose, args=(name, usual, is_kept), **how)
+
+
+def turn_pages(pages: int) -> int:
+    """Draw the choice of a page, where there are several, and return its number, which the address has."""
+    asked = st.query_params.get(_PAGE, "")
+    number = min(max(int(asked), 1), pages) if asked.isdecimal() and len(asked) < 10 else 1
+    if pages > 1:
+        st.session_state[f"errors.{_PAGE}"] = number
+        number = st.pagination(pages, key=f"errors.{_PAGE}", on_change=_choose, args=(_PAGE, 1, False))
+    return number
+
+
+_PAGE = "dialogues"
+
+RUNS = ("run", "beside")
+"""Choices after which those of examples are others."""
+
+
+def _choose(name: str, usual: object, is_kept: bool) -> None:
+    value = st.session_state[f"errors.{name}"]
+    for other in st.query_params.to_dict():
+        if other == name or (other == _PAGE and name != _PAGE) or (name in RUNS and other.startswith("by_")):
+            del st.query_params[other]
+    if value is not None and (is_kept or value != usual):
+        st.query_params[name] = str(value)
