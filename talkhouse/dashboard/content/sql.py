@@ -352,7 +352,7 @@ where text ilike '%rain%'
 order by dialogue_id, turn_index
 limit 100""",
     "Turns on which annotators agree least": """\
-select dialogue_id, turn_index, scheme, annotator_count, majority_label, pairwise_agreement
+select dialogue_id, turn_index, previous_text, text, scheme, annotator_count, majority_label, pairwise_agreement
 from bi.turn_agreement
 where is_default and pairwise_agreement is not null
 order by pairwise_agreement, dialogue_id, turn_index
