@@ -1,6 +1,6 @@
 """Draws declared dashboards: headlines, filters, and charts in rows, each with its numbers and its receipt."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from math import ceil
 from typing import Any
@@ -30,7 +30,7 @@ from talkhouse.charts.view_cache import missing_files
 from talkhouse.charts.words import FilledHeadline, cut, fill, is_cut
 from talkhouse.dashboard import errors, links, receipt
 from talkhouse.dashboard.leads import leads
-from talkhouse.dashboard.tables import OPEN, counted, table_html
+from talkhouse.dashboard.tables import OPEN, cell_text, counted, draw_chosen, table_html
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.queries.catalogue import BI
@@ -177,27 +177,31 @@ def draw_table(
     if rows.height <= MOST_WHOLE:
         st.html(table_html(title, rows, columns, leads))
     else:
-        config = {column.name: _column(column, rows) for column in columns}
-        linked = [pl.Series(_LEADS, leads, pl.String)] if leads is not None else []
-        draw_rows(rows.select(*linked, pl.all()), config | {_LEADS: LINK})
+        _draw_rows(rows, columns, leads)
     if of is not None and of > rows.height:
         st.caption(f"{rows.height:,} of {counted(of)}")
     elif rows.height > MOST_WHOLE:
         st.caption(counted(rows.height))
 
 
-def draw_rows(rows: pl.DataFrame, config: Mapping[str, Any]) -> None:
-    """Draw rows, of whatever number, with columns as configured: as high as their texts need, up to some lines."""
+@st.fragment
+def _draw_rows(rows: pl.DataFrame, columns: Sequence[ChartField], leads: Sequence[str] | None) -> None:
+    """Draw rows, of whatever number: as high as their texts need, up to some lines; and the row that was chosen."""
+    config: dict[str, Any] = {column.name: _column(column, rows) for column in columns}
+    linked = [pl.Series(_LEADS, leads, pl.String)] if leads is not None else []
     height = _row_height(rows)
     # By Arrow: of a Polars frame Streamlit makes a Pandas one.
-    st.dataframe(
-        rows.to_arrow(),
-        column_config=dict(config),
+    chosen = st.dataframe(
+        rows.select(*linked, pl.all()).to_arrow(),
+        column_config=config | {_LEADS: LINK},
         hide_index=True,
         placeholder=NOTHING,
         row_height=height,
         height=min(_ROW + 3 + height * rows.height, _HEIGHT),
+        on_select="rerun",
+        selection_mode="single-cell",
     )
+    draw_chosen(chosen, lambda index: {column.title: cell_text(rows[column.name][index], column) for column in columns})
 
 
 def _column(column: ChartField, rows: pl.DataFrame) -> Any:
@@ -227,7 +231,7 @@ def _longest(values: pl.Series) -> int:
 
 
 def _row_height(rows: pl.DataFrame) -> int:
-    longest = max((_longest(rows[name]) for name in rows.columns if name != _LEADS), default=0)
+    longest = max((_longest(rows[name]) for name in rows.columns), default=0)
     return _ROW + _LINE * (min(_MOST_LINES, max(1, ceil(longest / _LETTERS))) - 1)
 
 

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 from playwright.sync_api import Browser
 
-from tests.accessibility import LOOKS, Exempt, Look, Wrong, show, wrong
+from tests.accessibility import LOOKS, PHONE, Exempt, Look, Wrong, show, wrong
 from tests.browser import Served, visit
 
 STREAMLIT = [
@@ -18,6 +18,11 @@ STREAMLIT = [
     Exempt("target-size", "[data-testid='stTooltipHoverTarget']", "the sign for help beside a word is 16 pixels high"),
 ]
 """What Streamlit's own elements break; none of its options changes them."""
+
+
+SIDEWAYS = """() => [...document.querySelectorAll('.rows')].filter(one => one.scrollWidth > one.clientWidth)
+    .map(one => `${one.getAttribute('aria-label')}: ${one.scrollWidth} pixels in ${one.clientWidth}`)"""
+"""Returns the tables whose rows can only be read by scrolling sideways."""
 
 
 @pytest.fixture(scope="module")
@@ -42,5 +47,7 @@ def test_axe_finds_nothing_wrong(
                 show(visited.page, look)
                 if breaking := wrong(visited.page, STREAMLIT):
                     found[f"{path}, {look}"] = breaking
+                if look[1] == PHONE:
+                    assert visited.page.evaluate(SIDEWAYS) == [], path
         assert visited.wrong == []
     assert found == {}
