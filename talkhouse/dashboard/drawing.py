@@ -1,6 +1,6 @@
 """Draws declared dashboards: headlines, filters, and charts in rows, each with its numbers and its receipt."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from math import ceil
 from typing import Any
@@ -277,7 +277,8 @@ def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: Choices, level:
         # Below a chart Streamlit leaves room for another line.
         drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 0})
         st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
-        _draw_what_it_shows(opened, chart, columns, rows, lead, sql)
+        # Without the addresses of the pages, which lead nowhere from a file.
+        _draw_what_it_shows(opened, chart, columns, rows, lead, sql, lambda: draw(chart, of_view, rows, colours))
 
 
 def _draw_what_it_shows(
@@ -287,11 +288,15 @@ def _draw_what_it_shows(
     rows: pl.DataFrame,
     lead: list[str] | None,
     sql: str,
+    drawn: Callable[[], Any] | None = None,
 ) -> None:
-    """Draw, side by side, what opens the numbers of a chart and its receipt."""
+    """Draw, side by side, what opens the numbers of a chart, its files and its receipt."""
     with st.container(horizontal=True):
         with st.container(width="content"):
             _draw_numbers(chart, columns, rows, lead)
+        if drawn:
+            with st.container(width="content"):
+                draw_files(chart.title, rows, drawn)
         with st.container(width="content"):
             receipt.draw(opened, chart.title, sql)
 
@@ -325,6 +330,34 @@ def _draw_numbers(chart: Chart, columns: list[ChartField], rows: pl.DataFrame, l
     if popover.open:
         with popover:
             draw_table(chart.title, with_units(chart, rows), columns, leads=lead)
+
+
+_FILES = {"png": "image/png", "svg": "image/svg+xml", "csv": "text/csv"}
+
+
+@st.fragment
+def draw_files(title: str, rows: pl.DataFrame, drawn: Callable[[], Any]) -> None:
+    """Draw what opens the files of a chart: two pictures, and its numbers; each is made when it is asked for."""
+    popover = st.popover("Save", icon=":material/download:", type="tertiary", key=f"save {title}", on_change="rerun")
+    if popover.open:
+        # Only here, for it takes a while.
+        from talkhouse.charts.pictures import file_name, picture
+
+        made: dict[str, Callable[[], bytes]] = {
+            "png": lambda: picture(drawn(), title, "png"),
+            "svg": lambda: picture(drawn(), title, "svg"),
+            "csv": lambda: rows.write_csv().encode(),
+        }
+        with popover.container(horizontal=True):
+            for ending, make in made.items():
+                st.download_button(
+                    ending.upper(),
+                    make,
+                    file_name(title, ending),
+                    _FILES[ending],
+                    on_click="ignore",
+                    key=f"{ending} {title}",
+                )
 
 
 def _why_empty(opened: ServedWarehouse, chart: Chart, choices: Choices) -> str:
