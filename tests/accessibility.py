@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-_DESK, _PHONE = 1400, 390
+_DESK, PHONE = 1400, 390
 
 Look = tuple[Literal["light", "dark"], int]
 """A theme, and the width of a window in pixels."""
@@ -15,9 +15,9 @@ Look = tuple[Literal["light", "dark"], int]
 _LIGHT, _DARK = "light", "dark"
 
 LOOKS = [
-    pytest.param([(_DARK, _PHONE), (_LIGHT, _DESK)], id="dark and narrow, light and wide", marks=pytest.mark.slow),
+    pytest.param([(_DARK, PHONE), (_LIGHT, _DESK)], id="dark and narrow, light and wide", marks=pytest.mark.slow),
     # What a theme changes is the same at both widths, and what a width changes in both themes.
-    pytest.param([(_LIGHT, _PHONE), (_DARK, _DESK)], id="light and narrow, dark and wide", marks=pytest.mark.long),
+    pytest.param([(_LIGHT, PHONE), (_DARK, _DESK)], id="light and narrow, dark and wide", marks=pytest.mark.long),
 ]
 """Looks of a page, one after the other; narrow first where a page is opened, for there the navigation folds away."""
 

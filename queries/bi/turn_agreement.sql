@@ -1,6 +1,6 @@
 -- How far the annotators agree on each turn (or dialogue, record, persona) that two or more of them labelled.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme
--- identifying: known_speaker_name = name
+-- identifying: known_speaker_name = name; previous_speaker_name = name
 --   corpus_id: Corpus of the scheme.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   is_default: True in the default publication of the dialogue: filter by it to count a turn once that several of the publisher's releases have.
@@ -12,6 +12,9 @@
 --   known_speaker_name: Name of who said it, where it is the same in every dialogue: group by this. Null where there is no name, or an alias that may be that of others elsewhere.
 --   speaker_kind: human, bot or system.
 --   text: What the turn says, verbatim; null if the labels are not about a turn.
+--   previous_speaker_name: Name or alias of who said the turn before; null for the first.
+--   previous_role: Role of who said the turn before.
+--   previous_text: What the turn before says, verbatim.
 --   annotator_count: Annotators who labelled it in this scheme.
 --   distinct_label_count: Different labels that they gave.
 --   majority_label: The label that most annotators gave; on a tie, the first of these in the order of characters.
@@ -87,6 +90,9 @@ select
     case when not speakers.is_anonymous then speakers.name end as known_speaker_name,
     speakers.kind as speaker_kind,
     turns.text,
+    previous_speakers.name as previous_speaker_name,
+    previous.role as previous_role,
+    previous.text as previous_text,
     measured.annotator_count,
     measured.distinct_label_count,
     measured.majority_label,
@@ -102,3 +108,6 @@ left join main.dialogues on dialogues.dialogue_id = measured.dialogue_id
 left join main.turns
     on turns.dialogue_id = measured.dialogue_id and turns.turn_index = measured.turn_index
 left join main.speakers on speakers.speaker_id = turns.speaker_id
+left join main.turns as previous
+    on previous.dialogue_id = measured.dialogue_id and previous.turn_index = measured.turn_index - 1
+left join main.speakers as previous_speakers on previous_speakers.speaker_id = previous.speaker_id

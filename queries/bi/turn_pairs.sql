@@ -36,10 +36,7 @@ select
     turns.text,
     bi.word_count(turns.text) as word_count,
     turns.said_at,
-    coalesce(
-        date_diff('millisecond', previous.said_at, turns.said_at),
-        turns.start_ms - previous.end_ms
-    ) / 1000 as gap_seconds,
+    bi.gap_seconds(previous.said_at, previous.end_ms, turns.said_at, turns.start_ms) as gap_seconds,
     turns.speaker_id = previous.speaker_id as is_same_speaker,
     previous_speakers.name as previous_speaker_name,
     previous.role as previous_role,
@@ -52,10 +49,7 @@ select
     following.kind as next_kind,
     following.text as next_text,
     case when following.text is not null then bi.word_count(following.text) end as next_word_count,
-    coalesce(
-        date_diff('millisecond', turns.said_at, following.said_at),
-        following.start_ms - turns.end_ms
-    ) / 1000 as next_gap_seconds,
+    bi.gap_seconds(turns.said_at, turns.end_ms, following.said_at, following.start_ms) as next_gap_seconds,
 from main.turns
 inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
 left join main.turns as previous

@@ -9,6 +9,7 @@
 --   speaker_kind: human, bot or system.
 --   previous_role: Role of who said the turn before; null for the first.
 --   previous_text: What the turn before says, verbatim; null for the first.
+--   gap_seconds: Seconds from the turn before to this one: from said_at to said_at or, in speech, from its end to this start, so that talk at the same time is less than 0; null where the times are not published.
 --   character_count: Characters of the text.
 --   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
 --   turns_after: How many turns follow in the dialogue; 0 for the last.
@@ -34,6 +35,7 @@ select
     turns.text,
     previous.role as previous_role,
     previous.text as previous_text,
+    bi.gap_seconds(previous.said_at, previous.end_ms, turns.said_at, turns.start_ms) as gap_seconds,
     length(turns.text) as character_count,
     bi.word_count(turns.text) as word_count,
     lengths.turn_count - 1 - turns.turn_index as turns_after,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards
-from talkhouse.dashboard import errors, warehouse
+from talkhouse.dashboard import errors, links, warehouse
 from talkhouse.dashboard.content import about, ask, corpus, home, outcomes, quality, read, scores, search, sql, tasks
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import TalkhouseError
@@ -68,8 +68,29 @@ def follow() -> None:
         st.rerun()
 
 
+@st.fragment
+def draw_link() -> None:
+    """Draw what opens the address of what is shown, to be copied; its token is on the page only then."""
+    popover = st.popover("Copy link", icon=":material/link:", type="tertiary", key="link", on_change="rerun")
+    if not popover.open:
+        return
+    here = st.context.url or ""
+    parameters = {name: st.query_params.get_all(name) for name in st.query_params}
+    with popover:
+        st.markdown("**For a browser that has opened these pages before**")
+        st.code(links.shared(here, parameters, with_token=False), language=None, wrap_lines=True)
+        if links.token:
+            st.markdown("**With the token**")
+            st.code(links.shared(here, parameters, with_token=True), language=None, wrap_lines=True)
+            st.caption("Whoever has it can read all pages until the server ends.")
+        st.caption("The pages are served on this machine only: on another one, no link of theirs works.")
+
+
 st.set_page_config(page_title="Talkhouse", page_icon="\N{SPEECH BALLOON}", layout="wide")
-chosen = st.navigation(pages())
+# Expanded: what stands below it in the sidebar would fold it.
+chosen = st.navigation(pages(), expanded=True)
 follow()
+with st.sidebar:
+    draw_link()
 with errors.shown():
     chosen.run()

@@ -1,6 +1,6 @@
 """Draws declared dashboards: headlines, filters, and charts in rows, each with its numbers and its receipt."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from math import ceil
 from typing import Any
@@ -30,7 +30,7 @@ from talkhouse.charts.view_cache import missing_files
 from talkhouse.charts.words import FilledHeadline, cut, fill, is_cut
 from talkhouse.dashboard import errors, links, receipt
 from talkhouse.dashboard.leads import leads
-from talkhouse.dashboard.tables import OPEN, counted, table_html
+from talkhouse.dashboard.tables import OPEN, cell_text, counted, draw_chosen, table_html
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.queries.catalogue import BI
@@ -177,27 +177,31 @@ def draw_table(
     if rows.height <= MOST_WHOLE:
         st.html(table_html(title, rows, columns, leads))
     else:
-        config = {column.name: _column(column, rows) for column in columns}
-        linked = [pl.Series(_LEADS, leads, pl.String)] if leads is not None else []
-        draw_rows(rows.select(*linked, pl.all()), config | {_LEADS: LINK})
+        _draw_rows(rows, columns, leads)
     if of is not None and of > rows.height:
         st.caption(f"{rows.height:,} of {counted(of)}")
     elif rows.height > MOST_WHOLE:
         st.caption(counted(rows.height))
 
 
-def draw_rows(rows: pl.DataFrame, config: Mapping[str, Any]) -> None:
-    """Draw rows, of whatever number, with columns as configured: as high as their texts need, up to some lines."""
+@st.fragment
+def _draw_rows(rows: pl.DataFrame, columns: Sequence[ChartField], leads: Sequence[str] | None) -> None:
+    """Draw rows, of whatever number: as high as their texts need, up to some lines; and the row that was chosen."""
+    config: dict[str, Any] = {column.name: _column(column, rows) for column in columns}
+    linked = [pl.Series(_LEADS, leads, pl.String)] if leads is not None else []
     height = _row_height(rows)
     # By Arrow: of a Polars frame Streamlit makes a Pandas one.
-    st.dataframe(
-        rows.to_arrow(),
-        column_config=dict(config),
+    chosen = st.dataframe(
+        rows.select(*linked, pl.all()).to_arrow(),
+        column_config=config | {_LEADS: LINK},
         hide_index=True,
         placeholder=NOTHING,
         row_height=height,
         height=min(_ROW + 3 + height * rows.height, _HEIGHT),
+        on_select="rerun",
+        selection_mode="single-cell",
     )
+    draw_chosen(chosen, lambda index: {column.title: cell_text(rows[column.name][index], column) for column in columns})
 
 
 def _column(column: ChartField, rows: pl.DataFrame) -> Any:
@@ -227,7 +231,7 @@ def _longest(values: pl.Series) -> int:
 
 
 def _row_height(rows: pl.DataFrame) -> int:
-    longest = max((_longest(rows[name]) for name in rows.columns if name != _LEADS), default=0)
+    longest = max((_longest(rows[name]) for name in rows.columns), default=0)
     return _ROW + _LINE * (min(_MOST_LINES, max(1, ceil(longest / _LETTERS))) - 1)
 
 
@@ -273,7 +277,8 @@ def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: Choices, level:
         # Below a chart Streamlit leaves room for another line.
         drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 0})
         st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
-        _draw_what_it_shows(opened, chart, columns, rows, lead, sql)
+        # Without the addresses of the pages, which lead nowhere from a file.
+        _draw_what_it_shows(opened, chart, columns, rows, lead, sql, lambda: draw(chart, of_view, rows, colours))
 
 
 def _draw_what_it_shows(
@@ -283,11 +288,15 @@ def _draw_what_it_shows(
     rows: pl.DataFrame,
     lead: list[str] | None,
     sql: str,
+    drawn: Callable[[], Any] | None = None,
 ) -> None:
-    """Draw, side by side, what opens the numbers of a chart and its receipt."""
+    """Draw, side by side, what opens the numbers of a chart, its files and its receipt."""
     with st.container(horizontal=True):
         with st.container(width="content"):
             _draw_numbers(chart, columns, rows, lead)
+        if drawn:
+            with st.container(width="content"):
+                draw_files(chart.title, rows, drawn)
         with st.container(width="content"):
             receipt.draw(opened, chart.title, sql)
 
@@ -321,6 +330,34 @@ def _draw_numbers(chart: Chart, columns: list[ChartField], rows: pl.DataFrame, l
     if popover.open:
         with popover:
             draw_table(chart.title, with_units(chart, rows), columns, leads=lead)
+
+
+_FILES = {"png": "image/png", "svg": "image/svg+xml", "csv": "text/csv"}
+
+
+@st.fragment
+def draw_files(title: str, rows: pl.DataFrame, drawn: Callable[[], Any]) -> None:
+    """Draw what opens the files of a chart: two pictures, and its numbers; each is made when it is asked for."""
+    popover = st.popover("Save", icon=":material/download:", type="tertiary", key=f"save {title}", on_change="rerun")
+    if popover.open:
+        # Only here, for it takes a while.
+        from talkhouse.charts.pictures import file_name, picture
+
+        made: dict[str, Callable[[], bytes]] = {
+            "png": lambda: picture(drawn(), title, "png"),
+            "svg": lambda: picture(drawn(), title, "svg"),
+            "csv": lambda: rows.write_csv().encode(),
+        }
+        with popover.container(horizontal=True):
+            for ending, make in made.items():
+                st.download_button(
+                    ending.upper(),
+                    make,
+                    file_name(title, ending),
+                    _FILES[ending],
+                    on_click="ignore",
+                    key=f"{ending} {title}",
+                )
 
 
 def _why_empty(opened: ServedWarehouse, chart: Chart, choices: Choices) -> str:

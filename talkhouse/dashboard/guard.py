@@ -92,7 +92,9 @@ class Guard:
         if not self._is_known(asked):
             return (
                 "Open the address that <code>talkhouse dashboard</code> printed where it was started: it ends with a "
-                'token.</p>\n<p>If a link on another page brought you here, <a href="">open this page again</a>.'
+                "token.</p>\n<p>A link that somebody gave you works in this browser after that, and at once if it has "
+                "the token itself: <b>Copy link</b> on the pages gives both.</p>\n<p>If a link on another page brought "
+                'you here, <a href="">open this page again</a>.'
             )
         return ""
 

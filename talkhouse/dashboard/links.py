@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
+from talkhouse.dashboard.guard import PARAMETER
 from talkhouse.dashboard.text import html
 from talkhouse.visible import visible
 
@@ -57,6 +58,16 @@ def page(name: str) -> str:
 def quality(rule: str) -> str:
     """Return the address of what a rule has found."""
     return _address("quality", {"rule": visible(rule)})
+
+
+token: str | None = None
+"""What opens the pages that this process serves; None: nothing is needed."""
+
+
+def shared(here: str, parameters: Mapping[str, Sequence[str]], *, with_token: bool) -> str:
+    """Return the whole address of what is open: for who has opened the pages before, or with what opens them."""
+    given = {**parameters, **({PARAMETER: [token]} if with_token and token else {})}
+    return f"{here}?{urlencode(given, doseq=True)}" if given else here
 
 
 def is_free(name: str) -> bool:

@@ -12,7 +12,7 @@ from talkhouse.charts.fields import NOTHING, ChartField
 from talkhouse.citation.formats import text
 from talkhouse.citation.work import citations, software
 from talkhouse.dashboard import errors, links
-from talkhouse.dashboard.tables import counted, table_html
+from talkhouse.dashboard.tables import cell_text, counted, draw_chosen, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.query.composition import key_of, owner, rows_behind
@@ -147,6 +147,16 @@ def widget_key(title: str, sql: str) -> str:
     return "receipt_" + hashlib.sha256(f"{title}\n{sql}".encode()).hexdigest()[:16]
 
 
+@st.fragment
+def _draw_first(rows: pl.DataFrame) -> None:
+    # By Arrow: of a Polars frame Streamlit makes a Pandas one.
+    chosen = st.dataframe(
+        rows.to_arrow(), hide_index=True, placeholder=NOTHING, on_select="rerun", selection_mode="single-cell"
+    )
+    columns = [ChartField(name, name) for name in rows.columns]
+    draw_chosen(chosen, lambda index: {one.name: cell_text(rows[one.name][index], one) for one in columns})
+
+
 def _draw_opened(opened: ServedWarehouse, title: str, sql: str, number: str) -> None:
     st.markdown(f"**{plain(title)}**")
     st.code(sql, language="sql", wrap_lines=True)
@@ -155,8 +165,7 @@ def _draw_opened(opened: ServedWarehouse, title: str, sql: str, number: str) -> 
     if facts.rows_sql:
         st.markdown(f"It is made of **{counted(facts.count)}**. The first {facts.first.height}:")
         st.code(facts.rows_sql, language="sql", wrap_lines=True)
-        # By Arrow: of a Polars frame Streamlit makes a Pandas one.
-        st.dataframe(facts.first.to_arrow(), hide_index=True, placeholder=NOTHING)
+        _draw_first(facts.first)
         st.link_button("See them on the SQL page", links.sql(facts.rows_sql), icon=":material/table_rows:")
     if facts.rows_sql and not facts.sources.height:
         st.caption("These rows name no record, so they have no single place in a published file.")

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from talkhouse.content_policy import source
+from talkhouse.dashboard import links
 from talkhouse.dashboard.guard import ADDRESS, NAMES, PARAMETER, Guard, impose
-from talkhouse.dashboard.links import SCRIPT
 from talkhouse.schema.errors import TalkhouseError, UsageError
 
 _PAGE = """<!DOCTYPE html>
@@ -56,7 +56,7 @@ def pages_policy(port: int) -> str:
     from streamlit import file_util
 
     page = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
-    scripts = " ".join(source(script) for script in (*_INLINE.findall(page), SCRIPT))
+    scripts = " ".join(source(script) for script in (*_INLINE.findall(page), links.SCRIPT))
     sockets = " ".join(f"ws://{name}:{port}" for name in NAMES)
     return (
         "default-src 'none'; "
@@ -124,6 +124,8 @@ def address(port: int, token: str | None, page: str = "") -> str:
 def serve(warehouse: Path, taken: socket.socket, token: str | None, page: str = "", *, browser: bool) -> None:
     """Serve the pages until Ctrl-C; ``token`` is None for pages that anybody on this machine may read."""
     os.environ["TALKHOUSE_DB"] = str(warehouse.absolute())
+    # Not by the environment, which the commands that make files inherit.
+    links.token = token
     port = int(taken.getsockname()[1])
     # Before anything of Streamlit's is set up.
     impose(port)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -100,8 +100,9 @@ def _is_exact(number: float, text: str) -> bool:
     return math.isfinite(number) and abs(number) < _EXACT and Decimal(repr(number)) == Decimal(text)
 
 
+@st.fragment
 def draw(rows: ConsoleTable) -> None:
-    """Draw rows as a table that can be sorted and searched."""
+    """Draw rows as a table that can be sorted and searched, and below it the row of the cell that was chosen."""
     plain = [name for name, values in rows.numbers.items() if _is_drawn_so(values, rows.texts[name])]
     others = [name for name in rows.numbers if name not in plain]
     if len(others) * rows.height > _MOST_DRAWN:
@@ -110,7 +111,25 @@ def draw(rows: ConsoleTable) -> None:
     # By Arrow: of a Polars frame Streamlit makes a Pandas one, in which null and NaN are the same.
     drawn = _styled(shown, rows.texts[others]) if others else shown.to_arrow()
     config = {name: st.column_config.NumberColumn(format="plain") for name in plain}
-    st.dataframe(drawn, hide_index=True, column_config=config)
+    chosen = st.dataframe(drawn, hide_index=True, column_config=config, on_select="rerun", selection_mode="single-cell")
+    draw_chosen(chosen, lambda index: rows.texts.row(index, named=True))
+
+
+def draw_chosen(chosen: Any, row: Callable[[int], Mapping[str, str | None]]) -> None:
+    """Draw the row of the cell that was chosen in a table: one value below another, each whole."""
+    if not chosen.selection.cells:
+        st.caption("Choose a cell to read its row below.")
+        return
+    ((index, _),) = chosen.selection.cells
+    lines = "".join(
+        f'<tr><th scope="row">{_JOINT.sub("<wbr>", html(name))}</th><td class="text unbroken">'
+        f"{'<em>null</em>' if value is None else html(value)}</td></tr>"
+        for name, value in row(index).items()
+    )
+    st.html(
+        f'{_STYLE}<div class="rows texts" role="region" aria-label="Row {index + 1}"><table><tbody>{lines}</tbody>'
+        "</table></div>"
+    )
 
 
 def _is_drawn_so(numbers: pl.Series, texts: pl.Series) -> bool:
@@ -172,12 +191,35 @@ _STYLE = """
   .rows td.short { white-space: normal; }
   .rows :is(th, td) { padding: 0.35rem 0.3rem; }
   .rows .text { min-width: 8em; }
+  .rows.wide :is(table, tbody) { display: block; }
+  .rows.wide thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .rows.wide tr { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: 0.4rem 0;
+    border-top: 1px solid rgba(128, 128, 128, 0.3); }
+  .rows.wide td:nth-child(n) { flex: none; width: auto; min-width: 0; max-width: 100%; border: 0; padding: 0.05rem 0;
+    text-align: start; white-space: normal; overflow-wrap: anywhere; }
+  .rows.wide td.text:nth-child(n) { flex: 1 0 100%; }
+  .rows.wide td::before { content: attr(data-title) " " / ""; opacity: 0.75; }
+  .rows.wide td.answer:nth-child(n) { order: -2; flex: 1 0 60%; font-weight: 600; }
+  .rows.wide td:not([data-title]) { order: -1; }
 }
 .rows a { color: inherit; }
 </style>
 """
 """Numbers and short words take the width that they need, texts what is left; where that is too little, rows scroll, and
-fade at the edge until their end is reached. Grey with some transparency fits the light theme and the dark one."""
+fade at the edge until their end is reached. On a phone, a row that does not fit is a list of its cells, of which that
+with the first number comes first. Grey with some transparency fits the light theme and the dark one."""
+
+_PHONE = 340
+"""Pixels of a table on a phone of 390, less what the estimate of a width may be wrong by."""
+
+_LETTER = 7
+"""Pixels of a letter."""
+
+_AROUND = 11
+"""Pixels of a cell beside its letters, where a table is narrow."""
+
+_LEAST_TEXT = 8 * 14
+"""Pixels that a text has at least."""
 
 _SHORT = 20
 """Letters of the longest text of a column that is not broken into lines."""
@@ -205,18 +247,20 @@ def table_html(
 
     An empty address is none.
     """
-    kinds = {column.name: _kind(column, rows[column.name]) for column in columns}
+    shown = {column.name: [cell_text(value, column) for value in rows[column.name]] for column in columns}
+    kinds = {column.name: _kind(column, rows[column.name], shown[column.name]) for column in columns}
     titles = "".join(
         f'<th scope="col"{_classes(kinds[column.name], column.title)}>{html(column.title)}</th>' for column in columns
     )
     head = f'<th scope="col" class="short">Open</th>{titles}' if leads else titles
-    cells = ["".join(_cells(row, columns, kinds)) for row in rows.to_dicts()]
+    texts = " texts" if any(kind.startswith("text") for kind in kinds.values()) else ""
+    is_wide = _is_wide(shown, columns, kinds, _LETTER * len(OPEN) + _AROUND if leads else 0)
+    cells = ["".join(_cells(row, columns, kinds, is_wide=is_wide)) for row in zip(*shown.values(), strict=True)]
     linked = [_link(address) for address in leads] if leads else [""] * rows.height
     lines = "".join(f"<tr>{link}{others}</tr>" for link, others in zip(linked, cells, strict=True))
-    texts = " texts" if any(kind.startswith("text") for kind in kinds.values()) else ""
     return (
-        f'{_STYLE}<div class="rows{texts}" tabindex="0" role="region" aria-label="{html(title)}"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+        f'{_STYLE}<div class="rows{texts}{" wide" if is_wide else ""}" tabindex="0" role="region"'
+        f' aria-label="{html(title)}"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
     )
 
 
@@ -225,11 +269,30 @@ def _link(address: str) -> str:
     return f'<td class="short">{link}</td>'
 
 
-def _kind(column: ChartField, values: pl.Series) -> str:
+def _is_wide(
+    shown: Mapping[str, Sequence[str]], columns: Iterable[ChartField], kinds: Mapping[str, str], width: int
+) -> bool:
+    """Whether a phone has no room for columns beside what has a width: each is as wide as its longest word."""
+    for column in columns:
+        kind, texts = kinds[column.name], shown[column.name]
+        if kind in ("short", "text"):
+            pattern = _NAME if kind == "short" else _WORD
+            texts = [word for text in texts for word in re.split(r"[\s\-]+", pattern.sub(_apart, text))]
+        letters = max(map(len, [*column.title.split(), *(texts if kind != "text unbroken" else ())]), default=0)
+        width += max(_LETTER * letters + _AROUND, _LEAST_TEXT if kind.startswith("text") else 0)
+        if width > _PHONE:
+            return True
+    return False
+
+
+def _apart(word: re.Match[str]) -> str:
+    return _JOINT.sub(" ", word[0])
+
+
+def _kind(column: ChartField, values: pl.Series, texts: Sequence[str]) -> str:
     """Return the classes of a column's cells, by the longest of its texts."""
     if column.format or values.dtype.is_numeric():
         return "number"
-    texts = [_text(value, column) for value in values]
     if max(map(len, texts), default=0) <= _SHORT:
         return "short"
     is_broken = any(not _JOINT.search(word) for text in texts for word in _WORD.findall(text))
@@ -240,19 +303,27 @@ def _classes(kind: str, title: str) -> str:
     return f' class="{kind} wide"' if len(title) > _TITLE and not kind.startswith("text") else f' class="{kind}"'
 
 
-def _cells(row: Mapping[str, Any], columns: Sequence[ChartField], kinds: Mapping[str, str]) -> Iterator[str]:
-    for column in columns:
-        kind = kinds[column.name]
-        text = html(_text(row[column.name], column))
+def _cells(
+    row: Iterable[str], columns: Sequence[ChartField], kinds: Mapping[str, str], *, is_wide: bool
+) -> Iterator[str]:
+    """Yield the cells of a row; those of a wide table know their titles, and which has the first number."""
+    answer = next((column for column in columns if column.metric), None)
+    for column, shown in zip(columns, row, strict=True):
+        kind, text = kinds[column.name], html(shown)
         broken = text if kind == "number" else (_NAME if kind == "short" else _WORD).sub(_jointed, text)
-        yield f'<td class="{kind}">{broken}</td>'
+        if is_wide:
+            kind += " answer" if column is answer else ""
+            yield f'<td class="{kind}" data-title="{html(column.title, lines=False)}"><span>{broken}</span></td>'
+        else:
+            yield f'<td class="{kind}">{broken}</td>'
 
 
 def _jointed(word: re.Match[str]) -> str:
     return _JOINT.sub("<wbr>", word[0])
 
 
-def _text(value: Any, column: ChartField) -> str:
+def cell_text(value: Any, column: ChartField) -> str:
+    """Write a value of a column as tables do."""
     if value is None:
         return NOTHING
     if column.format:

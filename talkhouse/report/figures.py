@@ -15,6 +15,7 @@ from talkhouse.charts.declarations import DeclaredDashboard, metrics
 from talkhouse.charts.declared import Chart, ChartKind, Metric
 from talkhouse.charts.draw import draw, with_units
 from talkhouse.charts.fields import ChartField, fields
+from talkhouse.charts.pictures import VERSION
 from talkhouse.charts.query import chart_sql, narrowed, palette, sql_of_chart
 from talkhouse.charts.view_cache import ViewCache, missing_files
 from talkhouse.charts.words import alternative, only_zero, single
@@ -105,9 +106,6 @@ def _table(columns: Sequence[ChartField], rows: pl.DataFrame, source: str) -> Re
 _WIDTH = 460
 """Pixels of a drawing with its axes; a page makes it larger or smaller."""
 
-_VERSION = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-"""Of Vega-Lite, as Altair writes it."""
-
 _TEXT = "currentColor"
 _LINES = "rgba(128, 128, 128, 0.3)"
 _CONFIG = {
@@ -154,7 +152,7 @@ def svg(chart: altair.Chart, name: str, alternative: str) -> Markup:
     """Return a chart as an SVG element; ``name``: a prefix for its ids, ``alternative``: what it shows, in words."""
     # Not checked against the schema of Vega-Lite, which takes as long again: the tests of charts do that.
     specification = chart.properties(width=_WIDTH).to_dict(validate=False)
-    drawn = vl_convert.vegalite_to_svg(specification, vl_version=_VERSION, config=_CONFIG)
+    drawn = vl_convert.vegalite_to_svg(specification, vl_version=VERSION, config=_CONFIG)
     root = ElementTree.fromstring(drawn)  # noqa: S314 - Vega wrote it
     _tidy(root, name)
     for length in ("width", "height"):

@@ -199,7 +199,10 @@ def test_turns_agree_as_their_votes_do(con: duckdb.DuckDBPyConnection) -> None:
     votes = votes_of(con)
     counted = grouped(read(con, "from bi.label_counts where scheme_kind = 'single_label'"), *UNIT)
     assert {unit: {row["label"]: row["vote_count"] for row in rows} for unit, rows in counted.items()} == votes
+    turns = by(read(con, "from bi.turn_pairs"), "dialogue_id", "turn_index")
+    previous = ("previous_speaker_name", "previous_role", "previous_text")
     found = by(read(con, "from bi.turn_agreement"), *UNIT)
+    assert any(row["previous_text"] for row in found.values())
     assert found.keys() == {unit for unit, counts in votes.items() if counts.total() > 1} != set()
     for unit, row in found.items():
         shares = [count / votes[unit].total() for count in votes[unit].values()]
@@ -213,6 +216,8 @@ def test_turns_agree_as_their_votes_do(con: duckdb.DuckDBPyConnection) -> None:
         assert row["distinct_label_count"] == len(ranking)
         assert row["entropy"] == pytest.approx(-sum(share * math.log2(share) for share in shares))
         assert row["pairwise_agreement"] == pytest.approx(sum(pairs) / len(pairs))
+        turn = turns.get((row["dialogue_id"], row["turn_index"]), {})
+        assert [row[name] for name in previous] == [turn.get(name) for name in previous]
 
 
 def test_a_tie_goes_to_the_label_that_comes_first(toy: duckdb.DuckDBPyConnection) -> None:

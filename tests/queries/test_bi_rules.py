@@ -109,6 +109,7 @@ NO_MEANS = {
     "bi.spans": {"value"},
     "bi.label_changes": {"change"},
     "bi.mantis_utterances": {"waiting_hours"},
+    "bi.turns": {"gap_seconds"},
     "bi.turn_pairs": {"gap_seconds", "next_gap_seconds"},
     "bi.labelled_turns": {"gap_seconds", "next_gap_seconds"},
     "bi.turn_agreement": {"entropy"},

@@ -98,5 +98,7 @@ def _draw_corpus(opened: warehouse.ServedWarehouse, corpus: Mapping[str, Any], f
     st.markdown(f"Licence: {linked(corpus['licence'] or NOT_STATED, corpus['licence_url'])}")
     if corpus["terms"]:
         st.caption(plain(corpus["terms"]))
+    # What the cards of a row have at their ends stands side by side.
+    st.space("stretch")
     read = linked("Read its dialogues", links.read(corpus=corpus["corpus_id"]))
     st.markdown(f"{read} \N{MIDDLE DOT} {linked('Home page', corpus['homepage'])}")

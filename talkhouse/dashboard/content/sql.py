@@ -1,5 +1,6 @@
 """The SQL page: an editor that completes names, a query in a process of its own, and a table or a chart of its rows."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +16,7 @@ from talkhouse.charts.fields import fields
 from talkhouse.charts.questions import MOST_SERIES
 from talkhouse.dashboard import download, errors, tables, warehouse
 from talkhouse.dashboard.download import MEMORY, queue_message, run_command
+from talkhouse.dashboard.drawing import draw_files
 from talkhouse.dashboard.tables import ConsoleTable
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
@@ -93,7 +95,9 @@ def _draw_query(opened: ServedWarehouse) -> str:
         _remember(query)
         place = st.empty()
         with place.container(horizontal=True, vertical_alignment="center"):
-            st.session_state[_RESULT] = _run(query)
+            st.session_state[_RESULT] = result = _run(query)
+        if result.rows:
+            _offer(result.rows)
         place.empty()
     # After the run, so that its query is among them.
     with above:
@@ -187,11 +191,48 @@ def _draw_relations(opened: ServedWarehouse) -> None:
 
 KINDS = {"Table": None, "Bars": ChartKind.BAR, "Lines": ChartKind.LINE}
 
+_IS_CHOSEN = "as_chosen"
+"""Whether somebody, or the address, has chosen how rows are shown."""
+
+_MOST_BARS = 50
+"""Rows that are offered as bars."""
+
+_TIME = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
+
+
+def _offer(rows: ConsoleTable) -> None:
+    """Show new rows by the first offer; what somebody has chosen stays as it is."""
+    if st.session_state.setdefault(_IS_CHOSEN, "as" in st.query_params):
+        return
+    kind, *columns = first_offer(rows)
+    st.session_state["as"] = kind
+    if columns:
+        st.session_state["along"], st.session_state["by"] = columns
+
+
+def first_offer(table: ConsoleTable) -> tuple[str, ...] | tuple[str, str, str | None]:
+    """Return how rows are shown first: one number by one or two other columns as a chart, with these; or a table."""
+    names = table.texts.drop(table.numbers)
+    if len(table.numbers) != 1 or names.width not in (1, 2) or names.height < 2 or names.is_duplicated().any():
+        return ("Table",)
+    x, by = names.columns[0], names.columns[1] if names.width == 2 else None
+    if by is not None and names[by].n_unique() > MOST_SERIES:
+        return ("Table",)
+    if all(value is not None and _TIME.fullmatch(value) for value in names[x]):
+        return "Lines", x, by
+    return ("Bars", x, by) if names.height <= _MOST_BARS else ("Table",)
+
 
 def _draw_choice() -> ChartKind | None:
     """Draw the choice of how rows are shown; None is a table."""
-    chosen = st.segmented_control("As", list(KINDS), default="Table", required=True, key="as", bind="query-params")
+    chosen = st.segmented_control(
+        "As", list(KINDS), default="Table", required=True, key="as", bind="query-params", on_change=_choose
+    )
     return KINDS[chosen or "Table"]
+
+
+def _choose() -> None:
+    st.session_state[_IS_CHOSEN] = True
 
 
 def _draw_chart_of(table: ConsoleTable, kind: ChartKind) -> None:
@@ -233,6 +274,7 @@ def _draw_chart(rows: pl.DataFrame, chart: Chart) -> None:
         st.caption(f"Several rows have the same {shared}: they are drawn on top of one another.")
     alternative = words.alternative(chart, fields(chart, metrics), kept)
     st.altair_chart(draw(chart, metrics, kept), width="stretch", alt=alternative)
+    draw_files(chart.title, kept.select(chart.columns, y), lambda: draw(chart, metrics, kept))
 
 
 def _whole(values: pl.Series) -> pl.Series:
@@ -352,7 +394,7 @@ where text ilike '%rain%'
 order by dialogue_id, turn_index
 limit 100""",
     "Turns on which annotators agree least": """\
-select dialogue_id, turn_index, scheme, annotator_count, majority_label, pairwise_agreement
+select dialogue_id, turn_index, previous_text, text, scheme, annotator_count, majority_label, pairwise_agreement
 from bi.turn_agreement
 where is_default and pairwise_agreement is not null
 order by pairwise_agreement, dialogue_id, turn_index

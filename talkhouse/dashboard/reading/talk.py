@@ -1,8 +1,8 @@
 """A conversation as people said it, as HTML: each turn on its speaker's side, with its labels, lists and parts."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from talkhouse.dashboard.reading.conversation_display import DeclaredParts
@@ -57,14 +57,18 @@ def talk_html(found: dict[str, Any], reading: DialogueReading, records: list[dic
     """Return what ``show`` found, first the whole, then turn by turn, with the labels of ``records`` or of all."""
     dialogue = readable(found, records)
     every: dict[int | None, Items] = {None: dialogue.whole, **{turn.turn_index: turn.items for turn in dialogue.turns}}
-    votes = [shown for items in every.values() for _, shown in items if isinstance(shown, Votes)]
     columns = columns_of(every) if reading.compare else []
     page = _Page(reading, columns, speaker_looks(found))
+    unanimous = unanimous_schemes(every)
+    turns = [replace(turn, items=_without(turn.items, unanimous)) for turn in dialogue.turns]
+    shown = [*dialogue.whole, *(one for turn in turns for one in turn.items)]
+    votes = [one for _, one in shown if isinstance(one, Votes)]
     body = legend_html(votes, reading.schemes)
+    body += "".join(_unanimous(same, len(turns), reading.schemes) for same in unanimous.values())
     if whole := votes_html(dialogue.whole, reading.schemes) + lists_html(dialogue.whole):
         body += tag("div", "whole", whole)
     body += columns_head(columns) if columns else ""
-    body += "".join(_turn(turn, page) for turn in dialogue.turns)
+    body += "".join(_turn(turn, page) for turn in turns)
     kind = "talk" if len({one.name for one in votes if is_bar(one)}) > 1 else "talk sole"
     style = f' style="--columns:{len(columns)}"' if columns else ""
     return tag("div", f"{kind} compared" if columns else kind, body, style)
@@ -186,6 +190,39 @@ def _entry(label: str, scheme: LabelScheme) -> str:
     swatch = tag("span", "swatch", "", f' style="background:{scheme.colour(label)}" aria-hidden="true"')
     meaning = scheme.labels.get(label)
     return swatch + text("label", label) + (" " + text("meaning", meaning) if meaning else "")
+
+
+def unanimous_schemes(items: Mapping[int | None, Items]) -> dict[str, list[tuple[int, Votes]]]:
+    """Return the schemes of bars in which every annotator says the same of every labelled turn, with these votes."""
+    given: defaultdict[str, list[tuple[int | None, Votes]]] = defaultdict(list)
+    for turn_index, of_turn in items.items():
+        for _, shown in of_turn:
+            if isinstance(shown, Votes):
+                given[shown.scheme].append((turn_index, shown))
+    found = {}
+    for scheme, votes in given.items():
+        of_turns = [(at, one) for at, one in votes if at is not None and is_bar(one) and one.persona_set is None]
+        labels = {label for _, one in votes for label, _ in one.counts}
+        if len(of_turns) == len(votes) and len({at for at, _ in of_turns}) > 1 and len(labels) == 1:
+            found[scheme] = of_turns
+    return found
+
+
+def _without(items: Items, schemes: Collection[str]) -> Items:
+    return [(record, one) for record, one in items if not (isinstance(one, Votes) and one.scheme in schemes)]
+
+
+def _unanimous(votes: Sequence[tuple[int, Votes]], turn_count: int, schemes: Schemes) -> str:
+    """Return in a line what every annotator says of every labelled turn, which then needs no bar at each."""
+    first = votes[0][1]
+    scheme, label = schemes.get(first.scheme, UNDECLARED), first.counts[0][0]
+    turns = sorted({at for at, _ in votes})
+    where = "every turn" if len(turns) == turn_count else f"every labelled turn ({', '.join(map(str, turns))})"
+    fewest, most = (which(one.annotators for _, one in votes) for which in (min, max))
+    who = f"all {most:,} annotators" if fewest == most else f"all annotators ({fewest:,} to {most:,})"
+    meaning = text("meaning", scheme.labels[label]) if scheme.labels.get(label) else ""
+    said = tag("span", "entry", f"{text('label', label)} {meaning}".rstrip())
+    return tag("div", "legend", text("name", first.name) + said + text("by", f"by {who}, at {where}"))
 
 
 def votes_html(items: Items, schemes: Schemes) -> str:

@@ -1,5 +1,6 @@
 """Queries of charts, filters and colours: worked examples, every declared chart, and errors that name the line."""
 
+import math
 from functools import partial
 from pathlib import Path
 
@@ -105,6 +106,33 @@ def test_a_chart_of_ours_has_rows(con: duckdb.DuckDBPyConnection, chart: Chart) 
     assert len({row[: len(chart.columns)] for row in rows}) == len(rows)
     # Nothing is cut off but by a limit that readers are told.
     assert len(rows) < chart.limit or str(chart.limit) in chart.title + chart.description
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("view", "where", "column"),
+    [
+        ("record_turns", "kind = 'message' and is_first_in_split and language is distinct from 'ja'", "word_count"),
+        ("speaker_shares", "is_first_in_split", "turn_count"),
+    ],
+)
+def test_quantiles_are_values_that_so_many_have_at_most(
+    con: duckdb.DuckDBPyConnection, view: str, where: str, column: str
+) -> None:
+    (chart,) = (
+        one
+        for declared in dashboards()
+        for one in declared.dashboard.charts
+        if one.view == view and one.kind is ChartKind.TABLE and one.by == ("corpus_id", "role")
+    )
+    found = con.execute(chart_sql(narrowed(chart, {}, con.table(f"bi.{view}").columns), metrics()[view])).fetchall()
+    rows = con.execute(f"select corpus_id, role, {column} from bi.{view} where {where} and is_default").fetchall()
+    assert {row[:2] for row in found} == {row[:2] for row in rows}
+    for corpus, role, *quantiles, most, count in found:
+        values = sorted(value for *key, value in rows if key == [corpus, role])
+        for value, tenths in zip(quantiles, (5, 1, 2.5, 7.5, 9), strict=True):
+            assert value == values[math.ceil(len(values) * tenths / 10) - 1]
+        assert (most, count) == (values[-1], len(values))
 
 
 COLOUR_METRICS = {name: Metric(title=name.upper(), sql=f"sum({name})", label=name) for name in ("o", "t", "x")}

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from talkhouse.explore.search_index import make_index
-from tests.accessibility import LOOKS, Exempt, Look, Wrong, show, wrong
+from tests.accessibility import LOOKS, PHONE, Exempt, Look, Wrong, show, wrong
 from tests.browser import Served, Visit, visit
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.conftest import Compared
@@ -22,6 +22,11 @@ STREAMLIT = [
     Exempt("target-size", "[data-testid='stTooltipHoverTarget']", "the sign for help beside a word is 16 pixels high"),
 ]
 """What Streamlit's own elements break; none of its options changes them."""
+
+
+SIDEWAYS = """() => [...document.querySelectorAll('.rows')].filter(one => one.scrollWidth > one.clientWidth)
+    .map(one => `${one.getAttribute('aria-label')}: ${one.scrollWidth} pixels in ${one.clientWidth}`)"""
+"""Returns the tables whose rows can only be read by scrolling sideways."""
 
 
 @pytest.fixture(scope="module")
@@ -68,5 +73,7 @@ def breaking(visited: Visit, paths: Sequence[str], looks: Sequence[Look]) -> dic
             show(visited.page, look)
             if elements := wrong(visited.page, STREAMLIT):
                 found[f"{path}, {look}"] = elements
+            if look[1] == PHONE:
+                assert visited.page.evaluate(SIDEWAYS) == [], path
     assert visited.wrong == []
     return found

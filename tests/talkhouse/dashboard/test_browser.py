@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import duckdb
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from talkhouse.build.run import build
 from talkhouse.dashboard import links
@@ -61,6 +61,37 @@ def test_a_choice_is_in_the_address(browser: Browser, visited: Visit) -> None:
         assert numbers(another) == chosen
         assert another.page.url == visited.page.url
         assert another.wrong == []
+
+
+def test_what_is_open_is_handed_on_as_a_link_and_each_chart_as_files(browser: Browser, visited: Visit) -> None:
+    visited.open(f"{RELEASES}?split=eval")
+    before = visited.page.content()
+    visited.press(visited.page.get_by_role("button", name="Copy link"))
+    copied = visited.page.locator("[data-testid=stPopoverBody] [data-testid=stCode]")
+    expect(copied).to_have_count(2)
+    plain, whole = copied.all_inner_texts()
+    assert plain == visited.page.url
+    token = whole.removeprefix(f"{plain}&token=")
+    assert token
+    assert token == visited.address.partition("token=")[2]
+    assert token not in before
+    visited.page.keyboard.press("Escape")
+    with visit(browser, visited.url) as another:
+        another.page.goto(plain)
+        assert "if it has the token itself: Copy link" in " ".join(another.page.inner_text("body").split())
+        another.wrong.clear()  # that it was refused
+        another.page.goto(whole)
+        another.page.wait_for_url(plain)
+        another.drawn(0)
+        assert numbers(another) == numbers(visited)
+        assert another.wrong == []
+    visited.press(visited.page.get_by_role("button", name="Save", exact=True).first)
+    for name, begin in (("PNG", b"\x89PNG"), ("SVG", b"<svg"), ("CSV", b"bot,")):
+        with visited.page.expect_download() as download:
+            visited.page.get_by_role("button", name=name, exact=True).click()
+        assert download.value.path().read_bytes().startswith(begin)
+        assert download.value.suggested_filename == f"Breakdown_rate_by_bot_in_each_publisher_s_release.{name.lower()}"
+    assert visited.errors() == []
 
 
 def numbers(visited: Visit) -> list[str]:

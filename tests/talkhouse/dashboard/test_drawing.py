@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from talkhouse.charts.declarations import dashboards
-from talkhouse.charts.declared import Chart, ChartKind
+from talkhouse.charts.declared import Chart, ChartKind, metric
 from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import links
 from talkhouse.dashboard.drawing import long_last, ranking_first
@@ -111,3 +111,13 @@ def test_a_name_is_broken_only_at_its_joints_and_numbers_take_their_own_width() 
     assert f'<td class="text unbroken">{"a" * 40}</td><td class="short">Some words in a row</td>' in page
     short = table_html("", pl.DataFrame({"task": ["change_of_mind"]}), [ChartField("task", "Task")])
     assert '<td class="short">change_<wbr>of_<wbr>mind</td>' in short, "broken where a phone has no room"
+
+
+def test_a_row_that_is_too_wide_for_a_phone_knows_the_titles_of_its_cells_and_its_answer() -> None:
+    rows = pl.DataFrame({"text": ["so " * 30], "cups": [1234], "note": ["as " * 30], "more": ["no " * 30]})
+    cups = metric("row_count", {})
+    columns = [ChartField(name, f"<{name}>", cups if name == "cups" else None) for name in rows.columns]
+    page = table_html("Tea", rows, columns, ["read"])
+    assert '<div class="rows texts wide"' in page
+    assert '<td class="number answer" data-title="&lt;cups&gt;"><span>1,234</span></td>' in page
+    assert 'wide" tabindex' not in table_html("Tea", rows[["cups"]], columns[1:2], ["read"])

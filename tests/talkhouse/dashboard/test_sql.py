@@ -331,6 +331,29 @@ def test_rows_of_any_query_are_drawn_by_the_columns_that_are_chosen() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("served")
+def test_one_number_by_other_columns_is_offered_as_a_chart_until_somebody_chooses() -> None:
+    cups = "select unnest([{}]) as place, 'Ann' as who, unnest([3, 5]) as cups"
+
+    def shown(page: AppTest, query: str) -> AppTest:
+        page.session_state["query"] = query
+        return run(page)
+
+    page = ask(cups.format("'a', 'b'"))
+    assert [page.session_state[name] for name in ("as", "along", "by")] == ["Bars", "place", "who"]
+    assert len(page.get("vega_lite_chart")) == 1
+    page = shown(page, cups.format("'2020-01', '2021-02'"))
+    assert page.session_state["as"] == "Lines"
+    for other in (cups.format("'a', 'a'"), "select 1 as one", "select 'a' as a, 1 as b, 2 as c", "select 'a' as a"):
+        page = shown(page, other)
+        assert (page.session_state["as"], len(page.dataframe)) == ("Table", 1), other
+    page = page.button_group(key="as").select("Table").run()
+    page = page.button_group(key="as").select("Bars").run()
+    page = page.button_group(key="as").select("Table").run()
+    assert shown(page, cups.format("'a', 'b'")).session_state["as"] == "Table", "somebody has chosen"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("served")
 def test_the_last_queries_come_back_the_last_one_first() -> None:
     page = ask("select 1 as one")
     page.session_state["query"] = "select 2 as two"
