@@ -1,5 +1,6 @@
 """A server of Spark Connect that needs no Java: Sail, in a process of its own."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ def running(version: str = "4.2.0") -> Iterator[str]:
     """
     command = [sys.executable, "-W", "ignore", "-c", _SERVER, version]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ, "PYTHONPATH": os.environ.get("SAIL_PATH","")}
     ) as server:
         assert server.stdout is not None
         try:

@@ -19,7 +19,7 @@ from talkhouse.ingest.progress import Progress
 from talkhouse.lake.lake_files import CorpusRows, MadeRows, columns_of_table, link, write
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeColumn, LakeFile
-from talkhouse.schema.guard import Settings, guard
+from talkhouse.schema.guard import Settings, configure, guard
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.rows_hash import RowsHash, joined, rows_hash
@@ -129,7 +129,7 @@ class _MergeTask:
         """Write them."""
         folder = Path(mkdtemp(dir=self.folder))
         with duckdb.connect() as con:
-            guard(con, {"temp_directory": str(folder / "sorting"), "memory_limit": _MEMORY})
+            configure(con, {"temp_directory": str(folder / "sorting"), "memory_limit": _MEMORY})
             # The other cores of the machine have tasks of their own.
             con.execute("set threads = 1")
             types = (f"{quoted(one.name)} {one.type}{'' if one.nullable else ' not null'}" for one in self.columns)
@@ -137,6 +137,7 @@ class _MergeTask:
             for path, repeated in self.parts:
                 rows = without(Batch(self.table, pl.read_ipc(path)), repeated)
                 insert_batch(con, Batch(self.table, rows), "merged")
+            guard(con)
             same = rows_hash(con, "from merged")
             table = metadata.tables[self.table]
             content = CorpusRows(table, self.columns, self.corpus, "select * from merged", same.rows, "")

@@ -1,4 +1,4 @@
-"""Has the cores of a cluster work on tasks: each is a row that Spark sends to a Python process with Talkhouse."""
+"""Has the cores of a cluster work on tasks: Spark sends each to a Python process that has Talkhouse, too."""
 
 import pickle
 import platform
@@ -21,7 +21,7 @@ from talkhouse.system.cache import code_of, key_of
 
 if TYPE_CHECKING:
     from pyarrow.lib import RecordBatch
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _LEAST = 2
 """Tasks at a time: while one is sent, another is done."""
@@ -72,12 +72,10 @@ class SparkWorkers:
 
     def result(self, number: int) -> Any:
         """Return the result of a task, once it is there, or raise what it raised; SparkFailed where Spark gives up."""
-        from pyspark.errors import PySparkException
-
         task, future = self._running[number]
         try:
             result, records, size = future.result()
-        except PySparkException as error:
+        except Exception as error:  # PySpark, py4j and gRPC have their own
             raise SparkFailed(
                 "Spark gave up this task; nothing was published",
                 where=task,
@@ -91,9 +89,14 @@ class SparkWorkers:
         return result
 
     def _run(self, task: bytes) -> Any:
-        rows = self._spark.createDataFrame([(bytearray(task),)], "task binary")
-        (answer,) = _answers(rows.mapInArrow(_work, "answer binary"))
+        (answer,) = self._done(task, 1)
         return answer
+
+    def _done(self, task: bytes, times: int) -> list[Any]:
+        """Have a task done by as many partitions of one row, whose answers come back."""
+        # Not as a row: how a client sends those depends on the versions of both sides.
+        rows = self._spark.range(0, times, 1, times).mapInArrow(partial(_work, task), "answer binary")
+        return [pickle.loads(answer) for answer in rows.toArrow()["answer"].to_pylist()]  # noqa: S301 - our own tasks'
 
     def check(self, *folders: Path) -> None:
         """Raise UsageError where a worker has another Talkhouse, or does not see the folders as they are here."""
@@ -101,9 +104,8 @@ class SparkWorkers:
 
         stamps = {folder: folder.stat().st_mtime_ns for folder in folders}
         probe = pickle.dumps(_Probe(self.folder, stamps, _made_of()))
-        many = self.count * _PROBES
         try:
-            answers = _answers(self._spark.range(0, many, 1, many).mapInArrow(partial(_each, probe), "answer binary"))
+            answers = self._done(probe, self.count * _PROBES)
         except PySparkException as error:
             raise UsageError(
                 "Spark's workers can't run Talkhouse",
@@ -116,34 +118,19 @@ class SparkWorkers:
                 raise answer[0]
 
 
-def _answers(frame: "DataFrame") -> list[Any]:
-    return [pickle.loads(answer) for answer in frame.toArrow()["answer"].to_pylist()]  # noqa: S301 - of our own tasks
-
-
-def _work(batches: "Iterable[RecordBatch]") -> "Iterator[RecordBatch]":
-    """Do tasks, in a process of Spark's."""
-    for batch in batches:
-        for task in batch.column(0).to_pylist():
-            yield _answer(pickle.loads(task))  # noqa: S301 - what the command has sent
-
-
-def _each(task: bytes, batches: "Iterable[RecordBatch]") -> "Iterator[RecordBatch]":
-    """Do one task for each partition."""
-    for _ in batches:
-        yield _answer(pickle.loads(task))  # noqa: S301 - what the command has sent
-
-
-def _answer(task: Task) -> "RecordBatch":
+def _work(task: bytes, rows: "Iterable[RecordBatch]") -> "Iterator[RecordBatch]":
+    """Do a task, in a process of Spark's; return its outcome, and how many records and bytes it has read."""
     from pyarrow.lib import RecordBatch, array, binary
 
-    done = [0, 0]
+    for _ in rows:
+        done = [0, 0]
 
-    def advance(records: int, size: int) -> None:
-        done[0] += records
-        done[1] += size
+        def advance(records: int, size: int, done: list[int] = done) -> None:
+            done[0] += records
+            done[1] += size
 
-    result = outcome(task, advance)
-    return RecordBatch.from_arrays([array([pickle.dumps((result, *done))], binary())], ["answer"])
+        result = outcome(pickle.loads(task), advance)  # noqa: S301 - what the command has sent
+        yield RecordBatch.from_arrays([array([pickle.dumps((result, *done))], binary())], ["answer"])
 
 
 def _made_of() -> str:
