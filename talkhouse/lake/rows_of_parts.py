@@ -24,10 +24,10 @@ from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.rows_hash import RowsHash, joined, rows_hash
 
-_GROUP = 512_000_000
-"""Bytes of the files that one task merges, as workers wrote them; what comes out are one or two files of the lake."""
+_GROUP = 256_000_000
+"""Bytes of the files that one task merges, as workers wrote them; what comes out is a file of the lake, as a rule."""
 
-_MEMORY = "1GB"
+_MEMORY = "500MB"
 """What DuckDB may take in a task; the rest lies on the disk."""
 
 _ROWS = "rows"
