@@ -48,7 +48,7 @@ class Built(NamedTuple):
     warnings: list[str]
     """For the user."""
     status: dict[str, Any]
-    """What it holds, as ``explore.status`` says."""
+    """What it holds, as ``explore.status`` says; empty where its rows lie elsewhere."""
 
 
 class RowsElsewhere(Protocol):
@@ -127,7 +127,7 @@ class Stage:
             finished = started + timedelta(seconds=time.monotonic() - begun)
             record_load(con, self.request, catalogue, self.plan, started, finished)
             con.execute("checkpoint")
-            return Built(warnings, status(con, self.workspace.stage))
+            return Built(warnings, {} if self.elsewhere else status(con, self.workspace.stage))
 
     def inventory(self) -> Inventory:
         """List the files and the findings of the staged file."""

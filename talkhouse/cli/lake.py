@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import relations
@@ -97,7 +98,8 @@ def command(
         talkhouse lake /data/lake --data /data/corpora --master spark://host:7077
     """
     of_writing = {"--db": warehouses, "--corpus": corpus, "--dry-run": dry_run}
-    of_data = {"--data": data, "--follow-links": follow_links}
+    is_limited = click.get_current_context().get_parameter_source("max_quarantine") is ParameterSource.COMMANDLINE
+    of_data = {"--data": data, "--follow-links": follow_links, "--max-quarantine": is_limited}
     of_sql = {"VIEW": view}
     of_check = {"--master": master, "--remote": remote}
     if sql and check:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from talkhouse.build.request import QuarantineLimit
@@ -19,13 +20,16 @@ from talkhouse.ingest.declared.declaration import of_folder
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.keys import Ledger
 from talkhouse.ingest.loading.parts import _Part, _PartTask
+from talkhouse.ingest.loading.workers import Processes
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.lake import rows_of_parts
 from talkhouse.lake.load_lake import load_lake
+from talkhouse.lake.rows_of_parts import RowsOfParts
 from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
 from talkhouse.lake_format.lake_manifest import read
 from talkhouse.schema.errors import RegistryError, SourceError, SparkFailed, TooMuchQuarantined, UsageError
+from talkhouse.schema.guard import guard
 from talkhouse.spark import workers
 from tests import sail_server
 from tests.declared.invented_corpora import Invented, laid_out
@@ -49,6 +53,19 @@ def test_a_file_is_the_same_on_another_machine_by_its_size_and_time(tmp_path: Pa
     os.utime(path, (0, 0))
     with pytest.raises(SourceError, match="changed while it was read"):
         there(lambda *_: None)
+
+
+def test_sql_over_the_files_of_a_lake_reads_no_others(tmp_path: Path) -> None:
+    rows, other = RowsOfParts(Processes(2, tmp_path), Silent()), tmp_path / "other.csv"
+    with duckdb.connect() as con:
+        (tmp_path / rows_of_parts._ROWS).mkdir()
+        con.execute(f"copy (select 1) to '{tmp_path / rows_of_parts._ROWS / 'part-00000.parquet'}'")
+        other.write_text("secret")
+        guard(con, rows.settings)
+        assert con.execute(f"from read_parquet('{tmp_path}/{rows_of_parts._ROWS}/*')").fetchall() == [(1,)]
+        for path in (other, tmp_path / rows_of_parts._ROWS / ".." / other.name):
+            with pytest.raises(duckdb.PermissionException):
+                con.execute(f"from read_text('{path}')")
 
 
 @pytest.fixture(scope="module")
