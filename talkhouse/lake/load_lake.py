@@ -33,7 +33,7 @@ from talkhouse.translation.translate import translate
 from talkhouse.warehouse.opened import Warehouse
 
 _LARGE = 1_000_000_000
-"""Bytes from which on it is worth a note that a file is read by one worker."""
+"""Bytes from which on it is told that a file is read by one worker; and no lake of so many rows is small."""
 
 
 def load_lake(
@@ -60,9 +60,8 @@ def load_lake(
     known = all_corpora(corpus_roots, data)
     check_no_code(data, corpus_roots)
     request = _in_parts(known, from_data(known, data, only, follow_links=follow_links))
-    notes = [*request.notes, *_large(request)]
-    for note in notes:
-        progress.note(note)
+    for file in (file for item in request.inputs for file in item.files if file.stat.size >= _LARGE):
+        progress.note(f"{file.location}: {file.stat.size / 1e9:.1f} GB, which one worker reads alone")
     with (
         temporary_folder() as private,
         folder.acquire(lake) as workspace,
@@ -77,7 +76,7 @@ def load_lake(
         workers.check(data)
         rows = RowsOfParts(workers, progress)
         stage = _stage(known, request, workspace.private, progress, rows)
-        notes += stage.build(limit).warnings
+        notes = (*request.notes, *stage.build(limit).warnings)
         with (
             warehouse.connect(stage.workspace.stage, settings={**rows.settings, **settings_of(lake)}) as con,
             interrupt.stoppable(con, None) as stop,
@@ -86,7 +85,7 @@ def load_lake(
             warehouses = Warehouses(con, (one,), tuple(stage.plan.present), rows.made)
             translation = translate(con, one.catalogue, one.split_views)
             result = write_warehouses(warehouses, workspace, translation, stop.check, progress, dry_run=dry_run)
-        return result._replace(notes=tuple(notes), seconds=time.monotonic() - begun)
+        return result._replace(notes=notes, seconds=time.monotonic() - begun)
 
 
 def _stage(known: Registry, request: BuildRequest, private: Path, progress: Progress, rows: RowsOfParts) -> Stage:
@@ -95,12 +94,6 @@ def _stage(known: Registry, request: BuildRequest, private: Path, progress: Prog
     workspace = Workspace(private / "small.duckdb", private, datetime.now(UTC), ExitStack())
     here = present(known, (), build_plan, None, workspace.old)
     return Stage(workspace, progress, here, request, build_plan, MemoryLimit(), elsewhere=rows)
-
-
-def _large(request: BuildRequest) -> Iterator[str]:
-    for file in (file for item in request.inputs for file in item.files):
-        if file.stat.size >= _LARGE:
-            yield f"{file.location}: {file.stat.size / 1e9:.1f} GB, which one worker reads alone"
 
 
 def _in_parts(known: Registry, request: BuildRequest) -> BuildRequest:

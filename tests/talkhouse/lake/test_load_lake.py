@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -23,7 +24,7 @@ from talkhouse.ingest.loading.parts import _Part, _PartTask
 from talkhouse.ingest.loading.workers import Processes
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
-from talkhouse.lake import rows_of_parts
+from talkhouse.lake import attach, rows_of_parts
 from talkhouse.lake.load_lake import load_lake
 from talkhouse.lake.rows_of_parts import RowsOfParts
 from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
@@ -35,6 +36,7 @@ from tests import sail_server
 from tests.declared.invented_corpora import Invented, laid_out
 from tests.outside import run as run_outside
 from tests.talkhouse.build.test_jobs import CHAT, said, talks
+from tests.talkhouse.toy import invent
 
 KIT = Path(__file__).parents[2] / "declared" / "kit"
 ALL = QuarantineLimit("100%")
@@ -79,23 +81,23 @@ def url(pyspark: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
         yield address
 
 
-def load(lake: Path, data: Path, url: str, limit: QuarantineLimit = ALL, **options: bool) -> LakeResult:
+def load(lake: Path, data: Path, url: str, limit: QuarantineLimit = ALL, **options: Any) -> LakeResult:
     return load_lake(lake, data, url, Silent(), limit=limit, **options)
 
 
 @pytest.mark.slow
 def test_a_lake_that_workers_load_is_that_of_a_build(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = talks(tmp_path / "data")
+    data, roots = talks(invent(tmp_path)), (tmp_path / "roots",)
     shutil.copytree(KIT / "turns/data/bus_turns", data / "bus_turns")  # with a file of labels
     for corpus in corpora().values():
         shutil.copytree(sample_of(corpus), data / corpus.id)
-    build(tmp_path / "w.duckdb", Silent(), data=data, limit=ALL)
+    build(tmp_path / "w.duckdb", Silent(), data=data, limit=ALL, corpus_roots=roots)
     write_lake(tmp_path / "of_build", [tmp_path / "w.duckdb"], Silent())
     monkeypatch.setattr(rows_of_parts, "_GROUP", 3_000)
 
-    assert load(tmp_path / "lake", data, url, dry_run=True).outcome is LakeOutcome.DRY_RUN
+    assert load(tmp_path / "lake", data, url, corpus_roots=roots, dry_run=True).outcome is LakeOutcome.DRY_RUN
     assert not (tmp_path / "lake").exists()
-    load(tmp_path / "lake", data, url)
+    load(tmp_path / "lake", data, url, corpus_roots=roots)
 
     expected, found = read(tmp_path / "of_build"), read(tmp_path / "lake")
     assert [table.full_name for table in found.tables] == [table.full_name for table in expected.tables]
@@ -106,6 +108,8 @@ def test_a_lake_that_workers_load_is_that_of_a_build(url: str, tmp_path: Path, m
     turns = next(table for table in found.tables if table.full_name == "main.turns")
     assert len([file for file in turns.files if file.corpus == "talks"]) > 1
 
+    with sail_server.session(url) as spark:
+        assert "main.turns" in attach(spark, tmp_path / "lake")
     again = write_lake(tmp_path / "lake", [tmp_path / "w.duckdb"], Silent())
     assert {part.table for part in again.parts if part.is_new} == different
     assert [path.name for path in (tmp_path / "lake").glob(".*")] == []

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
+from threading import Event
 
 import duckdb
 import pytest
@@ -114,15 +115,21 @@ def test_a_worker_that_dies_while_it_reads_changes_no_row(cluster: Cluster, tmp_
     expected, loaded = lake_of(tmp_path / "w.duckdb", tmp_path / "expected"), tmp_path / "lake"
     cluster.add_workers(2)
 
+    is_done = Event()
+
     def kill() -> int:
         while (written := len([*loaded.glob(".manifest.json.part/parts/*/*/*.arrow")])) < 6:
-            time.sleep(0.02)
+            if is_done.wait(0.02):
+                pytest.fail("nothing was written")
         cluster.workers[-1].kill()
         return written
 
     with ThreadPoolExecutor(1) as pool:
         killed = pool.submit(kill)
-        load_lake(loaded, tmp_path / "data", cluster.url, Silent(), limit=ALL)
+        try:
+            load_lake(loaded, tmp_path / "data", cluster.url, Silent(), limit=ALL)
+        finally:
+            is_done.set()
         assert killed.result() < 24 * 3
     pairs = zip(read(expected).tables, read(loaded).tables, strict=True)
     different = {one.full_name for one, other in pairs if one.fingerprints != other.fingerprints}
