@@ -84,7 +84,7 @@ def command(
     the lake is the one that a single build of all of them would give.
 
     With --data, the workers of a Spark cluster read the files themselves and write the tables, and no warehouse is
-    made: the lake is the one of a warehouse that is built of DIR. Every worker sees both folders under the same path,
+    made: the lake is the one that a build of the same files gives. Every worker sees both folders under the same path,
     has the same Talkhouse, and is trusted. Where a corpus can't be loaded, the lake is as it was.
 
     With --check, every file is hashed, and every table and view is read on Spark and in DuckDB and compared, cell by

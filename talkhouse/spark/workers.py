@@ -46,6 +46,7 @@ class SparkWorkers:
         self.count = max(partitions, _LEAST)
         self._threads = ThreadPoolExecutor(self.count)
         self._running: dict[int, tuple[Task, Future[Any]]] = {}
+        self._told = set[int]()
         self._advance: Advance = lambda *_: None
 
     def __enter__(self) -> Self:
@@ -63,7 +64,7 @@ class SparkWorkers:
     @contextmanager
     def working(self, advance: Advance) -> Iterator[None]:
         """Number the tasks from 0, and call ``advance`` as they are done."""
-        self._running, self._advance = {}, advance
+        self._running, self._told, self._advance = {}, set(), advance
         yield
 
     def submit(self, number: int, task: Task) -> None:
@@ -83,7 +84,9 @@ class SparkWorkers:
                 next_step="see the log of the executor; if it was killed for its memory, give executors more",
             ) from error
         del self._running[number]
-        self._advance(records, size)
+        if number not in self._told:  # what is read again is no progress
+            self._told.add(number)
+            self._advance(records, size)
         if isinstance(result, Exception):
             raise result
         return result
