@@ -22,13 +22,14 @@ from talkhouse.lake_format.lake_manifest import LakeColumn, LakeFile
 from talkhouse.schema.guard import Settings, configure, guard
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, qualified
+from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.rows_hash import RowsHash, joined, rows_hash
 
 _GROUP = 256_000_000
 """Bytes of the files that one task merges, as workers wrote them; what comes out is a file of the lake, as a rule."""
 
-_MEMORY = "500MB"
-"""What DuckDB may take in a task; the rest lies on the disk."""
+_MEMORY = 250_000_000
+"""Bytes that DuckDB may hold in a task, unless a row needs more; the rest lies on the disk."""
 
 _ROWS = "rows"
 """The folder of the files that are ready, beside those of the parts."""
@@ -129,16 +130,22 @@ class _MergeTask:
         """Write them."""
         folder = Path(mkdtemp(dir=self.folder))
         with duckdb.connect() as con:
-            configure(con, {"temp_directory": str(folder / "sorting"), "memory_limit": _MEMORY})
+            configure(con, {"temp_directory": str(folder / "sorting")})
             # The other cores of the machine have tasks of their own.
             con.execute("set threads = 1")
-            types = (f"{quoted(one.name)} {one.type}{'' if one.nullable else ' not null'}" for one in self.columns)
-            con.execute(f"create table merged ({', '.join(types)})")
-            for path, repeated in self.parts:
-                rows = without(Batch(self.table, pl.read_ipc(path)), repeated)
-                insert_batch(con, Batch(self.table, rows), "merged")
+            in_little_memory(con, _MEMORY, lambda: self._insert(con))
             guard(con)
-            same = rows_hash(con, "from merged")
-            table = metadata.tables[self.table]
-            content = CorpusRows(table, self.columns, self.corpus, "select * from merged", same.rows, "")
-            return _Merged(same, folder, write(con, content, Inside(folder), lambda rows: advance(rows, 0)))
+            return in_little_memory(con, _MEMORY, lambda: self._write(con, folder, advance))
+
+    def _insert(self, con: duckdb.DuckDBPyConnection) -> None:
+        types = (f"{quoted(one.name)} {one.type}{'' if one.nullable else ' not null'}" for one in self.columns)
+        con.execute(f"create or replace table merged ({', '.join(types)})")
+        for path, repeated in self.parts:
+            rows = without(Batch(self.table, pl.read_ipc(path)), repeated)
+            insert_batch(con, Batch(self.table, rows), "merged")
+
+    def _write(self, con: duckdb.DuckDBPyConnection, folder: Path, advance: Advance) -> _Merged:
+        same = rows_hash(con, "from merged")
+        table = metadata.tables[self.table]
+        content = CorpusRows(table, self.columns, self.corpus, "select * from merged", same.rows, "")
+        return _Merged(same, folder, write(con, content, Inside(folder), lambda rows: advance(rows, 0)))
