@@ -28,7 +28,7 @@ from talkhouse.warehouse.rows_hash import RowsHash, joined, rows_hash
 _GROUP = 256_000_000
 """Bytes of the files that one task merges, as workers wrote them; what comes out is a file of the lake, as a rule."""
 
-_MEMORY = 250_000_000
+_MEMORY = 150_000_000
 """Bytes that DuckDB may hold in a task, unless a row needs more; the rest lies on the disk."""
 
 _ROWS = "rows"
