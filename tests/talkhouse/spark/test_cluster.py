@@ -19,6 +19,7 @@ from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import LakeManifest, read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import UsageError
+from talkhouse.spark import sessions
 from talkhouse.spark.attach import attach_snapshot
 from talkhouse.spark.check import check, compare_all, relations_of, warehouse_of
 from talkhouse.spark.compare import ComparedRows, compare_rows
@@ -105,7 +106,10 @@ def test_a_worker_that_dies_in_the_middle_changes_no_row(cluster: Cluster, lake:
     assert "Removing worker" in cluster.log
 
 
-def test_a_worker_that_dies_while_it_reads_changes_no_row(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_worker_that_dies_while_it_reads_changes_no_row(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "_READY", 600.0)
     files = {
         f"{number:02}.jsonl": "".join(said(f"{number % 20}/{id_}", f"Hi {number} " * 20) for id_ in range(2_000))
         for number in range(24)
