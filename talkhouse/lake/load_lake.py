@@ -62,17 +62,14 @@ def load_lake(
     request = _in_parts(known, from_data(known, data, only, follow_links=follow_links))
     for file in (file for item in request.inputs for file in item.files if file.stat.size >= _LARGE):
         progress.note(f"{file.location}: {file.stat.size / 1e9:.1f} GB, which one worker reads alone")
+    progress.begin("starting Spark")
     with (
-        temporary_folder() as private,
         folder.acquire(lake) as workspace,
         explained(lake),
-        ExitStack() as stack,
+        temporary_folder() as of_spark,
+        session(url, rows=_LARGE, folder=of_spark) as spark,
+        SparkWorkers(spark, workspace.private) as workers,
     ):
-        parts = workspace.private / "parts"
-        parts.mkdir()
-        progress.begin("starting Spark")
-        spark = stack.enter_context(session(url, rows=_LARGE, folder=private))
-        workers = stack.enter_context(SparkWorkers(spark, parts))
         workers.check(data)
         rows = RowsOfParts(workers, progress)
         stage = _stage(known, request, workspace.private, progress, rows)

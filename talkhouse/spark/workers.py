@@ -41,13 +41,16 @@ class SparkWorkers:
         """``folder``: where tasks may write; every worker sees it under this path."""
         check_version(spark)
         self._spark, self.folder = spark, folder
-        # A range has as many partitions as there are cores, if nobody says otherwise.
-        partitions = spark.range(1_000_000).selectExpr("spark_partition_id() AS core").distinct().count()
-        self.count = max(partitions, _LEAST)
-        self._threads = ThreadPoolExecutor(self.count)
+        self._count_cores()
         self._running: dict[int, tuple[Task, Future[Any]]] = {}
         self._told = set[int]()
         self._advance: Advance = lambda *_: None
+
+    def _count_cores(self) -> None:
+        """Work on as many tasks as there are cores; a range has as many partitions, if nobody says otherwise."""
+        partitions = self._spark.range(1_000_000).selectExpr("spark_partition_id() AS core").distinct().count()
+        self.count = max(partitions, _LEAST)
+        self._threads = ThreadPoolExecutor(self.count)
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -116,9 +119,10 @@ class SparkWorkers:
                 found=next((line for line in str(error).splitlines() if "Error: " in line), first_line(error)).strip(),
                 next_step="install it there, and name that Python in PYSPARK_PYTHON",
             ) from error
-        for answer in answers:
-            if isinstance(answer[0], Exception):
-                raise answer[0]
+        for problem, *_ in answers:
+            if problem is not None:
+                raise problem
+        self._count_cores()  # by now all executors have had the time to come
 
 
 def _work(task: bytes, rows: "Iterable[RecordBatch]") -> "Iterator[RecordBatch]":

@@ -158,7 +158,7 @@ def test_ctrl_c_leaves_the_lake_and_no_task(url: str, kept: Path, tmp_path: Path
     command = [sys.executable, "-W", "ignore", "-m", "talkhouse.cli", "lake", str(kept)]
     command += ["--data", str(tmp_path / "data"), "--remote", url]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while len([*kept.glob(".manifest.json.part/parts/*/*/*.arrow")]) < 4:
+    while len([*kept.glob(".manifest.json.part/*/*/*.arrow")]) < 4:
         assert process.poll() is None
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)

@@ -122,7 +122,7 @@ def test_a_worker_that_dies_while_it_reads_changes_no_row(
     is_done = Event()
 
     def kill() -> int:
-        while (written := len([*loaded.glob(".manifest.json.part/parts/*/*/*.arrow")])) < 6:
+        while (written := len([*loaded.glob(".manifest.json.part/*/*/*.arrow")])) < 6:
             if is_done.wait(0.02):
                 pytest.fail("nothing was written")
         cluster.workers[-1].kill()
