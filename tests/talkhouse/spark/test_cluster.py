@@ -117,7 +117,7 @@ def test_a_worker_that_dies_while_it_reads_changes_no_row(
     laid_out({"talks": Invented(CHAT, {name: text.encode() for name, text in files.items()}, {})}, tmp_path / "data")
     build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data", limit=ALL)
     expected, loaded = lake_of(tmp_path / "w.duckdb", tmp_path / "expected"), tmp_path / "lake"
-    cluster.add_workers(2)
+    cluster.add_workers(1)
 
     is_done = Event()
 
