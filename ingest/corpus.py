@@ -191,6 +191,10 @@ class Source:
 class PartsReader(Protocol):
     """Reads some of a corpus's files as ``Corpus.read`` reads all of them; it can be sent to another process."""
 
+    @property
+    def together(self) -> bool:
+        """Whether all files are one part, since one is read by what others say."""
+
     def corpus(self) -> "Corpus":
         """Return the corpus."""
 

@@ -33,7 +33,7 @@ ROOMS: dict[str, set[str]] = {
     "translation": COMMON,
     "lake_format": COMMON | {"translation"},
     "spark": COMMON | {"translation", "lake_format"},
-    "lake": COMMON | {"query", "translation", "lake_format", "spark"},
+    "lake": COMMON | {"query", "translation", "lake_format", "spark", "build"},
     "build": COMMON | {"explore", "query", "translation"},
     "restore": COMMON | {"explore", "query", "build"},
     "replay": COMMON | {"explore", "query", "build", "restore"},

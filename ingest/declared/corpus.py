@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from typing import ClassVar
 
 from talkhouse.ingest.common_rules import FORMAT_RULES
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
@@ -82,6 +83,7 @@ class DeclaredReader:
     """Reads the files of a declared corpus: all of them, or some that are a part."""
 
     declaration: Declaration
+    together: ClassVar[bool] = False
 
     def __call__(self, files: list[SourceFile]) -> Iterator[Outcome]:
         """Read the files that the declaration names; RegistryError for a pattern that fits none."""

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from errno import ELOOP, EMFILE
 from hashlib import file_digest
@@ -77,6 +77,16 @@ class DiskFile:
             stream.close()
             raise _changed(self, _described(_stat_of(info, self.stat.path)))
         return stream
+
+    def here(self) -> "DiskFile":
+        """Return it as it is listed on this machine, where its inode may be another; SourceError if it has changed."""
+        try:
+            now = _stat(self.location, self.stat.path)
+        except OSError as error:
+            raise _changed(self, str(error)) from error
+        if (now.size, now.mtime_ns) != (self.stat.size, self.stat.mtime_ns):
+            raise _changed(self, _described(now))
+        return replace(self, stat=now)
 
     def open_archive(self) -> tuple[Archive, list[tuple[str, int]]]:
         """Open it as an archive: what the function of this name returns; SourceError for one that can't be read."""

@@ -75,6 +75,8 @@ class PartLoaded(NamedTuple):
     findings: int
     refusal: str
     made_from: str | None
+    labels: Iterable[Label]
+    """Of the corpus's schemes, as far as they were read."""
 
 
 @dataclass
@@ -125,16 +127,15 @@ class Load:
         self.findings += part.findings
         self.refusal = self.refusal or part.refusal
         self.made_from = part.made_from or self.made_from
+        # Only files that are all one part declare labels, and none of theirs is in conflict with another part's.
+        list(self.vocabulary.add(part.labels))
         for file_id, read in part.files.items():
             self.counts.by_id[file_id] = read.counted
             files[file_id].sha256, files[file_id].has_bom = read.sha256, read.has_bom
 
     def _behind(self, batch: Batch, repeated: Mapping[str, list[str]]) -> Batch:
         """Leave out the rows that are there already, and number findings behind those that are."""
-        table, rows = batch
-        if table in repeated:
-            (key,) = metadata.tables[table].info["grain"]
-            rows = rows.filter(~pl.col(key).is_in(repeated[table]))
+        table, rows = batch.table, without(batch, repeated.get(batch.table, ()))
         if table == Finding.TABLE:
             rows = rows.with_columns(pl.col("finding_index") + self.findings)
         return Batch(table, rows)
@@ -261,6 +262,14 @@ class Load:
             raw=BOM + rejected.raw if location.file.has_bom and not location.pointer else rejected.raw,
         )
         self.batches.add([row], len(row.raw))
+
+
+def without(batch: Batch, keys: Sequence[str]) -> pl.DataFrame:
+    """Return rows but for those with these keys."""
+    if not keys:
+        return batch.frame
+    (key,) = metadata.tables[batch.table].info["grain"]
+    return batch.frame.filter(~pl.col(key).is_in(keys))
 
 
 def _place(outcome: Outcome | None) -> str | None:

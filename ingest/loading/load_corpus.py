@@ -11,8 +11,8 @@ from talkhouse.ingest.files.disk_files import DiskFile
 from talkhouse.ingest.known.origins import BUILT_IN
 from talkhouse.ingest.loading.batches import Batch
 from talkhouse.ingest.loading.load import Load, at_full_speed
-from talkhouse.ingest.loading.parts import read_apart
-from talkhouse.ingest.loading.vocabulary import complete_vocabulary, declare
+from talkhouse.ingest.loading.parts import Keep, read_apart
+from talkhouse.ingest.loading.vocabulary import declare
 from talkhouse.ingest.loading.workers import Advance, Workers
 from talkhouse.ingest.sources import SourceFile, opened
 from talkhouse.schema.errors import NothingLoaded
@@ -35,16 +35,18 @@ def load_corpus(
     origin: str = BUILT_IN,
     is_sample: bool,
     workers: Workers | None = None,
+    keep: Keep | None = None,
 ) -> None:
     """Read files and fill the tables of a warehouse that is thrown away if that fails.
 
-    ``workers`` read the files apart, where the corpus allows it and there is enough to read.
+    ``workers`` read the files apart, where the corpus allows it and there is enough to read; ``keep`` is as
+    ``read_apart`` has it. What follows of its rows is left to do: ``complete_vocabulary``.
     """
     load = Load(corpus, [_InsertTransaction(connect) for _ in range(_TRANSACTIONS)], advance)
     with opened(disk) as (files, skipped), load.batches, at_full_speed():
         load.skip(skipped)
         with load.faults_of_the_reader():
-            if workers is None or not read_apart(load, files, workers):
+            if workers is None or not read_apart(load, files, workers, keep):
                 load.take(corpus.read(files))
             everything = [*files, *(item.file for item in skipped)]
             load.batches.add(load.counts.rows(disk, everything), 0)
@@ -54,8 +56,20 @@ def load_corpus(
     with connect() as con:
         con.execute("begin")
         declare(con, corpus, load.vocabulary, origin=origin, is_sample=is_sample, made_from=load.made_from)
-        complete_vocabulary(con, corpus)
         con.execute("commit")
+
+
+def insert_batch(con: duckdb.DuckDBPyConnection, batch: Batch, table: str) -> None:
+    """Insert a batch into a table, or raise ContractBroken for a value that it does not take.
+
+    Not by ``register``, whose views keep their data until the transaction ends.
+    """
+    stream = ArrowStream(batch.frame)  # noqa: F841 - DuckDB finds it by its name
+    try:
+        con.execute(f"insert into {table} by name select * from stream")
+    except (duckdb.ConstraintException, duckdb.ConversionException, duckdb.InvalidInputException):
+        check_columns(batch.table, batch.frame.to_dict(), {})
+        raise
 
 
 class _InsertTransaction:
@@ -66,19 +80,11 @@ class _InsertTransaction:
         self._con: duckdb.DuckDBPyConnection | None = None
 
     def write(self, batch: Batch) -> None:
-        """Insert a batch, or raise ContractBroken for a value that the table does not take.
-
-        Not by ``register``, whose views keep their data until the transaction ends.
-        """
+        """Insert a batch, or raise ContractBroken for a value that the table does not take."""
         if self._con is None:
             self._con = self._connect()
             self._con.execute("begin")
-        stream = ArrowStream(batch.frame)  # noqa: F841 - DuckDB finds it by its name
-        try:
-            self._con.execute(f"insert into {qualified(metadata.tables[batch.table])} by name select * from stream")
-        except (duckdb.ConstraintException, duckdb.ConversionException, duckdb.InvalidInputException):
-            check_columns(batch.table, batch.frame.to_dict(), {})
-            raise
+        insert_batch(self._con, batch, qualified(metadata.tables[batch.table]))
 
     def finish(self) -> None:
         """Commit what was inserted."""

@@ -7,12 +7,13 @@ afterwards; those that a corpus has once, such as its speakers, are left out whe
 """
 
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
-from typing import NamedTuple
+from socket import gethostname
+from tempfile import mkdtemp
+from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -22,6 +23,7 @@ from talkhouse.ingest.keys import Ledger, Memory
 from talkhouse.ingest.loading.batches import Batch
 from talkhouse.ingest.loading.load import FileRead, Load, PartLoaded, at_full_speed
 from talkhouse.ingest.loading.workers import Advance, Workers
+from talkhouse.ingest.rows import Finding, Label, Quarantined
 from talkhouse.ingest.sources import SourceFile, opened
 
 LEAST = 32_000_000
@@ -30,55 +32,98 @@ LEAST = 32_000_000
 _AHEAD = 256_000_000
 """Bytes of files that are read ahead, though one before them is not done: so much lies in the workspace."""
 
+_KEPT_AHEAD = 8
+"""Parts for each worker that are read ahead where rows are kept."""
 
-def read_apart(load: Load, files: list[SourceFile], workers: Workers) -> bool:
-    """Read a corpus's files apart; return False, and nothing has been done, where they are not to be."""
+
+class KeptPart(NamedTuple):
+    """Rows of a part in the files that a worker wrote, and what is left out of them."""
+
+    written: list[tuple[str, Path]]
+    """Tables, and files with rows of them."""
+    repeated: Mapping[str, list[str]]
+    """Table -> keys of rows that parts before have."""
+
+
+Keep: TypeAlias = Callable[[KeptPart], None]
+
+_NOT_KEPT = (Finding.TABLE, Quarantined.TABLE)
+"""Tables whose rows are loaded all the same: they are few, are numbered through the corpus, and are told of."""
+
+
+def read_apart(load: Load, files: list[SourceFile], workers: Workers, keep: Keep | None = None) -> bool:
+    """Read a corpus's files apart; return False, and nothing has been done, where they are not to be.
+
+    ``keep`` is given the rows of each part, in order, instead of their being loaded, and the corpus is read apart
+    however small it is.
+    """
     reader = load.corpus.parts
-    if reader is None or workers.count < 2:
+    if reader is None or (workers.count < 2 and not keep):
         return False
     passed_over, wanted = reader.sort_out(files)
-    parts = _parts(wanted)
-    if len(parts) < 2 or sum(part.size for part in parts) < LEAST:
+    parts = _parts(wanted, together=reader.together)
+    if not keep and (len(parts) < 2 or sum(part.size for part in parts) < LEAST):
         return False
     load.take(passed_over)
     by_id = {file.id: file for file in wanted}
-    known = Ledger()
-    with TemporaryDirectory(dir=workers.folder) as folder, workers.working(load.advance):
-        submitted = ahead = 0
-        for number, part in enumerate(parts):
-            while submitted < len(parts) and (submitted - number < workers.count or ahead < _AHEAD):
-                workers.submit(submitted, _PartTask(reader, parts[submitted], Path(folder), Ledger()))
-                ahead += parts[submitted].size
-                submitted += 1
-            answer, seed = workers.result(number), Ledger()
-            while needed := known.contested(answer.ledger):
-                shutil.rmtree(answer.folder)
-                seed.add(needed)
-                workers.submit(number, _PartTask(reader, part, Path(folder), seed))
-                answer = workers.result(number)
-            load.take_part(answer.loaded(part.size), by_id, known.repeated(answer.ledger))
-            shutil.rmtree(answer.folder)
-            known.add(answer.ledger)
-            ahead -= part.size
+    known, folder = Ledger(), Path(mkdtemp(dir=workers.folder))
+    # What is kept lies there anyway, and nobody waits for the rows before it.
+    most = workers.count * (_KEPT_AHEAD if keep else 1)
+
+    def submit(number: int, seed: Ledger) -> None:
+        workers.submit(number, _PartTask(reader, parts[number], folder, seed, "lz4" if keep else "uncompressed"))
+
+    try:
+        with workers.working(load.advance):
+            submitted = ahead = 0
+            for number, part in enumerate(parts):
+                while submitted < len(parts) and (submitted - number < most or ahead < _AHEAD):
+                    submit(submitted, Ledger())
+                    ahead += parts[submitted].size
+                    submitted += 1
+                answer, seed = workers.result(number), Ledger()
+                while needed := known.contested(answer.ledger):
+                    shutil.rmtree(answer.folder)
+                    seed.add(needed)
+                    submit(number, seed)
+                    answer = workers.result(number)
+                repeated = known.repeated(answer.ledger)
+                loaded = [(table, path) for table, path in answer.written if not keep or table in _NOT_KEPT]
+                load.take_part(answer.loaded(loaded, part.size), by_id, repeated)
+                if keep:
+                    keep(KeptPart([one for one in answer.written if one not in loaded], repeated))
+                else:
+                    shutil.rmtree(answer.folder)
+                known.add(answer.ledger)
+                ahead -= part.size
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
     load.take(reader.end(wanted, known.tallies))
     return True
 
 
 @dataclass(frozen=True)
 class _Part:
-    disk: DiskFile
+    disks: tuple[DiskFile, ...]
     wanted: frozenset[str]
     """Ids of the files in it, of an archive perhaps some."""
     size: int
 
 
-def _parts(files: list[SourceFile]) -> list[_Part]:
-    """Return a part for each file on disk, in order; none where the files of an archive don't follow one another."""
-    grouped = [(disk, list(some)) for disk, some in groupby(files, key=lambda file: file.disk)]
-    parts = [
-        _Part(disk, frozenset(file.id for file in some), sum(file.size for file in some)) for disk, some in grouped
+def _parts(files: list[SourceFile], *, together: bool) -> list[_Part]:
+    """Return a part for each file on disk, in order; one of all where the files of an archive don't follow another."""
+    disks = [disk for disk, _ in groupby(files, key=lambda file: file.disk)]
+    together = together or len({disk.stat.path for disk in disks}) < len(disks)
+    grouped = [files] if together else [list(some) for _, some in groupby(files, key=lambda file: file.disk)]
+    return [
+        _Part(
+            tuple(dict.fromkeys(file.disk for file in some)),
+            frozenset(file.id for file in some),
+            sum(file.size for file in some),
+        )
+        for some in grouped
     ]
-    return parts if len({part.disk.stat.path for part in parts}) == len(parts) else []
 
 
 class _Answer(NamedTuple):
@@ -92,12 +137,13 @@ class _Answer(NamedTuple):
     findings: int
     refusal: str
     made_from: str | None
+    labels: list[Label]
 
-    def loaded(self, size: int) -> PartLoaded:
-        """Return it with the rows, which are read from their files one batch after the other."""
-        batches = (Batch(table, pl.read_ipc(path)) for table, path in self.written)
-        batch_size = size // max(len(self.written), 1)
-        return PartLoaded(self.files, batches, batch_size, self.findings, self.refusal, self.made_from)
+    def loaded(self, written: list[tuple[str, Path]], size: int) -> PartLoaded:
+        """Return it with some of the rows, which are read from their files one batch after the other."""
+        batches = (Batch(table, pl.read_ipc(path)) for table, path in written)
+        batch_size = size // max(len(written), 1)
+        return PartLoaded(self.files, batches, batch_size, self.findings, self.refusal, self.made_from, self.labels)
 
 
 @dataclass(frozen=True)
@@ -108,39 +154,49 @@ class _PartTask:
     part: _Part
     folder: Path
     seed: Ledger
+    compression: Literal["lz4", "uncompressed"]
+    machine: str = field(default_factory=gethostname)
+    """The one that listed the files."""
 
     def __str__(self) -> str:
-        return str(self.part.disk.location)
+        first, more = self.part.disks[0].location, len(self.part.disks) - 1
+        return f"{first} and {more} more" if more else str(first)
 
     def __call__(self, advance: Advance) -> _Answer:
         """Read it."""
         # A name of its own: what a process has written that was killed is not taken for this one's.
-        sink = _FrameFiles(Path(mkdtemp(dir=self.folder)))
+        sink = _FrameFiles(Path(mkdtemp(dir=self.folder)), self.compression)
         load = Load(self.reader.corpus(), [sink], advance)
         memory = Memory(self.seed)
-        with opened([self.part.disk]) as (files, _), load.batches, at_full_speed():
+        disks = self.part.disks
+        if gethostname() != self.machine:
+            disks = tuple(disk.here() for disk in disks)
+        with opened(disks) as (files, _), load.batches, at_full_speed():
             wanted = [file for file in files if file.id in self.part.wanted]
             with load.faults_of_the_reader():
                 load.take(self.reader.read(wanted, memory))
                 load.batches.flush()
                 load.batches.finish()
             counts = load.counts.by_id
-            read = {file.id: FileRead(counts[file.id], file.sha256, file.has_bom) for file in wanted}
-        return _Answer(sink.folder, sink.written, memory.ledger(), read, load.findings, load.refusal, load.made_from)
+            read = {
+                file.id: FileRead(counts[file.id], file.sha256, file.has_bom) for file in wanted if file.id in counts
+            }
+        told = (load.findings, load.refusal, load.made_from, load.vocabulary.labels)
+        return _Answer(sink.folder, sink.written, memory.ledger(), read, *told)
 
 
 class _FrameFiles:
     """Where a process's rows go: into files of Arrow's, which another maps into its memory as they are."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, compression: Literal["lz4", "uncompressed"]) -> None:
+        self.folder, self._compression = folder, compression
         self.written: list[tuple[str, Path]] = []
 
     def write(self, batch: Batch) -> None:
         """Write a batch."""
         path = self.folder / f"{len(self.written)}.arrow"
         # By Python, whose errors say that a disk is full.
-        path.write_bytes(batch.frame.write_ipc(None).getbuffer())
+        path.write_bytes(batch.frame.write_ipc(None, compression=self._compression).getbuffer())
         self.written.append((batch.table, path))
 
     def finish(self) -> None:

@@ -67,6 +67,11 @@ class Vocabulary:
             if known.meaning != row.meaning:
                 yield f"{row.label!r} of {row.scheme} means {row.meaning!r:.200}; before: {known.meaning!r:.200}"
 
+    @property
+    def labels(self) -> list[Label]:
+        """All of them, in order."""
+        return [*self._labels.values()]
+
     def rows(self) -> list[tuple[object, ...]]:
         """Return the rows of ``main.labels``."""
         next_index: defaultdict[str, Iterator[int]] = defaultdict(count)

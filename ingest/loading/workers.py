@@ -1,10 +1,10 @@
-"""Processes that work on tasks, one each at a time, for a process that takes the results in its own order."""
+"""Who works on tasks for a process that takes the results in its own order; and processes of this machine that do."""
 
 import os
 import pickle
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from multiprocessing import get_context, parent_process
@@ -33,6 +33,24 @@ class Task(Protocol):
         """Return the result, which is pickled too, or raise an exception."""
 
 
+class Workers(Protocol):
+    """Whoever works on tasks, several at a time."""
+
+    count: int
+    """How many tasks are worked on at a time."""
+    folder: Path
+    """Where tasks may write, which is there as long as the workers are."""
+
+    def working(self, advance: Advance) -> AbstractContextManager[None]:
+        """Number the tasks from 0, and call ``advance`` as they go on."""
+
+    def submit(self, number: int, task: Task) -> None:
+        """Have a task done."""
+
+    def result(self, number: int) -> Any:
+        """Return the result of a task, once it is there, or raise what it raised; what was killed is repeated."""
+
+
 @dataclass
 class _Worker:
     process: BaseProcess
@@ -41,7 +59,7 @@ class _Worker:
     """Of the task that it has."""
 
 
-class Workers:
+class Processes:
     """Processes, which start when there is something to do for them; use it in a ``with``.
 
     A task that is repeated since its process died does not count twice as progress.
@@ -183,12 +201,18 @@ def _result(task: Task, line: Connection) -> Any:
             told = size
             line.send((False, (records, size)))
 
-    try:
-        result = task(advance)
-    except Exception as error:  # noqa: BLE001 - it is raised again in the other process
-        return _sendable(error)
-    line.send((False, (records, size)))
+    result = outcome(task, advance)
+    if not isinstance(result, Exception):
+        line.send((False, (records, size)))
     return result
+
+
+def outcome(task: Task, advance: Advance) -> Any:
+    """Return the result of a task, or the exception that it raised, to be raised again in another process."""
+    try:
+        return task(advance)
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        return _sendable(error)
 
 
 def _sendable(error: Exception) -> Exception:

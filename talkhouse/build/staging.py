@@ -1,10 +1,11 @@
 """Builds the new warehouse in the workspace: what is kept, what is read, examples, checks, and the record of it all."""
 
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import duckdb
 
@@ -26,13 +27,15 @@ from talkhouse.ingest.declared.declaration.model import NOT_STATED
 from talkhouse.ingest.files.disk_files import check_unchanged
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.loading.load_corpus import Connect, load_corpus
-from talkhouse.ingest.loading.workers import Workers
+from talkhouse.ingest.loading.parts import KeptPart
+from talkhouse.ingest.loading.vocabulary import complete_vocabulary
+from talkhouse.ingest.loading.workers import Processes, Workers
 from talkhouse.ingest.progress import Progress
 from talkhouse.queries.checks import checks
 from talkhouse.queries.views import check_schemes, create_split_views, fill_examples
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.schema.guard import guard
+from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import literal
 from talkhouse.system.memory import MemoryLimit, usual_readers
 from talkhouse.translation.translate import left_out, left_out_lines
@@ -45,7 +48,21 @@ class Built(NamedTuple):
     warnings: list[str]
     """For the user."""
     status: dict[str, Any]
-    """What it holds, as ``explore.status`` says."""
+    """What it holds, as ``explore.status`` says; empty where its rows lie elsewhere."""
+
+
+class RowsElsewhere(Protocol):
+    """Where the rows of corpora go that do not come into the staged file, which has views over them."""
+
+    workers: Workers
+    settings: Settings
+    """What DuckDB needs to read them while it is guarded."""
+
+    def keep(self, corpus_id: str, part: KeptPart) -> None:
+        """Take the rows of a part."""
+
+    def settle(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Put a view over the rows in place of each table that has any, once all parts are there."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +77,7 @@ class Stage:
     memory_limit: MemoryLimit
     jobs: int | None = 1
     """Processes that read, where there is enough to read."""
+    elsewhere: RowsElsewhere | None = None
 
     def build(self, limit: QuarantineLimit) -> Built:
         """Make the staged file ready to be published."""
@@ -73,15 +91,21 @@ class Stage:
             # no other, and none that is idle frees memory that the inserts need again.
             con.execute("set threads = 1")
             connect = partial(warehouse.another_connection, con, self.workspace.stage)
-            with Workers(self.jobs or usual_readers(), self.workspace.folder) as workers:
+            with self._workers() as workers:
                 for item in self.plan.load:
                     self._load(connect, item, workers)
             con.execute("reset threads")
             if self.request.is_replay:
                 copy_file_facts(con, self.workspace.old, [corpus.id for corpus in loaded])
             # What follows runs the SQL of corpora, and writes to nothing but the staged file and what is spilled.
-            guard(con)
+            guard(con, self.elsewhere.settings if self.elsewhere else NO_SETTINGS)
             check_quarantine(con, loaded, limit)
+            if self.elsewhere:
+                self.elsewhere.settle(con)
+            con.execute("begin")
+            for corpus in loaded:
+                complete_vocabulary(con, corpus)
+            con.execute("commit")
             record_rules(con, known)
             query_files.keep(con, known.files)
             warnings = record_findings(con, self.request, self.workspace)
@@ -103,7 +127,7 @@ class Stage:
             finished = started + timedelta(seconds=time.monotonic() - begun)
             record_load(con, self.request, catalogue, self.plan, started, finished)
             con.execute("checkpoint")
-            return Built(warnings, status(con, self.workspace.stage))
+            return Built(warnings, {} if self.elsewhere else status(con, self.workspace.stage))
 
     def inventory(self) -> Inventory:
         """List the files and the findings of the staged file."""
@@ -119,6 +143,11 @@ class Stage:
         con.execute("set write_buffer_row_group_count = 1")
         return con
 
+    def _workers(self) -> AbstractContextManager[Workers]:
+        if self.elsewhere:
+            return nullcontext(self.elsewhere.workers)
+        return Processes(self.jobs or usual_readers(), self.workspace.folder)
+
     def _load(self, connect: Connect, item: Input, workers: Workers) -> None:
         """Load one corpus."""
         try:
@@ -133,6 +162,7 @@ class Stage:
                     origin=origin,
                     is_sample=item.is_sample,
                     workers=workers,
+                    keep=partial(self.elsewhere.keep, item.corpus.id) if self.elsewhere else None,
                 )
             finally:
                 # What was read of a file that changed meanwhile may be half of one version and half of another.

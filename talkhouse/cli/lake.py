@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import decimal, escape, output
-from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.cli.terminal.progress import BuildProgress, ProgressBar
 from talkhouse.schema.errors import UsageError
-from talkhouse.settings import database
+from talkhouse.settings import corpus_folders, database
 from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     "$TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
 )
 @options.corpora
-@options.named_folders
+@options.corpus_folders
+@options.data
+@options.max_quarantine
+@options.follow_links
 @options.dry_run
 @options.flag("--sql", help="Print the SQL that makes the tables and views of the lake elsewhere.")
 @click.option(
@@ -44,14 +48,18 @@ if TYPE_CHECKING:
     "path here.",
 )
 @options.flag("--check", help="Compare every table and view on Spark with DuckDB's.")
-@click.option("--master", metavar="URL", help="With --check: Spark's master, spark://HOST:7077 or local[2].")
-@click.option("--remote", metavar="URL", help="With --check: a Spark Connect server, sc://HOST:15002.")
+@click.option("--master", metavar="URL", help="With --check or --data: Spark's master, spark://HOST:7077 or local[2].")
+@click.option("--remote", metavar="URL", help="With --check or --data: a Spark Connect server, sc://HOST:15002.")
 @options.as_json
 def command(
     lake: Path,
     view: str | None,
     warehouses: tuple[Path, ...],
     corpus: tuple[str, ...],
+    folders: tuple[Path, ...],
+    data: Path | None,
+    max_quarantine: str,
+    follow_links: bool,
     dry_run: bool,
     sql: bool,
     location: str | None,
@@ -75,6 +83,10 @@ def command(
     With several --db, each corpus comes from the warehouse that has it: corpora can be built on several machines, and
     the lake is the one that a single build of all of them would give.
 
+    With --data, the workers of a Spark cluster read the files themselves and write the tables, and no warehouse is
+    made: the lake is the one that a build of the same files gives. Every worker sees both folders under the same path,
+    has the same Talkhouse, and is trusted. Where a corpus can't be loaded, the lake is as it was.
+
     With --check, every file is hashed, and every table and view is read on Spark and in DuckDB and compared, cell by
     cell. It needs PySpark, the extra "spark". Exit code: 0 where everything is equal, 1 where something differs.
 
@@ -83,25 +95,70 @@ def command(
         talkhouse lake /data/lake --db of_mpchat.duckdb --db of_mantis.duckdb --dry-run
         talkhouse lake /data/lake --sql mantis.response_ranking --location s3a://bucket/lake
         talkhouse lake /data/lake --check --master spark://host:7077
+        talkhouse lake /data/lake --data /data/corpora --master spark://host:7077
     """
     of_writing = {"--db": warehouses, "--corpus": corpus, "--dry-run": dry_run}
+    is_limited = click.get_current_context().get_parameter_source("max_quarantine") is ParameterSource.COMMANDLINE
+    of_data = {"--data": data, "--follow-links": follow_links, "--max-quarantine": is_limited}
     of_sql = {"VIEW": view}
     of_check = {"--master": master, "--remote": remote}
     if sql and check:
         raise UsageError("--sql and --check exclude each other", next_step="leave one of them out")
     if sql:
-        options.check_absent({**of_writing, **of_check, "--json": as_json}, "does not go with --sql", "lake")
+        options.check_absent({**of_writing, **of_data, **of_check, "--json": as_json}, "does not go with --sql", "lake")
         _print_sql(lake, view, location)
     elif check:
-        options.check_absent({**of_writing, **of_sql}, "does not go with --check", "lake")
-        url = master or remote
-        if not url or (master and remote):
-            raise UsageError("--check needs a master or a server", expected="one of --master URL and --remote URL")
-        _check(lake, url, location, as_json=as_json)
+        options.check_absent({**of_writing, **of_data, **of_sql}, "does not go with --check", "lake")
+        _check(lake, _engine("--check", master, remote), location, as_json=as_json)
+    elif data:
+        options.check_absent({**of_sql, "--db": warehouses, "--location": location}, "does not go with --data", "lake")
+        url, limit = _engine("--data", master, remote), max_quarantine
+        _load(lake, data, url, corpus, folders, limit, follow_links=follow_links, dry_run=dry_run, as_json=as_json)
     else:
         options.check_absent({**of_sql, "--location": location}, "goes with --sql", "lake")
-        options.check_absent(of_check, "goes with --check", "lake")
+        options.check_absent(of_data, "goes with --data", "lake")
+        options.check_absent(of_check, "goes with --check or --data", "lake")
         _write(lake, list(warehouses) or [database()], list(corpus), dry_run=dry_run, as_json=as_json)
+
+
+def _engine(option: str, master: str | None, remote: str | None) -> str:
+    url = master or remote
+    if not url or (master and remote):
+        raise UsageError(f"{option} needs a master or a server", expected="one of --master URL and --remote URL")
+    return url
+
+
+def _load(
+    lake: Path,
+    data: Path,
+    url: str,
+    only: tuple[str, ...],
+    folders: tuple[Path, ...],
+    max_quarantine: str,
+    *,
+    follow_links: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    from talkhouse.build.request import QuarantineLimit
+    from talkhouse.lake.load_lake import load_lake
+
+    try:
+        with BuildProgress() as progress:
+            result = load_lake(
+                lake,
+                data,
+                url,
+                progress,
+                only=only,
+                limit=QuarantineLimit(max_quarantine),
+                follow_links=follow_links,
+                dry_run=dry_run,
+                corpus_roots=corpus_folders(folders),
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted; the lake is as it was") from None
+    _show(result, as_json=as_json)
 
 
 def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool, as_json: bool) -> None:
@@ -192,6 +249,7 @@ def _lines(result: "LakeResult") -> list[str]:
         lines.append(f"no longer there: {', '.join(result.removed)}")
     lines += _left_out_lines(result.left_out)
     lines += [f"damaged, and written again: {path}" for part in result.parts for path in part.damaged]
+    lines += result.notes
     if result.recovered:
         lines.append("manifest.json was missing; the snapshots that are there stay")
     if result.left:
@@ -209,6 +267,7 @@ def _described(result: "LakeResult") -> dict[str, object]:
         "corpora": result.corpora,
         "removed": result.removed,
         "recovered": result.recovered,
+        "notes": result.notes,
         "left": result.left,
         "left_out": to_builtins(result.left_out),
         "parts": [part._asdict() for part in result.parts],

@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import duckdb
 from duckdb_engine import Dialect
 from pyarrow import parquet
-from pyarrow.lib import RecordBatch, field, schema
+from pyarrow.lib import RecordBatch, schema
+from pyarrow.lib import field as arrow_field
 from sqlalchemy import Table
 
 from talkhouse import migrations
@@ -33,7 +34,7 @@ from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import SplitView, columns_of
-from talkhouse.warehouse.rows_hash import SHARED, belongs, rows_hash
+from talkhouse.warehouse.rows_hash import SHARED, RowsHash, belongs, rows_hash
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Warehouses:
     all: tuple[Warehouse, ...]
     corpora: tuple[str, ...]
     """The corpora that go into the lake."""
+    made: Mapping[tuple[str, str], "MadeRows"] = field(default_factory=dict)
+    """Rows that are in files of the lake's form already, by table and corpus."""
 
     @property
     def catalogue(self) -> str:
@@ -218,6 +221,14 @@ class CorpusRows(NamedTuple):
         return f"{folder_of(self.table)}/corpus={self.corpus}"
 
 
+class MadeRows(NamedTuple):
+    """The rows of a corpus in a table that are written already, in a private folder."""
+
+    same: RowsHash
+    folder: Path
+    files: tuple[LakeFile, ...]
+
+
 @dataclass(frozen=True)
 class PlannedCorpus:
     """The rows of a corpus in a table, and the files of the current snapshot that hold just these."""
@@ -255,20 +266,22 @@ def make_plan(warehouses: Warehouses, lake: Path, current: LakeManifest | None, 
 def _plan(
     warehouses: Warehouses, table: Table, lake: Path, current: LakeManifest | None, progress: Progress
 ) -> PlannedTable:
-    columns = _columns(warehouses, table)
+    columns = columns_of_table(warehouses.con, table)
     contents = []
     for corpus in (*warehouses.corpora, SHARED):
         with warehouse.explain_damage(warehouses.path(corpus)):
-            contents.append(_content(warehouses.con, table, columns, corpus, warehouses.rows(table, corpus)))
+            made, query = warehouses.made.get((qualified(table), corpus)), warehouses.rows(table, corpus)
+            same = made.same if made else rows_hash(warehouses.con, query)
+            contents.append(_content(table, columns, corpus, query, same))
         progress.advance(contents[-1].rows)
     # A table without rows has a file too: whoever reads it sees its columns.
     with_rows = [rows for rows in contents if rows.rows] or contents[-1:]
     return PlannedTable(table, columns, tuple(_compare(rows, lake, current) for rows in with_rows))
 
 
-def _columns(warehouses: Warehouses, table: Table) -> tuple[LakeColumn, ...]:
+def columns_of_table(con: duckdb.DuckDBPyConnection, table: Table) -> tuple[LakeColumn, ...]:
     """Describe the columns of a table as it is declared, with DuckDB's types."""
-    columns = columns_of(warehouses.con, table.schema or "main", table.name)
+    columns = columns_of(con, table.schema or "main", table.name)
     types = {column["name"]: column["type"] for column in columns}
     return tuple(
         LakeColumn(
@@ -308,10 +321,7 @@ def folder_of(table: Table) -> str:
     return qualified(table).replace(".", "/")
 
 
-def _content(
-    con: duckdb.DuckDBPyConnection, table: Table, columns: tuple[LakeColumn, ...], corpus: str, query: str
-) -> CorpusRows:
-    same = rows_hash(con, query)
+def _content(table: Table, columns: tuple[LakeColumn, ...], corpus: str, query: str, same: RowsHash) -> CorpusRows:
     described = f"{qualified(table)} {table.comment} {table.info['grain']} {columns}"
     state = f"{_LAYOUT} {described} {corpus} {same}"
     return CorpusRows(table, columns, corpus, query, same.rows, hashlib.sha256(state.encode()).hexdigest()[:32])
@@ -359,20 +369,23 @@ def _name(index: int) -> str:
 def _declared(types: Any, rows: CorpusRows) -> Any:
     """Return the schema of the rows with what is declared: which columns have no nulls, and all comments."""
     fields = [
-        field(column.name, types.field(column.name).type, column.nullable, metadata={"comment": column.comment})
+        arrow_field(column.name, types.field(column.name).type, column.nullable, metadata={"comment": column.comment})
         for column in rows.columns
     ]
     return schema(fields, metadata={"table": rows.full_name, "comment": rows.table.comment or ""})
 
 
-def keep(files: Iterable[LakeFile], lake: Path, snapshot: Inside) -> list[LakeFile]:
-    """Link files of the current snapshot into a new one, and return them with their new paths."""
-    kept = []
-    for file in files:
-        inside = file.path.partition("/")[2]
-        Inside(lake).link(file.path, snapshot, inside)
-        kept.append(LakeFile(f"{snapshot.name}/{inside}", file.corpus, file.rows, file.bytes, file.sha256))
-    return kept
+def link(files: Iterable[LakeFile], folder: Path, to: Inside, first: int = 0) -> list[LakeFile]:
+    """Link the files of a corpus in a table into another folder, and return them with their new paths there.
+
+    ``first``: the number of the first of them.
+    """
+    linked = []
+    for index, file in enumerate(files, first):
+        inside = f"{file.path.partition('/')[2].rpartition('/')[0]}/{_name(index)}"
+        Inside(folder).link(file.path, to, inside)
+        linked.append(LakeFile(f"{to.name}/{inside}", file.corpus, file.rows, file.bytes, file.sha256))
+    return linked
 
 
 def _describe(inside: str, corpus: str, rows: int, snapshot: Inside) -> LakeFile:

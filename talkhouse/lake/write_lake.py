@@ -1,9 +1,8 @@
 """Writes a lake: compares what it holds with the warehouse, writes what is new, keeps the rest, and swaps."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -53,8 +52,7 @@ class PartOfLake(NamedTuple):
     """Files of the snapshot before that were missing or had changed, and so were written again."""
 
 
-@dataclass(frozen=True)
-class LakeResult:
+class LakeResult(NamedTuple):
     """What was written, or would be."""
 
     outcome: LakeOutcome
@@ -72,6 +70,8 @@ class LakeResult:
     left: tuple[str, ...]
     """What stays though it is named like an old snapshot: it is not the lake's, or something else lies in it."""
     seconds: float
+    notes: tuple[str, ...] = ()
+    """What the user should know of the files that were loaded."""
 
 
 def write_lake(
@@ -87,29 +87,60 @@ def write_lake(
     """
     begun = time.monotonic()
     folder.check(lake)
-    with attached(paths, only, _settings(lake)) as warehouses, interrupt.stoppable(warehouses.con, None) as stop:
+    with attached(paths, only, settings_of(lake)) as warehouses, interrupt.stoppable(warehouses.con, None) as stop:
         translation = _translate(warehouses)
         if dry_run:
-            state, left = folder.check(lake), set[str]()
-            plan = make_plan(warehouses, lake, state.current, progress)
-            snapshot = _planned(warehouses, lake, plan, state, translation)
+            result = _would_be(warehouses, lake, folder.check(lake), translation, progress)
         else:
-            with folder.acquire(lake) as workspace, _explained(lake):
-                state, left = workspace.state, workspace.left
-                snapshot = _written(warehouses, workspace, translation, stop.check, progress)
-        before = state.current.corpus_ids if state.current else []
-        return LakeResult(
-            snapshot.outcome,
-            lake,
-            snapshot.name,
-            warehouses.corpora,
-            tuple(corpus for corpus in before if corpus not in warehouses.corpora),
-            snapshot.parts,
-            tuple(translation.left_out),
-            state.is_missing,
-            tuple(sorted({*state.snapshots.others, *left})),
-            time.monotonic() - begun,
-        )
+            with folder.acquire(lake) as workspace, explained(lake):
+                result = write_warehouses(warehouses, workspace, translation, stop.check, progress)
+        return result._replace(seconds=time.monotonic() - begun)
+
+
+def write_warehouses(
+    warehouses: Warehouses,
+    workspace: LakeWorkspace,
+    translation: TranslatedViews,
+    check_complete: Callable[[], None],
+    progress: Progress,
+    *,
+    dry_run: bool = False,
+) -> LakeResult:
+    """Write and publish a snapshot of what warehouses have, in a lake that is held already."""
+    if dry_run:
+        return _would_be(warehouses, workspace.lake, workspace.state, translation, progress)
+    snapshot = _written(warehouses, workspace, translation, check_complete, progress)
+    return _result(warehouses, workspace.lake, workspace.state, workspace.left, translation, snapshot)
+
+
+def _would_be(
+    warehouses: Warehouses, lake: Path, state: LakeState, translation: TranslatedViews, progress: Progress
+) -> LakeResult:
+    plan = make_plan(warehouses, lake, state.current, progress)
+    return _result(warehouses, lake, state, (), translation, _planned(warehouses, lake, plan, state, translation))
+
+
+def _result(
+    warehouses: Warehouses,
+    lake: Path,
+    state: LakeState,
+    left: Iterable[str],
+    translation: TranslatedViews,
+    snapshot: "_Snapshot",
+) -> LakeResult:
+    before = state.current.corpus_ids if state.current else []
+    return LakeResult(
+        snapshot.outcome,
+        lake,
+        snapshot.name,
+        warehouses.corpora,
+        tuple(corpus for corpus in before if corpus not in warehouses.corpora),
+        snapshot.parts,
+        tuple(translation.left_out),
+        state.is_missing,
+        tuple(sorted({*state.snapshots.others, *left})),
+        0.0,
+    )
 
 
 def _translate(warehouses: Warehouses) -> TranslatedViews:
@@ -190,7 +221,7 @@ def _part(part: PlannedCorpus, written: list[LakeFile]) -> PartOfLake:
     return PartOfLake(rows.full_name, rows.corpus, rows.rows, not part.kept, len(written) or None, size, part.damaged)
 
 
-def _settings(lake: Path) -> Settings:
+def settings_of(lake: Path) -> Settings:
     """Return settings with which DuckDB sorts in the private folder of the lake, and draws no bar of its own."""
     return {"enable_progress_bar": False, "temp_directory": str(folder.private_path(lake) / "sorting")}
 
@@ -205,7 +236,9 @@ def _write(warehouses: Warehouses, plan: Plan, workspace: LakeWorkspace, progres
 
     def written(part: PlannedCorpus) -> list[LakeFile]:
         if part.kept:
-            return lake_files.keep(part.kept, workspace.lake, workspace.snapshot)
+            return lake_files.link(part.kept, workspace.lake, workspace.snapshot)
+        if made := warehouses.made.get((part.content.full_name, part.content.corpus)):
+            return lake_files.link(made.files, made.folder, workspace.snapshot)
         with warehouse.explain_damage(warehouses.path(part.content.corpus)):
             return lake_files.write(warehouses.con, part.content, workspace.snapshot, progress.advance)
 
@@ -263,7 +296,7 @@ def _ids(warehouses: Warehouses) -> dict[str, str | None]:
 
 
 @contextmanager
-def _explained(lake: Path) -> Iterator[None]:
+def explained(lake: Path) -> Iterator[None]:
     """Turn what DuckDB raises where it can't sort on the disk, or in the memory that there is, into OutputFailed."""
     try:
         yield

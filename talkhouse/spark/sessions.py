@@ -2,6 +2,7 @@
 
 import shutil
 import socket
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ _SMALL = 1_000_000
 """Rows of a lake up to which starting and planning takes Spark longer than the work."""
 
 _SETTINGS = {
-    "spark.app.name": "talkhouse lake --check",
+    "spark.app.name": "talkhouse lake",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -71,6 +72,8 @@ def session(url: str, *, rows: int, folder: Path) -> Iterator["SparkSession"]:
         spark = _within(_READY, lambda: _connected(url, small), url)
     else:
         _check_java()
+        if url.startswith("local"):
+            environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if url.startswith("spark:"):
             _check_answers(url, "spark", 7077)
         builder = SparkSession.builder.master(url).config(map={**_SETTINGS, **small, **_files(folder)})

@@ -26,7 +26,7 @@ from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.keys import Ledger, Memory
 from talkhouse.ingest.loading import parts, workers
 from talkhouse.ingest.loading.load_corpus import load_corpus
-from talkhouse.ingest.loading.workers import Task, Workers
+from talkhouse.ingest.loading.workers import Processes, Task
 from talkhouse.ingest.outcomes import Outcome
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
@@ -230,16 +230,16 @@ def published(tmp_path: Path) -> Iterator[Path]:
 
 def killed(monkeypatch: pytest.MonkeyPatch, number: int, times: int) -> None:
     """Kill the process that has the task of a number, so many times."""
-    hand_out, pids = Workers._hand_out, set[int | None]()
+    hand_out, pids = Processes._hand_out, set[int | None]()
 
-    def then_kill(self: Workers) -> None:
+    def then_kill(self: Processes) -> None:
         hand_out(self)
         for worker in self._workers:
             if worker.number == number and len(pids) < times and worker.process.pid not in pids:
                 pids.add(worker.process.pid)
                 worker.process.kill()
 
-    monkeypatch.setattr(Workers, "_hand_out", then_kill)
+    monkeypatch.setattr(Processes, "_hand_out", then_kill)
 
 
 @pytest.mark.slow
@@ -265,16 +265,16 @@ def test_a_file_that_changes_before_it_is_read(
     published: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int, nth: int
 ) -> None:
     data = talks(tmp_path / "data")
-    submit, path, seen = Workers.submit, data / "talks" / ("d.jsonl" if number == 4 else "b.jsonl"), [0]
+    submit, path, seen = Processes.submit, data / "talks" / ("d.jsonl" if number == 4 else "b.jsonl"), [0]
 
-    def change(self: Workers, submitted: int, task: Task) -> None:
+    def change(self: Processes, submitted: int, task: Task) -> None:
         seen[0] += submitted == number
         if submitted == number and seen[0] == nth:
             shutil.copyfile(path, tmp_path / "other")
             (tmp_path / "other").replace(path)
         submit(self, submitted, task)
 
-    monkeypatch.setattr(Workers, "submit", change)
+    monkeypatch.setattr(Processes, "submit", change)
     with pytest.raises(SourceError, match="the file changed while it was read"):
         build(published, Silent(), data=data, limit=ALL, jobs=2)
     assert seen[0] >= nth
@@ -338,7 +338,7 @@ def test_of_two_errors_the_first_by_file_is_told(sample: Path, tmp_path: Path) -
     folder = talks(tmp_path / "data") / "talks"
     path = Path(shutil.copyfile(sample, tmp_path / "w.duckdb"))
     reader = Faulty(of_folder(folder), tmp_path)
-    with duckdb.connect(path) as con, Workers(3, tmp_path) as some:
+    with duckdb.connect(path) as con, Processes(3, tmp_path) as some:
         files = disk_files(folder, "talks")
         with pytest.raises(CorpusFailed, match=r"b\.jsonl[\s\S]*the first"):
             load_corpus(con.cursor, reader.corpus(), files, lambda *_: None, is_sample=False, workers=some)
@@ -384,7 +384,7 @@ import os, time
 from pathlib import Path
 from talkhouse.ingest.loading import parts, workers
 parts.LEAST = 0
-result, start, left = workers.Workers.result, workers.Workers._start, int(os.environ["HELD_AT"])
+result, start, left = workers.Processes.result, workers.Processes._start, int(os.environ["HELD_AT"])
 def started(self):
     worker = start(self)
     with open("pids", "a") as stream:
@@ -397,7 +397,7 @@ def held(self, number):
         Path("reached").touch()
         time.sleep(600)
     return result(self, number)
-workers.Workers._start, workers.Workers.result = started, held
+workers.Processes._start, workers.Processes.result = started, held
 from talkhouse.cli import main
 main()
 """

@@ -1,30 +1,38 @@
-"""A real Spark cluster on this machine: every view has DuckDB's rows there, also when a worker dies in the middle."""
+"""A real Spark cluster on this machine: views and what it loads are equal, also when a worker dies."""
 
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
+from threading import Event
 
 import duckdb
 import pytest
 
+from talkhouse.build.request import QuarantineLimit
+from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.lake import attach
+from talkhouse.lake.load_lake import load_lake
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import LakeManifest, read
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import UsageError
+from talkhouse.spark import sessions
 from talkhouse.spark.attach import attach_snapshot
 from talkhouse.spark.check import check, compare_all, relations_of, warehouse_of
 from talkhouse.spark.compare import ComparedRows, compare_rows
 from talkhouse.spark.sessions import session
 from tests import spark_cluster
+from tests.declared.invented_corpora import Invented, laid_out
 from tests.lakes import differences, lake_of, with_odd_texts
 from tests.spark_cluster import Cluster
+from tests.talkhouse.build.test_jobs import CHAT, said
 
 pytestmark = pytest.mark.spark
 
+ALL = QuarantineLimit("100%")
 EMPTY = {"meta.quarantine"}
 """Tables of which the samples have no rows."""
 
@@ -96,3 +104,37 @@ def test_a_worker_that_dies_in_the_middle_changes_no_row(cluster: Cluster, lake:
             assert not answer.done()
             assert answer.result() == ComparedRows(rows, None)
     assert "Removing worker" in cluster.log
+
+
+def test_a_worker_that_dies_while_it_reads_changes_no_row(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "_READY", 600.0)
+    files = {
+        f"{number:02}.jsonl": "".join(said(f"{number % 20}/{id_}", f"Hi {number} " * 20) for id_ in range(2_000))
+        for number in range(24)
+    }
+    laid_out({"talks": Invented(CHAT, {name: text.encode() for name, text in files.items()}, {})}, tmp_path / "data")
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data", limit=ALL)
+    expected, loaded = lake_of(tmp_path / "w.duckdb", tmp_path / "expected"), tmp_path / "lake"
+    cluster.add_workers(1)
+
+    is_done = Event()
+
+    def kill() -> int:
+        while (written := len([*loaded.glob(".manifest.json.part/*/*/*.arrow")])) < 6:
+            if is_done.wait(0.02):
+                pytest.fail("nothing was written")
+        cluster.workers[-1].kill()
+        return written
+
+    with ThreadPoolExecutor(1) as pool:
+        killed = pool.submit(kill)
+        try:
+            load_lake(loaded, tmp_path / "data", cluster.url, Silent(), limit=ALL)
+        finally:
+            is_done.set()
+        assert killed.result() < 24 * 3
+    pairs = zip(read(expected).tables, read(loaded).tables, strict=True)
+    different = {one.full_name for one, other in pairs if one.fingerprints != other.fingerprints}
+    assert different == {"meta.loads", "meta.checks"}
