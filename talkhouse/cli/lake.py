@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 )
 @options.corpora
 @options.named_folders
+@options.flag("--delta", help="Also a log of Delta for each table; a lake that has them keeps having them.")
 @options.dry_run
 @options.flag("--sql", help="Print the SQL that makes the tables and views of the lake elsewhere.")
 @click.option(
@@ -52,6 +53,7 @@ def command(
     view: str | None,
     warehouses: tuple[Path, ...],
     corpus: tuple[str, ...],
+    delta: bool,
     dry_run: bool,
     sql: bool,
     location: str | None,
@@ -72,6 +74,9 @@ def command(
     replaced by one rename. Where anything fails, the lake is as it was. Files whose rows are the same are not written
     again; the snapshot before the current one stays for those who still read it.
 
+    With --delta, each table has a _delta_log beside its files, by which Databricks, Fabric, Trino, Polars and others
+    open it as a table of Delta Lake. Every later snapshot of the lake has them too, with or without --delta.
+
     With several --db, each corpus comes from the warehouse that has it: corpora can be built on several machines, and
     the lake is the one that a single build of all of them would give.
 
@@ -84,7 +89,7 @@ def command(
         talkhouse lake /data/lake --sql mantis.response_ranking --location s3a://bucket/lake
         talkhouse lake /data/lake --check --master spark://host:7077
     """
-    of_writing = {"--db": warehouses, "--corpus": corpus, "--dry-run": dry_run}
+    of_writing = {"--db": warehouses, "--corpus": corpus, "--delta": delta, "--dry-run": dry_run}
     of_sql = {"VIEW": view}
     of_check = {"--master": master, "--remote": remote}
     if sql and check:
@@ -101,15 +106,15 @@ def command(
     else:
         options.check_absent({**of_sql, "--location": location}, "goes with --sql", "lake")
         options.check_absent(of_check, "goes with --check", "lake")
-        _write(lake, list(warehouses) or [database()], list(corpus), dry_run=dry_run, as_json=as_json)
+        _write(lake, list(warehouses) or [database()], list(corpus), delta=delta, dry_run=dry_run, as_json=as_json)
 
 
-def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool, as_json: bool) -> None:
+def _write(lake: Path, warehouses: list[Path], only: list[str], *, delta: bool, dry_run: bool, as_json: bool) -> None:
     from talkhouse.lake.write_lake import write_lake
 
     try:
         with ProgressBar() as bar:
-            result = write_lake(lake, warehouses, bar, only=only, dry_run=dry_run)
+            result = write_lake(lake, warehouses, bar, only=only, delta=delta, dry_run=dry_run)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted; the lake is as it was") from None
     _show(result, as_json=as_json)
@@ -188,6 +193,8 @@ def _lines(result: "LakeResult") -> list[str]:
     if kept:
         size = sum(part.bytes or 0 for part in kept)
         lines.append(f"as before: {sum(part.rows for part in kept):,} rows, {decimal(size)}")
+    if result.delta:
+        lines.append("with a log of Delta for each table")
     if result.removed:
         lines.append(f"no longer there: {', '.join(result.removed)}")
     lines += _left_out_lines(result.left_out)
@@ -209,6 +216,7 @@ def _described(result: "LakeResult") -> dict[str, object]:
         "corpora": result.corpora,
         "removed": result.removed,
         "recovered": result.recovered,
+        "delta": result.delta,
         "left": result.left,
         "left_out": to_builtins(result.left_out),
         "parts": [part._asdict() for part in result.parts],
