@@ -79,7 +79,9 @@ def test_delta_rs_polars_and_sail_open_every_table(odd: Path, tmp_path: Path, sa
 
 
 @pytest.mark.slow
-def test_logs_come_to_an_unchanged_lake_stay_and_go_with_their_snapshot_through_no_link(changeable: Path, tmp_path: Path) -> None:
+def test_logs_come_to_an_unchanged_lake_stay_and_go_with_their_snapshot_through_no_link(
+    changeable: Path, tmp_path: Path
+) -> None:
     lake = tmp_path / "lake"
     assert written(lake, changeable).delta is False
     planned = written(lake, changeable, delta=True, dry_run=True)
@@ -95,7 +97,7 @@ def test_logs_come_to_an_unchanged_lake_stay_and_go_with_their_snapshot_through_
     (lake / "snapshot-2" / log).write_text("{}")
     assert written(lake, changeable).outcome == LakeOutcome.WRITTEN
     assert (lake / "snapshot-3" / log).read_bytes() == before[f"snapshot-2/{log}"]
-    # Another program commits to a table, and somebody puts links in place of logs: this stays of the snapshot, and no more.
+    # Another program commits, and somebody puts a link in place of a log: nothing else of the snapshot stays.
     commit = lake / "snapshot-3" / log.replace("0.json", "1.json")
     commit.write_text("{}")
     outside = Path(shutil.move(lake / "snapshot-3/main/parts/_delta_log", tmp_path / "outside"))
@@ -106,8 +108,8 @@ def test_logs_come_to_an_unchanged_lake_stay_and_go_with_their_snapshot_through_
         change(changeable, f"update main.corpora set terms = '{number}' where corpus_id = 'delidata'")
         done = written(lake, changeable)
     assert (done.delta, done.left) == (True, ("snapshot-3",))
-    assert {path for path in (lake / "snapshot-3").rglob("*") if not path.is_dir() or path.is_symlink()} == {commit, link}
+    left = [path for path in (lake / "snapshot-3").rglob("*") if not path.is_dir() or path.is_symlink()]
+    assert sorted(left) == sorted([commit, link])
     assert tree(outside) == kept_outside
     assert logs(lake) == ["snapshot-3", *["snapshot-4"] * tables, *["snapshot-5"] * tables]
     assert not (lake / "snapshot-2").exists()
-
