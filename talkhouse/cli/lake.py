@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @options.data
 @options.max_quarantine
 @options.follow_links
+@options.flag("--delta", help="Also a log of Delta for each table; a lake that has them keeps having them.")
 @options.dry_run
 @options.flag("--sql", help="Print the SQL that makes the tables and views of the lake elsewhere.")
 @click.option(
@@ -60,6 +61,7 @@ def command(
     data: Path | None,
     max_quarantine: str,
     follow_links: bool,
+    delta: bool,
     dry_run: bool,
     sql: bool,
     location: str | None,
@@ -80,6 +82,9 @@ def command(
     replaced by one rename. Where anything fails, the lake is as it was. Files whose rows are the same are not written
     again; the snapshot before the current one stays for those who still read it.
 
+    With --delta, each table has a _delta_log beside its files, by which Databricks, Fabric, Trino, Polars and others
+    open it as a table of Delta Lake. Every later snapshot of the lake has them too, with or without --delta.
+
     With several --db, each corpus comes from the warehouse that has it: corpora can be built on several machines, and
     the lake is the one that a single build of all of them would give.
 
@@ -97,7 +102,7 @@ def command(
         talkhouse lake /data/lake --check --master spark://host:7077
         talkhouse lake /data/lake --data /data/corpora --master spark://host:7077
     """
-    of_writing = {"--db": warehouses, "--corpus": corpus, "--dry-run": dry_run}
+    of_writing = {"--db": warehouses, "--corpus": corpus, "--delta": delta, "--dry-run": dry_run}
     is_limited = click.get_current_context().get_parameter_source("max_quarantine") is ParameterSource.COMMANDLINE
     of_data = {"--data": data, "--follow-links": follow_links, "--max-quarantine": is_limited}
     of_sql = {"VIEW": view}
@@ -113,12 +118,23 @@ def command(
     elif data:
         options.check_absent({**of_sql, "--db": warehouses, "--location": location}, "does not go with --data", "lake")
         url, limit = _engine("--data", master, remote), max_quarantine
-        _load(lake, data, url, corpus, folders, limit, follow_links=follow_links, dry_run=dry_run, as_json=as_json)
+        _load(
+            lake,
+            data,
+            url,
+            corpus,
+            folders,
+            limit,
+            follow_links=follow_links,
+            delta=delta,
+            dry_run=dry_run,
+            as_json=as_json,
+        )
     else:
         options.check_absent({**of_sql, "--location": location}, "goes with --sql", "lake")
         options.check_absent(of_data, "goes with --data", "lake")
         options.check_absent(of_check, "goes with --check or --data", "lake")
-        _write(lake, list(warehouses) or [database()], list(corpus), dry_run=dry_run, as_json=as_json)
+        _write(lake, list(warehouses) or [database()], list(corpus), delta=delta, dry_run=dry_run, as_json=as_json)
 
 
 def _engine(option: str, master: str | None, remote: str | None) -> str:
@@ -137,6 +153,7 @@ def _load(
     max_quarantine: str,
     *,
     follow_links: bool,
+    delta: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -153,6 +170,7 @@ def _load(
                 only=only,
                 limit=QuarantineLimit(max_quarantine),
                 follow_links=follow_links,
+                delta=delta,
                 dry_run=dry_run,
                 corpus_roots=corpus_folders(folders),
             )
@@ -161,12 +179,12 @@ def _load(
     _show(result, as_json=as_json)
 
 
-def _write(lake: Path, warehouses: list[Path], only: list[str], *, dry_run: bool, as_json: bool) -> None:
+def _write(lake: Path, warehouses: list[Path], only: list[str], *, delta: bool, dry_run: bool, as_json: bool) -> None:
     from talkhouse.lake.write_lake import write_lake
 
     try:
         with ProgressBar() as bar:
-            result = write_lake(lake, warehouses, bar, only=only, dry_run=dry_run)
+            result = write_lake(lake, warehouses, bar, only=only, delta=delta, dry_run=dry_run)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted; the lake is as it was") from None
     _show(result, as_json=as_json)
@@ -245,6 +263,8 @@ def _lines(result: "LakeResult") -> list[str]:
     if kept:
         size = sum(part.bytes or 0 for part in kept)
         lines.append(f"as before: {sum(part.rows for part in kept):,} rows, {decimal(size)}")
+    if result.delta:
+        lines.append("with a log of Delta for each table")
     if result.removed:
         lines.append(f"no longer there: {', '.join(result.removed)}")
     lines += _left_out_lines(result.left_out)
@@ -268,6 +288,7 @@ def _described(result: "LakeResult") -> dict[str, object]:
         "removed": result.removed,
         "recovered": result.recovered,
         "notes": result.notes,
+        "delta": result.delta,
         "left": result.left,
         "left_out": to_builtins(result.left_out),
         "parts": [part._asdict() for part in result.parts],

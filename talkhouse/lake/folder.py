@@ -57,6 +57,11 @@ class LakeState(NamedTuple):
     next: str
     """The name of the next snapshot, which nothing has."""
 
+    @property
+    def has_delta_logs(self) -> bool:
+        """Whether there are logs of Delta; the next snapshot has them, too."""
+        return self.current is not None and self.current.delta
+
 
 @dataclass(frozen=True)
 class LakeWorkspace:
@@ -269,7 +274,10 @@ def remove_snapshot(snapshot: Inside) -> bool:
     written = lake_manifest.read_of(snapshot)
     if written is None and _names(snapshot) != [_MARKER]:
         return True
-    paths = [file.path.partition("/")[2] for table in written.tables for file in table.files] if written else []
+    named = [file.path for table in written.tables for file in table.files] if written else []
+    if written and written.delta:
+        named += [table.delta_log for table in written.tables]
+    paths = [path.partition("/")[2] for path in named]
     try:
         for path in paths:
             _remove_file(snapshot, path)

@@ -45,6 +45,7 @@ def load_lake(
     only: tuple[str, ...] = (),
     limit: QuarantineLimit,
     follow_links: bool = False,
+    delta: bool = False,
     dry_run: bool = False,
     corpus_roots: tuple[Path, ...] = (),
 ) -> LakeResult:
@@ -81,7 +82,9 @@ def load_lake(
             one = Warehouse(con)
             warehouses = Warehouses(con, (one,), tuple(stage.plan.present), rows.made)
             translation = translate(con, one.catalogue, one.split_views)
-            result = write_warehouses(warehouses, workspace, translation, stop.check, progress, dry_run=dry_run)
+            result = write_warehouses(
+                warehouses, workspace, translation, stop.check, progress, delta=delta, dry_run=dry_run
+            )
         return result._replace(notes=notes, seconds=time.monotonic() - begun)
 
 

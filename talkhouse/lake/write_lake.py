@@ -67,6 +67,8 @@ class LakeResult(NamedTuple):
     """Views that are not in it, or not all of whose rows are, and why."""
     recovered: bool
     """Whether snapshots were there without a manifest that says which is the current one: all of them stay."""
+    delta: bool
+    """Whether each table has a log of Delta."""
     left: tuple[str, ...]
     """What stays though it is named like an old snapshot: it is not the lake's, or something else lies in it."""
     seconds: float
@@ -75,12 +77,19 @@ class LakeResult(NamedTuple):
 
 
 def write_lake(
-    lake: Path, paths: Sequence[Path], progress: Progress, *, only: Sequence[str] = (), dry_run: bool = False
+    lake: Path,
+    paths: Sequence[Path],
+    progress: Progress,
+    *,
+    only: Sequence[str] = (),
+    delta: bool = False,
+    dry_run: bool = False,
 ) -> LakeResult:
     """Write the tables of one or several warehouses to a lake, whole or not at all.
 
     ``only``: these corpora, and the rows that belong to none; the lake then has no others. What is the same as in the
-    snapshot before is not written again. ``dry_run``: say what would be written.
+    snapshot before is not written again. ``delta``: with a log of Delta for each table; a lake that has them keeps
+    them. ``dry_run``: say what would be written.
 
     Raises UsageError and NotALake for what can't be written or replaced, OutputFailed where there is no room, and what
     opening a warehouse raises.
@@ -90,10 +99,10 @@ def write_lake(
     with attached(paths, only, settings_of(lake)) as warehouses, interrupt.stoppable(warehouses.con, None) as stop:
         translation = _translate(warehouses)
         if dry_run:
-            result = _would_be(warehouses, lake, folder.check(lake), translation, progress)
+            result = _would_be(warehouses, lake, folder.check(lake), translation, progress, delta=delta)
         else:
             with folder.acquire(lake) as workspace, explained(lake):
-                result = write_warehouses(warehouses, workspace, translation, stop.check, progress)
+                result = write_warehouses(warehouses, workspace, translation, stop.check, progress, delta=delta)
         return result._replace(seconds=time.monotonic() - begun)
 
 
@@ -104,20 +113,30 @@ def write_warehouses(
     check_complete: Callable[[], None],
     progress: Progress,
     *,
+    delta: bool,
     dry_run: bool = False,
 ) -> LakeResult:
     """Write and publish a snapshot of what warehouses have, in a lake that is held already."""
     if dry_run:
-        return _would_be(warehouses, workspace.lake, workspace.state, translation, progress)
-    snapshot = _written(warehouses, workspace, translation, check_complete, progress)
-    return _result(warehouses, workspace.lake, workspace.state, workspace.left, translation, snapshot)
+        return _would_be(warehouses, workspace.lake, workspace.state, translation, progress, delta=delta)
+    delta = delta or workspace.state.has_delta_logs
+    snapshot = _written(warehouses, workspace, translation, check_complete, progress, delta=delta)
+    return _result(warehouses, workspace.lake, workspace.state, workspace.left, translation, snapshot, delta=delta)
 
 
 def _would_be(
-    warehouses: Warehouses, lake: Path, state: LakeState, translation: TranslatedViews, progress: Progress
+    warehouses: Warehouses,
+    lake: Path,
+    state: LakeState,
+    translation: TranslatedViews,
+    progress: Progress,
+    *,
+    delta: bool,
 ) -> LakeResult:
+    delta = delta or state.has_delta_logs
     plan = make_plan(warehouses, lake, state.current, progress)
-    return _result(warehouses, lake, state, (), translation, _planned(warehouses, lake, plan, state, translation))
+    snapshot = _planned(warehouses, lake, plan, state, translation, delta=delta)
+    return _result(warehouses, lake, state, (), translation, snapshot, delta=delta)
 
 
 def _result(
@@ -127,6 +146,8 @@ def _result(
     left: Iterable[str],
     translation: TranslatedViews,
     snapshot: "_Snapshot",
+    *,
+    delta: bool,
 ) -> LakeResult:
     before = state.current.corpus_ids if state.current else []
     return LakeResult(
@@ -138,6 +159,7 @@ def _result(
         snapshot.parts,
         tuple(translation.left_out),
         state.is_missing,
+        delta,
         tuple(sorted({*state.snapshots.others, *left})),
         0.0,
     )
@@ -169,14 +191,14 @@ class _Snapshot(NamedTuple):
 
 
 def _planned(
-    warehouses: Warehouses, lake: Path, plan: Plan, state: LakeState, translation: TranslatedViews
+    warehouses: Warehouses, lake: Path, plan: Plan, state: LakeState, translation: TranslatedViews, *, delta: bool
 ) -> _Snapshot:
     """Return what would be written: nothing, where the current snapshot is what the new one would be."""
     current = state.current
     if current is None:
         return _Snapshot(LakeOutcome.DRY_RUN, state.next, _parts(plan, _kept(plan, state.next)))
     tables = _kept(plan, current.snapshot)
-    manifest = _manifest(warehouses, current.snapshot, tables, translation)
+    manifest = _manifest(warehouses, current.snapshot, tables, translation, delta=delta)
     if (
         not state.is_missing
         # Which version of Talkhouse would write it says nothing about what that would be; the format numbers do.
@@ -193,15 +215,17 @@ def _written(
     translation: TranslatedViews,
     check_complete: Callable[[], None],
     progress: Progress,
+    *,
+    delta: bool,
 ) -> _Snapshot:
     """Write and publish a snapshot, unless the current one is what it would be."""
     plan = make_plan(warehouses, workspace.lake, workspace.state.current, progress)
-    planned = _planned(warehouses, workspace.lake, plan, workspace.state, translation)
+    planned = _planned(warehouses, workspace.lake, plan, workspace.state, translation, delta=delta)
     if planned.outcome is LakeOutcome.UNCHANGED:
         return planned
     folder.start(workspace)
     tables = _write(warehouses, plan, workspace, progress)
-    manifest = _manifest(warehouses, workspace.snapshot.name, tables, translation)
+    manifest = _manifest(warehouses, workspace.snapshot.name, tables, translation, delta=delta)
     write_documents(documents(workspace.lake, manifest, translation), workspace.snapshot)
     folder.publish(workspace, manifest, check_complete)
     return _Snapshot(LakeOutcome.WRITTEN, manifest.snapshot, _parts(plan, tables))
@@ -269,7 +293,7 @@ def _table(planned: PlannedTable, snapshot: str, written: list[LakeFile]) -> Lak
 
 
 def _manifest(
-    warehouses: Warehouses, snapshot: str, tables: list[LakeTable], translation: TranslatedViews
+    warehouses: Warehouses, snapshot: str, tables: list[LakeTable], translation: TranslatedViews, *, delta: bool
 ) -> LakeManifest:
     return LakeManifest(
         format=FORMAT,
@@ -283,6 +307,7 @@ def _manifest(
         ],
         tables=tables,
         left_out=translation.left_out,
+        delta=delta,
         **_ids(warehouses),
     )
 

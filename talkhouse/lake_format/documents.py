@@ -1,4 +1,4 @@
-"""The SQL in a snapshot beside the tables: the translated views, and the SQL that makes tables and views there."""
+"""What a snapshot has beside the files: the translated views, the SQL that makes tables and views, Delta's logs."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import duckdb
 
+from talkhouse.lake_format.delta_logs import delta_logs
 from talkhouse.lake_format.inside import Inside
-from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable, document, read
+from talkhouse.lake_format.lake_manifest import CORPUS, LakeManifest, LakeTable, document, read
 from talkhouse.schema.errors import LakeDamaged, SchemaMismatch, UsageError, closest
 from talkhouse.translation.translated import TranslatedViews, View, decode, encode, spark_name, spark_type
 
@@ -21,6 +22,7 @@ def documents(lake: Path, manifest: LakeManifest, translation: TranslatedViews) 
     return {
         TRANSLATION: encode(translation),
         SCRIPT: script(statements(manifest, translation, str(lake.resolve()))).encode(),
+        **delta_logs(manifest),
     }
 
 
@@ -114,9 +116,10 @@ def script(every: Iterable[Statement]) -> str:
 def _table(table: LakeTable, location: str) -> list[Statement]:
     """Replace the table by one of this snapshot's files; a folder is a corpus, and so a partition."""
     name = spark_name(table.schema, table.name)
-    columns = [(column.name, spark_type(column.type), column.comment) for column in table.columns]
-    columns.append(("corpus", "string", "The corpus, by the folder that the row is in; shared: it belongs to none."))
-    declared = _list(f"{spark_name(column)} {type_}{_comment(text)}" for column, type_, text in columns)
+    declared = _list(
+        f"{spark_name(column.name)} {spark_type(column.type)}{_comment(column.comment)}"
+        for column in (*table.columns, CORPUS)
+    )
     create = (
         f"CREATE TABLE {name} (\n{declared}\n)\n"
         f"USING parquet\nPARTITIONED BY (corpus)\nLOCATION {_literal(f'{location}/{table.folder}')}"

@@ -46,6 +46,12 @@ class LakeColumn(msgspec.Struct, frozen=True):
         check_type(self.type)
 
 
+CORPUS = LakeColumn(
+    "corpus", "VARCHAR", True, "The corpus, by the folder that the row is in; shared: it belongs to none."
+)
+"""The column that engines make of the folders in a table's; no file has it."""
+
+
 class LakeFile(msgspec.Struct, frozen=True):
     """A file of Parquet; ``path`` is relative to the lake."""
 
@@ -76,6 +82,11 @@ class LakeTable(msgspec.Struct, frozen=True):
     def full_name(self) -> str:
         """The name as SQL writes it."""
         return f"{self.schema}.{self.name}"
+
+    @property
+    def delta_log(self) -> str:
+        """The path of its log of Delta, relative to the lake as those of files are."""
+        return f"{self.folder}/_delta_log/{0:020}.json"
 
     def check(self, snapshot: str) -> None:
         """Raise ValueError for a path that is not the one of this table or of a file of it, and for a wrong key."""
@@ -115,6 +126,8 @@ class LakeManifest(msgspec.Struct, frozen=True):
     """The Talkhouse release that its warehouse is; None: of none, of several, or not known."""
     content_id: Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None = None
     """The id of the contents of that warehouse, where it is known and all of it is in the lake."""
+    delta: bool = False
+    """Whether each table has a log of Delta beside its files."""
 
     def __post_init__(self) -> None:
         """Refuse paths that Talkhouse does not write, and what is there twice."""

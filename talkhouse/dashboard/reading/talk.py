@@ -1,7 +1,7 @@
 """A conversation as people said it, as HTML: each turn on its speaker's side, with its labels, lists and parts."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 

@@ -221,6 +221,8 @@ def test_find_what_is_said_about_something_in_all_corpora_and_what_is_like_it(re
     expect(reader.main.locator(".found").first).to_contain_text("Texts with the most telling words of")
     reader.main.locator("mark.match").first.wait_for()
     assert "museum" not in "".join(reader.main.locator("mark.match").all_inner_texts())  # the turn itself is left out
+
+
 @pytest.mark.slow
 def test_see_where_two_models_differ_and_why(browser: Browser, compared: Compared) -> None:
     differing = [key for key in compared.right if differ(compared, key)]

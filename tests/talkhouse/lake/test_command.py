@@ -67,6 +67,7 @@ WRONG = [
     (["lake", "--sql", "--corpus", "mpchat"], "--corpus does not go with --sql"),
     (["lake", "--sql", "--json"], "--json does not go with --sql"),
     (["lake", "--check", "--dry-run", "--master", "local[2]"], "--dry-run does not go with --check"),
+    (["lake", "--sql", "--delta"], "--delta does not go with --sql"),
     (["lake", "--check"], "--check needs a master or a server"),
     (["lake", "--check", "--master", "local[2]", "--remote", "sc://localhost"], "--check needs a master or a server"),
     (["lake", "--check", "--sql"], "--sql and --check exclude each other"),
@@ -74,7 +75,7 @@ WRONG = [
     (["none", "--sql"], "none: this is not a lake"),
     (["none", "--check", "--master", "local[2]"], "this is not a lake"),
 ]
-QUICK = (0, 4, 8)
+QUICK = (0, 4, 9)
 
 
 @pytest.mark.parametrize(
