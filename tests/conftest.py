@@ -1,5 +1,6 @@
 """The lanes of the suite, and fixtures: a built sample, a way to build any data folder, the publishers' files."""
 
+import gc
 import os
 import shutil
 import signal
@@ -58,6 +59,15 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     expression = config.option.markexpr
     settings.load_profile("quick" if "not slow" in expression else "long" if expression == "long" else "slow")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no reference cycles while tests are collected, nor later among what was: there are a million objects."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
