@@ -36,7 +36,7 @@ def test_axe_finds_nothing_wrong(
         visited.open()
         for path in [*visited.links(), *conversations]:
             show(visited.page, looks[0])
-            visited.open(path)
+            visited.turn_to(path)
             assert not visited.errors(), path
             for look in looks:
                 show(visited.page, look)
