@@ -29,7 +29,7 @@ from tests.talkhouse.overlap.test_kit import KEYS, rows
 
 SEVEN = Fraction(7, 10)
 OF_LANES = [0, *(pytest.param(seed, marks=pytest.mark.slow if seed < 6 else pytest.mark.long) for seed in range(1, 12))]
-"""Seeds; two of each threshold but one are in the slow lane, all twelve pairs of thresholds in the long one."""
+"""Seeds: the first four have every threshold, all of them every pair of thresholds."""
 
 
 @pytest.fixture
