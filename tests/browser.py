@@ -57,6 +57,13 @@ new MutationObserver(changes => changes.forEach(change => {
 })).observe(document, {subtree: true, attributes: true, attributeFilter: ['data-test-script-state']});
 """
 
+_TURN_TO = """address => {
+    const runs = window.runs;
+    history.pushState({}, '', address);
+    dispatchEvent(new PopStateEvent('popstate'));
+    return runs;
+}"""
+
 _DRAWN = """(runs) => window.runs > runs
     && document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
     && document.querySelector('[data-testid="stMain"] :is(h1, h2, h3)')
@@ -180,6 +187,10 @@ class Visit:
         """Open a page by its address, and wait until it is drawn."""
         self.page.goto(f"{self.url}/{path.lstrip('/')}")
         self.drawn(0)
+
+    def turn_to(self, path: str) -> None:
+        """Go to an address as the browser's Back does: nothing is loaded again, which takes half of a page's time."""
+        self.drawn(self.page.evaluate(_TURN_TO, f"{self.url}/{path.lstrip('/')}"))
 
     def act(self, action: Any) -> None:
         """Do something that makes the page anew, and wait until it is drawn."""

@@ -1,5 +1,6 @@
 """The lanes of the suite, and fixtures: a built sample, a way to build any data folder, the publishers' files."""
 
+import gc
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from filelock import FileLock
-from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
+from hypothesis import HealthCheck, Phase, is_hypothesis_test, seed, settings
 from playwright.sync_api import Browser
 
 import talkhouse
@@ -60,6 +61,15 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("quick" if "not slow" in expression else "long" if expression == "long" else "slow")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no reference cycles while tests are collected, nor later among what was: there are a million objects."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Have one process, and so one server or cluster, for the tests of Superset and of Spark."""
     return 0 if config.option.markexpr in ("superset", "spark") else None
@@ -77,9 +87,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.own_markers = [mark for mark in item.own_markers if mark.name != "slow"]
     # What installs packages waits for a network and takes long: it begins first, so that nobody waits for it at last.
     items.sort(key=lambda item: not hasattr(getattr(item, "module", None), "outside"))
-    for item in items:
-        if lane != "quick" and is_hypothesis_test(getattr(item, "obj", None)):
-            item.add_marker(lane)
+    tests = {item: item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}
+    if lane == "slow":
+        for test in {test for item, test in tests.items() if item.get_closest_marker("slow") is None}:
+            # Where the quick lane tries as many, all of its own would be the same again: half of them, other ones.
+            chosen = test._hypothesis_internal_use_settings
+            seed(lane)(test)._hypothesis_internal_use_settings = settings(
+                chosen, max_examples=max(1, chosen.max_examples // 2)
+            )
+    for item in tests if lane != "quick" else ():
+        item.add_marker(lane)
 
 
 def how_many(examples: int, shares: dict[str, float] = LANES) -> int:

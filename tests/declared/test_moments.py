@@ -88,13 +88,13 @@ def test_seconds_in_rows_of_objects_come_back_as_they_were() -> None:
 def test_many_of_another_form_are_named_a_hundred_times_and_counted_once(
     tables: str, name: str, form: str | None
 ) -> None:
-    cells = [f"{number} o'clock" for number in range(10_000)]
+    cells = [f"{number} o'clock" for number in range(1_000)]
     csv = "d,text,from,to\n" + "".join(f"1,a,{cell},\n" for cell in cells)
     raw = csv.encode() if name == "a.csv" else lines({"turns": [{"text": "a", "from": cell} for cell in cells]})
     made = loaded(tables, form, {name: raw})
     assert [finding.rule for finding in made.findings] == ["GF-09"] * 101
-    assert made.findings[-1].detail == "9,900 more in 'from' are not of the declared form"
-    assert len(places(made)) == 10_000
+    assert made.findings[-1].detail == "900 more in 'from' are not of the declared form"
+    assert len(places(made)) == 1_000
     assert restored(made) == {name: raw}
 
 

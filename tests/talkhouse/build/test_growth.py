@@ -32,7 +32,7 @@ where type = 'QueryLog' and message not in ('begin', 'commit') and message not l
 
 
 def conversations(folder: Path, size: int) -> None:
-    write_file(folder / "merged_train.json", 1_000 * size or 10)
+    write_file(folder / "merged_train.json", 500 * size or 10)
 
 
 def pictures(folder: Path, size: int) -> None:

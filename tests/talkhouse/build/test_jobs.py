@@ -128,13 +128,11 @@ def everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def every_corpus(folder: Path) -> Path:
-    """Write corpora of every format and kind: invented, the kit's, each of several files, and samples."""
+    """Write corpora of every format and kind: invented, the kit's, lines of them in two files, and samples."""
     laid_out(invented(corpus), folder)
     for case in cases_in(Path(__file__).parents[2] / "declared" / "kit"):
-        for number, copy in enumerate(("", "_again")):
-            shutil.copytree(case.folder / "data" / case.corpus_id, folder / f"{case.corpus_id}{copy}")
-            if number:
-                in_two(folder / f"{case.corpus_id}{copy}")
+        shutil.copytree(case.folder / "data" / case.corpus_id, folder / case.corpus_id)
+        in_two(folder / case.corpus_id)
     for one in corpora().values():
         shutil.copytree(sample_of(one), folder / one.id)
     return talks(folder)

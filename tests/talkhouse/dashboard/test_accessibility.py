@@ -67,7 +67,7 @@ def breaking(visited: Visit, paths: Sequence[str], looks: Sequence[Look]) -> dic
     found: dict[str, list[Wrong]] = {}
     for path in paths:
         show(visited.page, looks[0])
-        visited.open(path)
+        visited.turn_to(path)
         assert not visited.errors(), path
         for look in looks:
             show(visited.page, look)

@@ -141,15 +141,15 @@ def test_every_page_is_drawn_asks_nothing_of_the_network_and_no_text_acts_on_it(
         more += [links.sql('select 1 as "*", 2 as "^.*$", 3 as "a.b", \'$zmath$\' as ":red[zred]"')]
         more += [f"sql?{urlencode({'view': f'bi.{CORPUS}_cups'})}", f"read?{urlencode({'source': record})}"]
         for address in more:
-            visited.open(address)
+            visited.turn_to(address)
             check(address)
-        visited.open(CORPUS)
+        visited.turn_to(CORPUS)
         for name in ("Numbers", "Receipt"):
             for button in visited.page.get_by_role("button", name=name).all()[:3]:
                 visited.press(button)
                 check(name)
                 visited.page.keyboard.press("Escape")
-        visited.open(POSTS)
+        visited.turn_to(POSTS)
         visited.page.get_by_role("combobox", name="Site").click()
         options = "\n".join(visited.page.get_by_role("option").all_inner_texts())
         assert all(visible(text) in options for text in TEXTS)

@@ -28,6 +28,8 @@ from tests.talkhouse.overlap.invented import invent
 from tests.talkhouse.overlap.test_kit import KEYS, rows
 
 SEVEN = Fraction(7, 10)
+OF_LANES = [0, *(pytest.param(seed, marks=pytest.mark.slow if seed < 6 else pytest.mark.long) for seed in range(1, 12))]
+"""Seeds: the first four have every threshold, all of them every pair of thresholds."""
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def summed(path: Path) -> str:
         return str(con.execute("select rows_sha256 from run").fetchall()[0][0])
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 12))])
+@pytest.mark.parametrize("seed", OF_LANES)
 def test_every_match_of_a_plain_computation_is_found_and_no_other(seed: int, sample: Path, tmp_path: Path) -> None:
     path = invent(sample, tmp_path / "w.duckdb", seed)
     threshold = (SEVEN, Fraction(1, 2), Fraction(14, 25), Fraction(1))[seed % 4]

@@ -327,8 +327,9 @@ def test_every_corpus_in_the_rows_is_named(
 def test_every_relation_can_be_exported(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     """Each in one format; of the views of single splits, which are all made alike, one."""
     names = [view.full_name for view in catalogue().views] + [qualified(table) for table in metadata.tables.values()]
+    opened = Warehouse(con)
     for name, file_format in zip([*names, f"{TASK}_eval"], cycle(FORMATS), strict=False):
-        done = export(Warehouse(con), name, tmp_path / f"rows.{file_format}", force=True)
+        done = export(opened, name, tmp_path / f"rows.{file_format}", force=True)
         assert con.execute(f"select count(*) from {name}").fetchall() == [(done.rows,)]
         assert described(done.path)["rows"] == done.rows
 

@@ -149,7 +149,7 @@ def test_every_format_shows_the_same_text(whole: bool) -> None:
         page = tables.read(BytesIO(written(con, found, TEXTS)))
         shown = [tuple(None if text is None else visible(text, lines=True) for text in row) for row in texts]
         assert page.texts.rows() == shown
-        for index, name in enumerate(found.columns):
+        for index, name in [*enumerate(found.columns)][:: 4 if whole else 1]:  # each type in some of the forms
             drawn = [
                 line[1:-1].strip()
                 for line in written(con, found.project(f"#{index + 1}"), "table").decode().splitlines()
