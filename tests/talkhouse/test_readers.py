@@ -58,7 +58,7 @@ with open(folder / f"reader{number}", "a", buffering=1) as seen:
         except Exception as error:
             row = f"{type(error).__name__}: {error}"
         print(json.dumps(row), file=seen)
-        time.sleep(0.02)  # leaves the processors to the build
+        time.sleep(0.1)  # leaves the processors to the build
 """
 """Writes down, again and again, the number of the build and counts of what it loaded."""
 
