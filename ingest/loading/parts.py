@@ -7,7 +7,7 @@ afterwards; those that a corpus has once, such as its speakers, are left out whe
 """
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -28,6 +28,12 @@ from talkhouse.ingest.sources import SourceFile, opened
 
 LEAST = 32_000_000
 """Bytes of a corpus from which on it is read apart: a process takes a second of processor time to start."""
+
+_FILE = 500_000
+"""Bytes that each file counts for beside its own: a reader takes 25 ms for a file, however small."""
+
+TOGETHER = 4_000_000
+"""Bytes of small files that are a part together, which costs 17 ms more than to read them here; so counted, too."""
 
 _AHEAD = 256_000_000
 """Bytes of files that are read ahead, though one before them is not done: so much lies in the workspace."""
@@ -62,7 +68,7 @@ def read_apart(load: Load, files: list[SourceFile], workers: Workers, keep: Keep
         return False
     passed_over, wanted = reader.sort_out(files)
     parts = _parts(wanted, together=reader.together)
-    if not keep and (len(parts) < 2 or sum(part.size for part in parts) < LEAST):
+    if not keep and (len(parts) < 2 or sum(part.cost for part in parts) < LEAST):
         return False
     load.take(passed_over)
     by_id = {file.id: file for file in wanted}
@@ -110,20 +116,38 @@ class _Part:
     """Ids of the files in it, of an archive perhaps some."""
     size: int
 
+    @property
+    def cost(self) -> int:
+        """What it takes to read it, in bytes of a large file."""
+        return self.size + _FILE * len(self.wanted)
+
 
 def _parts(files: list[SourceFile], *, together: bool) -> list[_Part]:
-    """Return a part for each file on disk, in order; one of all where the files of an archive don't follow another."""
-    disks = [disk for disk, _ in groupby(files, key=lambda file: file.disk)]
-    together = together or len({disk.stat.path for disk in disks}) < len(disks)
-    grouped = [files] if together else [list(some) for _, some in groupby(files, key=lambda file: file.disk)]
-    return [
-        _Part(
-            tuple(dict.fromkeys(file.disk for file in some)),
-            frozenset(file.id for file in some),
-            sum(file.size for file in some),
-        )
-        for some in grouped
+    """Return parts of a file on disk or of several small ones, in order.
+
+    There is one of all, ``together`` or where the files of an archive don't follow one another.
+    """
+    grouped = [(disk, list(some)) for disk, some in groupby(files, key=lambda file: file.disk)]
+    singles = [
+        _Part((disk,), frozenset(file.id for file in some), sum(file.size for file in some)) for disk, some in grouped
     ]
+    together = together or len({disk.stat.path for disk, _ in grouped}) < len(grouped)
+    groups: list[list[_Part]] = []
+    cost = 0
+    for single in singles:
+        cost += single.cost
+        if groups and (together or cost <= TOGETHER):
+            groups[-1].append(single)
+        else:
+            groups.append([single])
+            cost = single.cost
+    return [_joined(group) for group in groups]
+
+
+def _joined(parts: Sequence[_Part]) -> _Part:
+    """Return several parts as one."""
+    disks = dict.fromkeys(disk for part in parts for disk in part.disks)
+    return _Part(tuple(disks), frozenset().union(*(part.wanted for part in parts)), sum(part.size for part in parts))
 
 
 class _Answer(NamedTuple):
@@ -159,8 +183,8 @@ class _PartTask:
     """The one that listed the files."""
 
     def __str__(self) -> str:
-        first, more = self.part.disks[0].location, len(self.part.disks) - 1
-        return f"{first} and {more} more" if more else str(first)
+        first, *others = self.part.disks
+        return f"{first.location}{f' and {len(others)} more' if others else ''}"
 
     def __call__(self, advance: Advance) -> _Answer:
         """Read it."""

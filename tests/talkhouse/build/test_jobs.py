@@ -54,6 +54,7 @@ path = "**/*.jsonl"
 @pytest.fixture(autouse=True)
 def _however_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "LEAST", 0)
+    monkeypatch.setattr(parts, "TOGETHER", 0)
 
 
 def said(native_id: str, *texts: str | None, who: str = "Ann", **more: object) -> str:
@@ -103,7 +104,7 @@ def test_two_processes_read_to_the_same_rows(tmp_path: Path) -> None:
 
 
 def in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have parts taken as it comes, not by their numbers."""
+    """Have parts taken as it comes, not by their numbers; some have two files."""
     chance = random.Random(7)  # noqa: S311 - any order
 
     def taken(waiting: list[int]) -> int:
@@ -112,6 +113,7 @@ def in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "heappop", taken)
     monkeypatch.setattr(workers, "heappush", list.append)
     monkeypatch.setattr(parts, "_AHEAD", 10**12)
+    monkeypatch.setattr(parts, "TOGETHER", 1_100_000)
 
 
 def everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,6 +200,24 @@ def test_a_file_that_stands_among_those_of_an_archive_is_read_in_its_place(tmp_p
     data = talks(tmp_path / "data")
     (data / "talks" / "c.zip!b.jsonl0.jsonl").write_text(said("6", "Ah"))
     assert rows(tmp_path / "two.duckdb", data, 2) == rows(tmp_path / "one.duckdb", data, 1)
+
+
+@pytest.mark.slow
+def test_small_files_are_worth_processes_and_go_several_to_a_task(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data, submit, tasks = talks(tmp_path / "data"), Workers.submit, set[int]()
+    expected = rows(tmp_path / "one.duckdb", data, 1)
+
+    def counted(self: Workers, number: int, task: Task) -> None:
+        tasks.add(number)
+        submit(self, number, task)
+
+    monkeypatch.setattr(Workers, "submit", counted)
+    monkeypatch.setattr(parts, "LEAST", 3_000_000)
+    monkeypatch.setattr(parts, "TOGETHER", 1_100_000)
+    assert rows(tmp_path / "two.duckdb", data, 2) == expected
+    assert len(tasks) == 4  # of five files and an archive of two
 
 
 @pytest.mark.slow
@@ -381,7 +401,7 @@ SCRIPT = """
 import os, time
 from pathlib import Path
 from talkhouse.ingest.loading import parts, workers
-parts.LEAST = 0
+parts.LEAST = parts.TOGETHER = 0
 result, start, left = workers.Processes.result, workers.Processes._start, int(os.environ["HELD_AT"])
 def started(self):
     worker = start(self)
