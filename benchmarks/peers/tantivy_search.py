@@ -40,7 +40,9 @@ def make() -> None:
     """Index the texts."""
     writer = index.writer(heap_size=500_000_000, num_threads=2)
     for number, text in enumerate(pl.read_parquet(turns)["text"]):
-        writer.add_document(tantivy.Document(text=text, number=number))
+        document = tantivy.Document(text=text)
+        document.add_unsigned("number", number)  # by its constructor it would be a signed one, which no index takes
+        writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
     index.reload()

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 
@@ -65,6 +66,8 @@ often the document has the word, among so many ``words``."""
 _RESULT, _WORK = "talkhouse_search_result", "talkhouse_search_work"
 _PATIENCE = 600.0
 """Seconds to wait for another process that makes the same index."""
+_MEMORY: Settings = MappingProxyType({"memory_limit": "20%"})
+"""Of the machine, as for other commands that the pages run; what does not fit is on the disk meanwhile."""
 _MORE_ROOM = "make room on the disk, or search without --rank"
 
 
@@ -112,7 +115,7 @@ def ready_index(warehouse: Warehouse, say: Callable[[str], None]) -> Path:
     return path
 
 
-def make_index(warehouse: Path, say: Callable[[str], None], settings: Settings = NO_SETTINGS) -> Path:
+def make_index(warehouse: Path, say: Callable[[str], None], settings: Settings = _MEMORY) -> Path:
     """Make the index of a warehouse, and return the file; one that another process has made meanwhile stays.
 
     ``say`` is told why it is made. One process makes it, others wait; it appears whole or not at all. Raises UsageError

@@ -246,6 +246,7 @@ def test_the_command_prints_lines_json_and_what_a_terminal_may_have(indexed: Pat
 def test_an_index_is_of_one_state_made_by_one_process_and_whole_or_not_there(indexed: Path, tmp_path: Path) -> None:
     path = tmp_path / "w.duckdb"
     shutil.copyfile(indexed, path)
+    path.chmod(0o600)
     index = path_for(path)
 
     def interrupt(_: str) -> None:
