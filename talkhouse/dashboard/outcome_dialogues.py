@@ -8,8 +8,9 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.dashboard import links
+from talkhouse.dashboard.choices import turn_pages
 from talkhouse.dashboard.examples import ExampleTask, find_task
-from talkhouse.dashboard.outcomes import NOTHING, ShownOutcomes, turn_pages
+from talkhouse.dashboard.outcomes import NOTHING, ShownOutcomes
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import html, tag, text, who
 from talkhouse.dashboard.warehouse import ServedWarehouse

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from talkhouse.charts.declared import ROWS
 from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import links, outcomes, warehouse
+from talkhouse.dashboard.choices import choose
 from talkhouse.dashboard.examples import find_task, sizes, task_names
 from talkhouse.dashboard.outcome_dialogues import draw_examples
 from talkhouse.dashboard.outcomes import ALL, DIFFERS, OUTCOME, SAID, OutcomeFacet, ShownOutcomes
@@ -33,7 +34,7 @@ def page() -> None:
     opened = warehouse.current()
     given = outcomes.given()
     sources = [*([outcomes.GIVEN] if given else []), _RUNS, _FILES]
-    source = outcomes.choose(st.radio, "of", "Predictions of", sources, sources[0], horizontal=True)
+    source = choose(st.radio, "of", "Predictions of", sources, sources[0], horizontal=True)
     found: ShownOutcomes | None
     if source == outcomes.GIVEN and given:
         found, is_older = given
@@ -72,7 +73,7 @@ def _of_runs(opened: ServedWarehouse) -> ShownOutcomes | None:
 
 def _choose_run(name: str, title: str, options: list[str], usual: str) -> str:
     """Draw a choice that the address has also where it is the usual one: tomorrow another run may be that."""
-    run: str = outcomes.choose(st.selectbox, name, title, options, usual, is_kept=True, format_func=visible)
+    run: str = choose(st.selectbox, name, title, options, usual, is_kept=True, format_func=visible)
     return run
 
 
@@ -96,7 +97,7 @@ def _of_files(opened: ServedWarehouse) -> ShownOutcomes | None:
         st.info("No task of this warehouse can be scored.")
         return None
     columns = iter(st.columns([2, 1, 1]))
-    task = outcomes.choose(next(columns).selectbox, "task", "Task", tasks, tasks[0], format_func=visible)
+    task = choose(next(columns).selectbox, "task", "Task", tasks, tasks[0], format_func=visible)
     of = sizes(opened, find_task(opened, task))
     release = _part(columns, "release", "Publisher's release", [size.release for size in of])
     split = _part(columns, "split", "Split", [size.split for size in of])
@@ -125,7 +126,7 @@ def _part(columns: Iterator[DeltaGenerator], name: str, title: str, values: Sequ
     options = list(dict.fromkeys(value for value in values if value is not None))
     if len(options) < 2:
         return None
-    chosen: str | None = outcomes.choose(
+    chosen: str | None = choose(
         next(columns).selectbox, name, title, options, format_func=visible, placeholder="As the files say"
     )
     return chosen
@@ -148,7 +149,7 @@ def _draw(opened: ServedWarehouse, shown: ShownOutcomes, *, has_links: bool) -> 
     thresholds = shown.rows["threshold"].unique(maintain_order=True).to_list()
     if len(thresholds) > 1:
         names = {f"{limit:g}": limit for limit in thresholds}
-        at = outcomes.choose(st.selectbox, "at", "Threshold of the gold label", [*names], next(iter(names)), width=220)
+        at = choose(st.selectbox, "at", "Threshold of the gold label", [*names], next(iter(names)), width=220)
         shown = shown.at(names[at])
     sureness = _SURE.get(shown.kind, "") if shown.has_sure else ""
     if shown.kind in _SURE and not sureness:
@@ -192,13 +193,11 @@ def _choose(shown: ShownOutcomes) -> tuple[dict[str, str], str]:
             values = [*facet.values, ALL] if is_outcome else outcomes.counts(shown, facet, {})[facet.name].to_list()
             options = [DIFFERS, *values] if is_outcome and len(shown.names) > 1 else values
             usual = options[0] if is_outcome else None
-            value = outcomes.choose(
-                st.selectbox, facet.name, facet.title, options, usual, placeholder="All", width=_WIDTH
-            )
+            value = choose(st.selectbox, facet.name, facet.title, options, usual, placeholder="All", width=_WIDTH)
             if value is not None:
                 choices[facet.name] = value
         orders = outcomes.orders(shown)
-        order = outcomes.choose(st.selectbox, "order", "Order", orders, orders[0], width=_WIDTH)
+        order = choose(st.selectbox, "order", "Order", orders, orders[0], width=_WIDTH)
     return choices, order
 
 
