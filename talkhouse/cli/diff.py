@@ -105,28 +105,30 @@ def _run(
     from talkhouse.cli.terminal import show_diff
     from talkhouse.diff.as_data import as_data
     from talkhouse.diff.difference import difference
-    from talkhouse.diff.find_state import found_state
     from talkhouse.diff.found import Wanted
-    from talkhouse.diff.states import opened_states
+    from talkhouse.diff.states import found_state, opened_states
 
     is_page = output is not None and output.suffix.lower() in _PAGES
     wanted = Wanted(corpora, task, table, max(shown, _PAGE_ROWS) if is_page else shown)
     with ExitStack() as stack:
-        progress = stack.enter_context(BuildProgress())
+        progress = stack.enter_context(BuildProgress("nothing was compared, and neither state was written"))
         bar = stack.enter_context(ProgressBar())
         states = [stack.enter_context(found_state(before, store, progress, _note))]
         states.append(states[0] if after is None else stack.enter_context(found_state(after, store, progress, _note)))
         if output is not None:
-            from talkhouse.diff.output import check_output, write_cells
+            from talkhouse.system.atomic_output import check_replaceable
 
-            check_output(output, [state.path for state in states], force=force)
+            check_replaceable([output], {"what is compared": [state.path for state in states]}, force=force)
         sides = stack.enter_context(
             opened_states(states[0], states[1], between=between, same_views=same_views, on_step=bar.begin)
         )
         found = difference(sides, wanted, with_cells=output is not None and not is_page, on_step=bar.begin)
         bar.end()
         if output is not None and not is_page:
-            write_cells(sides.con, output)
+            from talkhouse.diff.compare import CELLS
+            from talkhouse.query.export import write_rows
+
+            write_rows(sides.con, f"from {CELLS}", output, force=True)
         if output is not None and is_page:
             from talkhouse.diff.page import write_page
 

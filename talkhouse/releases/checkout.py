@@ -22,6 +22,7 @@ from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import OutputFailed, ReleaseDamaged, TalkhouseError, UsageError
 from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import insert
+from talkhouse.system.atomic_output import check_replaceable
 from talkhouse.system.cache import Cache
 from talkhouse.warehouse.content_ids import source_of
 from talkhouse.warehouse.opened import opened
@@ -44,10 +45,7 @@ def checkout(stored: Stored, output: Path, *, force: bool = False, memory: str |
     Without ``force``, UsageError where there is a file already. ``memory``: as DuckDB reads it, such as 5% or 1GB.
     """
     check_bytes(stored)
-    if not force and output.exists():
-        raise UsageError(
-            "the file exists already", where=output, next_step="name another --output, or replace it with --force"
-        )
+    check_replaceable([output], {}, force=force)
     with acquire_workspace(output, wait=True, on_wait=lambda _: None) as workspace, _explained(stored, output):
         _fill(stored, workspace.stage, memory)
         publish(workspace)

@@ -26,7 +26,7 @@ from talkhouse.releases.store import (
     read_all,
 )
 from talkhouse.schema.errors import UsageError
-from talkhouse.system.atomic_output import atomic_file, output_errors
+from talkhouse.system.atomic_output import atomic_file, check_replaceable, output_errors
 from talkhouse.system.folders import new_folder
 from talkhouse.warehouse.opened import Warehouse, opened
 
@@ -42,10 +42,7 @@ def export(stored: Stored, output: Path, *, is_accepted: bool, force: bool) -> N
     Raises TermsNotAccepted where a licence asks for more than names, ReleaseDamaged, and UsageError for a file that is
     there.
     """
-    if not force and output.exists():
-        raise UsageError(
-            "the file exists already", where=output, next_step="name another --output, or replace it with --force"
-        )
+    check_replaceable([output], {}, force=force)
     with opened(resolve(stored.release.name, stored.store)) as warehouse:
         for corpus in warehouse.corpus_ids:  # they lie in files of their own, and are under one licence each
             check_terms(parts_of_corpus(warehouse, corpus), is_accepted=is_accepted)

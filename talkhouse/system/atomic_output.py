@@ -3,7 +3,7 @@
 import errno
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -22,13 +22,22 @@ def check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force: 
     """Raise UsageError where a file would replace the warehouse, or without ``force`` anything."""
     databases = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchall()
     warehouses = [Path(path) for (path,) in databases if path]
+    check_replaceable(paths, {"the warehouse": warehouses}, force=force)
+
+
+def check_replaceable(paths: Sequence[Path], kept: Mapping[str, Sequence[Path]], *, force: bool) -> None:
+    """Raise UsageError where a file would replace one that is ``kept`` (what these are -> files), or one that is there.
+
+    With ``force``, only for those that are kept.
+    """
     for path in paths:
         with output_errors(path):
             if path.is_dir() or not path.exists():
                 continue
-            if any(path.samefile(warehouse) for warehouse in warehouses):
-                problem = "the output would replace the warehouse"
-                raise UsageError(problem, where=path, next_step="name another --output")
+            for what, files in kept.items():
+                if any(path.samefile(file) for file in files):
+                    problem = f"the output would replace {what}"
+                    raise UsageError(problem, where=path, next_step="name another --output")
         if not force:
             raise UsageError(
                 "the file exists already", where=path, next_step="name another --output, or replace it with --force"

@@ -101,10 +101,15 @@ class BuildProgress(ProgressBar):
 
     _step = ""
 
+    def __init__(self, unchanged: str = "the published warehouse is unchanged") -> None:
+        """``unchanged``: what Ctrl-C is answered with."""
+        super().__init__()
+        self._unchanged = unchanged
+
     def __exit__(self, *raised: object) -> None:
         super().__exit__(*raised)
         if raised[0] is not None and ctrl_c.came():
-            raise KeyboardInterrupt("interrupted; the published warehouse is unchanged") from None
+            raise KeyboardInterrupt(f"interrupted; {self._unchanged}") from None
 
     def begin(self, step: str, *, records: int = 0, size: int = 0, unit: str = "records") -> None:
         """Show a new step, which reads so many bytes."""
