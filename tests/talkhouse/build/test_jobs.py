@@ -206,14 +206,14 @@ def test_a_file_that_stands_among_those_of_an_archive_is_read_in_its_place(tmp_p
 def test_small_files_are_worth_processes_and_go_several_to_a_task(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    data, submit, tasks = talks(tmp_path / "data"), Workers.submit, set[int]()
+    data, submit, tasks = talks(tmp_path / "data"), Processes.submit, set[int]()
     expected = rows(tmp_path / "one.duckdb", data, 1)
 
-    def counted(self: Workers, number: int, task: Task) -> None:
+    def counted(self: Processes, number: int, task: Task) -> None:
         tasks.add(number)
         submit(self, number, task)
 
-    monkeypatch.setattr(Workers, "submit", counted)
+    monkeypatch.setattr(Processes, "submit", counted)
     monkeypatch.setattr(parts, "LEAST", 3_000_000)
     monkeypatch.setattr(parts, "TOGETHER", 1_100_000)
     assert rows(tmp_path / "two.duckdb", data, 2) == expected
