@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 @options.path(
     "--outcomes", metavar="FILE", help="Write where one system or both are right; the ending sets the format."
 )
-@options.flag("--open", "open_pages", help="Then open the page Errors in the browser, at these predictions.")
+@options.open_pages
 @options.path("--template", metavar="FILE", help="Write an empty prediction table, and score nothing.")
 @click.option("--baseline", type=options.OneOf(Baseline), help="Score predictions that need no file.")
 @click.option("--save", metavar="RUN", help="Keep the numbers in scores.duckdb, under this name.")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @options.command
 @click.argument("name", metavar="[TASK]", required=False, help="Only runs of this task.")
 @click.option("--compare", metavar="A B", nargs=2, help="Test how run B differs from run A.")
-@options.flag("--open", "open_pages", help="Then open the page Errors in the browser, at these two runs.")
+@options.open_pages
 @options.db
 @options.as_json
 def command(

@@ -272,6 +272,7 @@ follow_links = flag(
 )
 no_wait = flag("--no-wait", help="If another build is running, report it and stop instead of waiting for it.")
 dry_run = flag("--dry-run", help="Show what would be published, without publishing it.")
+open_pages = flag("--open", "open_pages", help="Then open the page Errors in the browser, at what is shown here.")
 force = flag("--force", help="Replace existing files.")
 as_json = flag("--json", "as_json", help="Print JSON for programs.")
 
