@@ -111,10 +111,13 @@ def digests(keys: pl.Series, owners: pl.Series, rows: pl.Series, begins: pl.Seri
 
     Lines at the end that are empty do not count.
     """
-    by_row = pl.DataFrame({"key": owners, "text": rows})
-    by_row = by_row if (rows != "").any() else by_row.clear()
-    joined = by_row.group_by("key", maintain_order=True).agg("text")
-    joined = joined.select("key", text=pl.col("text").list.join("\n").str.strip_chars_end("\n"))
-    texts = pl.DataFrame({"key": keys}).join(joined, on="key", how="left", maintain_order="left")["text"].fill_null("")
-    texts = texts if begins is None else begins + texts
-    return [digest_of(text) for text in texts.cast(pl.Binary)]
+    texts: dict[int, bytes] = {}
+    if (rows != "").any():
+        by_row = pl.DataFrame({"key": owners, "text": rows}).group_by("key", maintain_order=True).agg("text")
+        joined = by_row["text"].list.join("\n").str.strip_chars_end("\n").cast(pl.Binary)
+        texts = dict(zip(by_row["key"], joined, strict=True))
+    # In a dictionary: a join costs half a millisecond, however few the rows.
+    own = (texts.get(key, b"") for key in keys)
+    if begins is None:
+        return [digest_of(text) for text in own]
+    return [digest_of(begin + text) for begin, text in zip(begins.cast(pl.Binary), own, strict=True)]

@@ -154,7 +154,8 @@ class DialogueRows:
         some = [one for one in some if len(one.records)]
         if not some:
             return None
-        records = pl.concat([one.records for one in some], how="diagonal").sort("n")
+        records = pl.concat([one.records for one in some], how="diagonal")
+        records = records.sort("n") if len(some) > 1 else records
         missing = (pl.lit(None, kind).alias(name) for name, kind in RECORDS.items() if name not in records.columns)
         records = records.with_columns(*missing)
         raws = [block[n] for n in records["n"]]
@@ -226,25 +227,22 @@ class DialogueRows:
         optional = {**TURNS, "parts": pl.String} if not parts else TURNS
         missing = (pl.lit(None, kind).alias(name) for name, kind in optional.items() if name not in turns.columns)
         turns = turns.with_columns(*missing)
-        used = turns["shape"].drop_nulls().unique(maintain_order=True)
-        numbers = [self.shapes.number("message", shapes[place]) for place in used]
-        keys = [digest_of(self._numbered("message", shapes[place])).hex() for place in used]
-        of_shapes = {
-            "shape": used,
-            "number": pl.Series([shaped(number, None) for number in numbers], dtype=pl.String),
-            "key": pl.Series(keys, dtype=pl.String),
-        }
-        turns = turns.join(pl.DataFrame(of_shapes), on="shape", how="left", maintain_order="left")
+        used = turns["shape"].unique(maintain_order=True).drop_nulls()
+        numbers = {place: shaped(self.shapes.number("message", shapes[place]), None) for place in used}
+        keys = {place: digest_of(self._numbered("message", shapes[place])).hex() for place in used}
+        # Looked up by their places: a join costs half a millisecond, however few the rows.
+        number, key = (
+            pl.Series(map(of_shapes.get, range(len(shapes))), dtype=pl.String).gather(turns["shape"])
+            for of_shapes in (numbers, keys)
+        )
         if parts:
             texts = [(n, i, self._parts_text(parts[n, i])) for n, i in sorted(parts)]
             of_parts = pl.DataFrame(texts, {"n": pl.UInt32, "i": pl.Int32, "parts": pl.String}, orient="row")
             turns = turns.join(of_parts, on=["n", "i"], how="left", maintain_order="left")
-        both = pl.col("number").str.strip_suffix("}") + "," + pl.col("rest").str.slice(1)
-        return turns.with_columns(
-            extra=pl.coalesce(both, "number", "rest") if "rest" in turns.columns else pl.col("number"),
-            kind=pl.col("kind").fill_null("message"),
-            key=pl.col("key").fill_null(""),
-        )
+        extra = pl.lit(number)
+        if "rest" in turns.columns:
+            extra = pl.coalesce(extra.str.strip_suffix("}") + "," + pl.col("rest").str.slice(1), extra, "rest")
+        return turns.with_columns(extra=extra, kind=pl.col("kind").fill_null("message"), key=key.fill_null(""))
 
     def _numbered(self, level: str, shape: Mapping[str, object]) -> bytes:
         return msgspec.json.encode((self.shapes.number(level, shape), shape))
@@ -275,7 +273,8 @@ class DialogueRows:
         owners = turns["n"]
         is_first = (owners != owners.shift(1)).fill_null(value=True)
         # The first shape of each dialogue, which mostly is that of all, is hashed with its facts.
-        records = records.join(turns.filter(is_first).select("n", "key"), on="n", how="left", maintain_order="left")
+        first = dict(turns.filter(is_first).select("n", "key").iter_rows())
+        records = records.with_columns(key=pl.Series(map(first.get, records["n"]), dtype=pl.String))
         rest = turns.with_columns(
             kind=pl.when(pl.col("kind") != "message").then("kind"),
             key=pl.when(~is_first & pl.col("key").ne_missing(pl.col("key").shift(1))).then("key"),
@@ -290,19 +289,21 @@ class DialogueRows:
         return dump(own | dict(of_record.extra))
 
     def _records(self, records: pl.DataFrame, location: SourceLocation) -> ColumnBatch:
-        splits = records.select(pl.coalesce("split", pl.lit(location.split, pl.String))).to_series()
-        standard = {split: self._splits[split] for split in splits.unique().drop_nulls()}
+        splits = [location.split if own is None else own for own in records["split"]]
+        standard = {split: self._splits[split] for split in {*splits} if split is not None}
         names = ("record_id", "dialogue_id", "native_id", "record_index", "source_pointer", "extra")
-        made = records.select(
-            *names, split=splits, standard_split=splits.replace_strict(standard, default=None, return_dtype=pl.String)
-        )
+        made = {
+            **records.select(names).to_dict(),
+            "split": pl.Series(splits, dtype=pl.String),
+            "standard_split": pl.Series(map(standard.get, splits), dtype=pl.String),
+        }
         shared = {
             "corpus_id": self._corpus_id,
             "subset": location.subset,
             "release": location.release,
             "source_file_id": location.file.id,
         }
-        return ColumnBatch(Record, shared, made.to_dict())
+        return ColumnBatch(Record, shared, made)
 
     def _parts(self, turns: pl.DataFrame, parts: Mapping[tuple[int, int], Sequence[ParsedPart]]) -> Iterator[Part]:
         some = turns.drop_nulls("parts").select("n", "i", "dialogue_id")
