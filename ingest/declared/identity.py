@@ -85,25 +85,29 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("/", "%2F")
 
 
-def lines(columns: pl.DataFrame) -> pl.Series:
-    """Write the values of each row of texts to be hashed, nothing for a row of nothing.
+def line(rows: pl.DataFrame, names: Iterable[str]) -> pl.Expr:
+    """Write the values of each row in some columns to be hashed, times in microseconds; nothing for a row of nothing.
 
     The lengths tell where each ends.
     """
     pieces: list[pl.Expr] = []
-    for name in columns.columns:
-        written = (pl.col(name).str.len_bytes().cast(pl.String), pl.lit(":"), pl.col(name))
-        match columns[name].null_count():
+    columns = [rows[name] for name in names]
+    for column in columns:
+        value = pl.col(column.name)
+        if column.dtype != pl.String:
+            value = (value.cast(pl.Int64) if column.dtype == pl.Datetime else value).cast(pl.String)
+        written = (value.str.len_bytes().cast(pl.String), pl.lit(":"), value)
+        match column.null_count():
             case 0:
                 pieces += written
-            case nulls if nulls == len(columns):
+            case nulls if nulls == len(rows):
                 pieces.append(pl.lit("-"))
             case _:
                 pieces.append(pl.concat_str(written).fill_null("-"))
     text = pl.concat_str(pieces)
-    if len(pieces) == len(columns.columns):  # a row may be nothing
+    if len(pieces) == len(columns):  # a row may be nothing
         text = text.replace("-" * len(pieces), "")
-    return columns.with_columns(line=text)["line"]
+    return text
 
 
 def digests(keys: pl.Series, owners: pl.Series, rows: pl.Series, begins: pl.Series | None = None) -> list[bytes]:

@@ -17,7 +17,7 @@ from talkhouse.ingest.declared.documents.parsed_record import (
     RecordFields,
     given_back_by_records,
 )
-from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, ids_within, lines
+from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, ids_within, line
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, SplitObject
 from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
@@ -107,20 +107,26 @@ def dialogues_of(reads: Mapping[int, ReadRecord]) -> DecodedDialogues:
         None if one.shape is None else shapes.setdefault(msgspec.json.encode(one.shape).decode(), len(shapes))
         for *_, one in parsed
     ]
-    turns = _laid_out([one for *_, one in parsed], TURNS).with_columns(
-        n=pl.Series([n for n, *_ in parsed], dtype=pl.UInt32),
-        i=pl.Series([i for _, i, _ in parsed], dtype=pl.Int32),
-        shape=pl.Series(numbers, dtype=pl.UInt32),
-        rest=pl.Series([dump(one.extra) for *_, one in parsed], dtype=pl.String),
-    )
-    records = _laid_out([read.fields for read in reads.values()], RECORDS)
-    records = records.with_columns(n=pl.Series(list(reads), dtype=pl.UInt32))
+    turns = [
+        *_laid_out([one for *_, one in parsed], TURNS),
+        pl.Series("n", [n for n, *_ in parsed], pl.UInt32),
+        pl.Series("i", [i for _, i, _ in parsed], pl.Int32),
+        pl.Series("shape", numbers, pl.UInt32),
+        pl.Series("rest", [dump(one.extra) for *_, one in parsed], pl.String),
+    ]
+    records = [*_laid_out([read.fields for read in reads.values()], RECORDS), pl.Series("n", list(reads), pl.UInt32)]
     parts = {(n, i): one.parts for n, i, one in parsed if one.parts}
-    return DecodedDialogues(records, turns, [msgspec.json.decode(shape) for shape in shapes], parts, {})
+    known = [msgspec.json.decode(shape) for shape in shapes]
+    return DecodedDialogues(pl.DataFrame(records), pl.DataFrame(turns), known, parts, {})
 
 
-def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> pl.DataFrame:
-    return pl.DataFrame([pl.Series(name, [getattr(row, name) for row in rows], kind) for name, kind in kinds.items()])
+def _laid_out(rows: Sequence[object], kinds: Mapping[str, Any]) -> Iterator[pl.Series]:
+    return (pl.Series(name, [getattr(row, name) for row in rows], kind) for name, kind in kinds.items())
+
+
+def _completed(rows: pl.DataFrame, kinds: Mapping[str, Any]) -> pl.DataFrame:
+    missing = [pl.lit(None, kind).alias(name) for name, kind in kinds.items() if name not in rows.columns]
+    return rows.with_columns(missing) if missing else rows
 
 
 class DialogueRows:
@@ -156,11 +162,10 @@ class DialogueRows:
             return None
         records = pl.concat([one.records for one in some], how="diagonal")
         records = records.sort("n") if len(some) > 1 else records
-        missing = (pl.lit(None, kind).alias(name) for name, kind in RECORDS.items() if name not in records.columns)
-        records = records.with_columns(*missing)
+        records = _completed(records, RECORDS)
         raws = [block[n] for n in records["n"]]
         records = records.with_columns(
-            native_id=records["native_id"].fill_null(pl.Series([raw.key for raw in raws], dtype=pl.String)),
+            native_id=pl.coalesce("native_id", pl.Series([raw.key for raw in raws], dtype=pl.String)),
             language=pl.coalesce("language", pl.lit(self._language, pl.String)),
             record_id=pl.Series([self.identity.record_id(path, raw.record_index) for raw in raws]),
             record_index=pl.Series([raw.record_index for raw in raws], dtype=pl.Int64),
@@ -171,7 +176,9 @@ class DialogueRows:
         keys = self._keys(records, turns, path, location.split)
         records = records.hstack(pl.DataFrame(keys, _KEYS, orient="row"))
         owners = records["n"].search_sorted(turns["n"])
-        turns = turns.with_columns(records["dialogue_id"].gather(owners)).filter(records["is_new"].gather(owners))
+        turns = turns.with_columns(records["dialogue_id"].gather(owners))
+        if not records["is_new"].all():
+            turns = turns.filter(records["is_new"].gather(owners))
         rows: list[Row] = []
         findings: list[ReaderFinding] = []
         own = {n: of_record for one in some for n, of_record in one.of_records.items()}
@@ -195,17 +202,21 @@ class DialogueRows:
             extra.append(extra[-1] if is_as_before else self._record_extra(of_record, raw))
             last = None if raw.cells else of_record
             rows += [label.row(record_id, key.dialogue_id) for label in of_record.labels]
-        rows += self._parts(turns, parts)
-        turns = turns.with_columns(speaker_id=self._speakers.id("speaker"))
-        spoken = turns.rename({"n": "owner", "speaker_name": "shown"}).with_columns(is_new=pl.lit(value=True))
-        speakers = self._speakers.of_turns(spoken.select(SPOKEN))
+        rows += self._parts(turns, parts) if parts else ()
+        turns = turns.with_columns(speaker_id=self._speakers.id("speaker"), is_new=pl.lit(value=True))
+        turns = turns.rename({"n": "owner", "i": "turn_index", "speaker_name": "shown"})
+        speakers = self._speakers.of_turns(turns[[*SPOKEN]])
         rows += speakers.rows
-        dialogues = records.filter("is_new").select("dialogue_id", "native_id", *_FACTS)
+        dialogues = records if records["is_new"].all() else records.filter("is_new")
         batches = [
-            self._records(records.with_columns(extra=pl.Series(extra, dtype=pl.String)), location),
-            ColumnBatch(Dialogue, {"corpus_id": self._corpus_id}, dialogues.to_dict()),
+            self._records(records, extra, location),
+            ColumnBatch(
+                Dialogue,
+                {"corpus_id": self._corpus_id},
+                dialogues[["dialogue_id", "native_id", *_FACTS]].to_dict(),
+            ),
             *speakers.batches,
-            ColumnBatch(Turn, {}, turns.rename({"i": "turn_index"}).select(Turn.__struct_fields__).to_dict()),
+            ColumnBatch(Turn, {}, turns[[*Turn.__struct_fields__]].to_dict()),
         ]
         filled = [one for one in batches if len(one)]
         return LoadedBatch(location.file, len(records), sum(len(raw.raw) for raw in raws), rows, filled, findings)
@@ -220,13 +231,12 @@ class DialogueRows:
         shapes: list[Mapping[str, Any]] = []
         frames = []
         for one in some:
-            frames.append(one.turns.with_columns(shape=pl.col("shape").cast(pl.UInt32) + len(shapes)))
+            shape = one.turns["shape"].cast(pl.UInt32)
+            frames.append(one.turns.with_columns(shape + len(shapes)))
             shapes += one.shapes
         turns = pl.concat(frames, how="diagonal")
         turns = turns.sort("n", "i") if len(some) > 1 else turns
-        optional = {**TURNS, "parts": pl.String} if not parts else TURNS
-        missing = (pl.lit(None, kind).alias(name) for name, kind in optional.items() if name not in turns.columns)
-        turns = turns.with_columns(*missing)
+        turns = _completed(turns, {**TURNS, "parts": pl.String} if not parts else TURNS)
         used = turns["shape"].unique(maintain_order=True).drop_nulls()
         numbers = {place: shaped(self.shapes.number("message", shapes[place]), None) for place in used}
         keys = {place: digest_of(self._numbered("message", shapes[place])).hex() for place in used}
@@ -242,7 +252,7 @@ class DialogueRows:
         extra = pl.lit(number)
         if "rest" in turns.columns:
             extra = pl.coalesce(extra.str.strip_suffix("}") + "," + pl.col("rest").str.slice(1), extra, "rest")
-        return turns.with_columns(extra=extra, kind=pl.col("kind").fill_null("message"), key=key.fill_null(""))
+        return turns.with_columns(extra=extra, kind=pl.col("kind").fill_null("message"), key=pl.lit(key).fill_null(""))
 
     def _numbered(self, level: str, shape: Mapping[str, object]) -> bytes:
         return msgspec.json.encode((self.shapes.number(level, shape), shape))
@@ -253,8 +263,9 @@ class DialogueRows:
 
     def _keys(self, records: pl.DataFrame, turns: pl.DataFrame, path: str, split: str | None) -> list[DialogueKey]:
         """Return the keys of dialogues; those without an id are named by their place."""
-        named = records.filter(records["native_id"].is_not_null())
-        if len(named) < len(records):
+        named = records
+        if records["native_id"].null_count():
+            named = records.filter(records["native_id"].is_not_null())
             turns = turns.filter(turns["n"].is_in(named["n"].implode()))
         hashes = self._hashes(named, turns) if len(named) else iter(())
         return [
@@ -270,17 +281,18 @@ class DialogueRows:
         All shapes of a dialogue's rows count as used: a file that only repeats it is written with them too, so another
         file's rows say the same only where their shapes have the same numbers.
         """
-        owners = turns["n"]
-        is_first = (owners != owners.shift(1)).fill_null(value=True)
+        is_first = pl.col("n").ne_missing(pl.col("n").shift(1))
         # The first shape of each dialogue, which mostly is that of all, is hashed with its facts.
-        first = dict(turns.filter(is_first).select("n", "key").iter_rows())
+        first = dict(turns[["n", "key"]].filter(is_first).iter_rows())
         records = records.with_columns(key=pl.Series(map(first.get, records["n"]), dtype=pl.String))
-        rest = turns.with_columns(
+        turns = turns.with_columns(
             kind=pl.when(pl.col("kind") != "message").then("kind"),
             key=pl.when(~is_first & pl.col("key").ne_missing(pl.col("key").shift(1))).then("key"),
         )
-        words = digests(records["n"], owners, lines(turns.select(_WORDS)))
-        others = digests(records["n"], owners, lines(_texts(rest, _REST)), lines(_texts(records, (*_FACTS, "key"))))
+        turns = turns.select("n", words=line(turns, _WORDS), rest=line(turns, _REST))
+        begins = records.with_columns(begins=line(records, (*_FACTS, "key")))["begins"]
+        words = digests(records["n"], turns["n"], turns["words"])
+        others = digests(records["n"], turns["n"], turns["rest"], begins)
         return zip(words, others, strict=True)
 
     def _record_extra(self, of_record: OfRecord, raw: RawRecord) -> str | None:
@@ -288,12 +300,13 @@ class DialogueRows:
         own = ({"shape": number} if number else {}) | ({"cells": raw.cells} if raw.cells else {})
         return dump(own | dict(of_record.extra))
 
-    def _records(self, records: pl.DataFrame, location: SourceLocation) -> ColumnBatch:
+    def _records(self, records: pl.DataFrame, extra: Sequence[str | None], location: SourceLocation) -> ColumnBatch:
         splits = [location.split if own is None else own for own in records["split"]]
         standard = {split: self._splits[split] for split in {*splits} if split is not None}
-        names = ("record_id", "dialogue_id", "native_id", "record_index", "source_pointer", "extra")
+        names = ["record_id", "dialogue_id", "native_id", "record_index", "source_pointer"]
         made = {
-            **records.select(names).to_dict(),
+            **records[names].to_dict(),
+            "extra": pl.Series(extra, dtype=pl.String),
             "split": pl.Series(splits, dtype=pl.String),
             "standard_split": pl.Series(map(standard.get, splits), dtype=pl.String),
         }
@@ -338,11 +351,3 @@ class DialogueRows:
 def shaped(number: int | Mapping[str, Any], rest: Mapping[str, Raw] | None) -> str | None:
     """Write ``extra``: the number of a shape, unless it is 0, and what no column holds."""
     return dump({"shape": number} | dict(rest or {})) if number else dump(rest)
-
-
-def _texts(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return columns as texts, times in microseconds."""
-    return rows.select(
-        (pl.col(name).cast(pl.Int64) if rows[name].dtype == pl.Datetime else pl.col(name)).cast(pl.String)
-        for name in names
-    )

@@ -75,7 +75,8 @@ _BLOCK = 4_000_000
 """Bytes of records that are decoded and handed on together."""
 
 _LEAST = 150_000
-"""Bytes of a block from which on it is decoded by DuckDB, which costs 15 ms before its first record: reading one by one is faster below."""
+"""Bytes of a block from which on DuckDB decodes it, which takes 15 ms before the first record; below, reading each
+record by itself is faster."""
 
 
 FormatOf: TypeAlias = Callable[[Declaration], DocumentFormat]

@@ -10,7 +10,7 @@ from talkhouse.ingest.common_rules import Severity
 from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_UTC, MOMENTS, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.empty_turns import EmptyTurns
-from talkhouse.ingest.declared.identity import Identity, digests, ids_within, lines
+from talkhouse.ingest.declared.identity import Identity, digests, ids_within, line
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
     ID,
@@ -293,7 +293,7 @@ class FileRows:
         is_shared = self._build.has_several_files and self._build.declaration.dialogue.ids != "file"
         if ID in rows.columns and is_shared:
             said = [OURS, *([SPEAKER] if SPEAKER in rows.columns else []), TEXT]
-            words = digests(dialogues[NUMBER], rows[NUMBER], lines(rows.select(said)))
+            words = digests(dialogues[NUMBER], rows[NUMBER], rows.with_columns(line=line(rows, said))["line"])
             shapes = pl.repeat(self._shapes, len(dialogues), eager=True)
             rest = digests(dialogues[NUMBER], rows[NUMBER], _all(rows), shapes)
             contents = zip(dialogues["native_id"], words, rest, dialogues["within"], strict=True)
