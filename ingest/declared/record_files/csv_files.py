@@ -226,6 +226,8 @@ class CsvRows:
 
     def _quoted(self) -> list[int]:
         """Find out which columns are in quotes without need, by the first rows; the other cells are noted."""
+        if not self._cells.quote or self._cells.quote not in self._text:
+            return []
         needless, start, count = Counter[int](), 0, 0
         while start < len(self._text) and count < _LOOKED_AT and (row := self._cells.row_at(self._text, start)):
             start, count = row.end, count + 1

@@ -194,9 +194,7 @@ class FileRows:
         dialogues = self._dialogues(rows, facts)
         if self._build.conversations is not None:
             facts = self._build.conversations(facts, dialogues["native_id"])
-        rows = rows.with_columns(
-            dialogues[name].gather(rows[OWNER]) for name in ("dialogue_id", "record_id", "is_new", "is_same")
-        )
+        rows = rows.hstack(dialogues[["dialogue_id", "record_id", "is_new", "is_same"]][rows[OWNER]])
         extras = RowExtras(rows, self._columns, is_csv=self._is_csv)
         findings = RowFindings(self._file, rows, extras, self.bad_times)
         findings.of_dialogues(dialogues)
@@ -279,6 +277,8 @@ class FileRows:
 
     def _within(self, facts: pl.DataFrame) -> pl.Series:
         ids = self._build.declaration.dialogue.ids
+        if ids != "split":
+            return pl.repeat(ids_within(ids, self._path, ALL), len(facts), eager=True).alias("within")
         within = {split: ids_within(ids, self._path, split) for split in self._splits_of(facts).unique()}
         return self._splits_of(facts).replace_strict(within, return_dtype=pl.String).alias("within")
 

@@ -28,13 +28,15 @@ class Replies(NamedTuple):
 def replies(rows: pl.DataFrame) -> Replies:
     """Look up the turns that turns reply to; a turn without an id of its own is known by its index."""
     height = len(rows)
+    nothing = pl.repeat(False, height, dtype=pl.Boolean, eager=True)
+    none = pl.repeat(None, height, dtype=pl.Int32, eager=True)
+    if TURN_ID not in rows.columns and REPLY_TO not in rows.columns:
+        return Replies(none, nothing.arg_true(), nothing, nothing)
     own = pl.col(TURN_ID) if TURN_ID in rows.columns else pl.col(TURN_INDEX).cast(pl.String)
     ids = rows.select(NUMBER, TURN_INDEX, id=own)
     is_first = ids.select(pl.struct(NUMBER, "id").is_first_distinct()).to_series()
     is_repeated = ~is_first & ids["id"].is_not_null()
-    nothing = pl.repeat(False, height, dtype=pl.Boolean, eager=True)
     if REPLY_TO not in rows.columns:
-        none = pl.repeat(None, height, dtype=pl.Int32, eager=True)
         return Replies(none, is_repeated.arg_true(), nothing, nothing)
     firsts = ids.filter(is_first & ids["id"].is_not_null())
     asked = rows.select(NUMBER, TURN_INDEX, id=REPLY_TO)

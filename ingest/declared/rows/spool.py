@@ -241,8 +241,4 @@ def _pieces(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
         end = int(starts[index])
         yield rows[first:end]
         first = end
-    last = int(starts[-1]) if len(starts) else 0
-    if first < last:
-        yield rows[first:last]
-        first = last
     yield rows[first:]
