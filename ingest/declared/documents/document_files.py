@@ -148,7 +148,7 @@ class _RecordsReader:
         )
 
     def decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:
-        """Decode blocks in a thread of its own, one ahead: DuckDB works without Python's lock."""
+        """Decode large blocks in a thread of its own, one ahead: DuckDB works without Python's lock."""
         if self._typed is None:
             yield from ((block, []) for block in blocks)
             return
