@@ -30,7 +30,7 @@ LEAST = 32_000_000
 """Bytes of a corpus from which on it is read apart: a process takes a second of processor time to start."""
 
 _FILE = 150_000
-"""Bytes that each file counts for beside its own: a reader takes 5 to 12 ms for a file, however small."""
+"""Bytes that each file counts for beside its own: a reader takes 5 to 16 ms for a file, however small."""
 
 TOGETHER = 4_000_000
 """Bytes of small files that are a part together, which costs 17 ms more than to read them here; so counted, too."""

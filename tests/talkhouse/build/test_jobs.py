@@ -113,7 +113,7 @@ def in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "heappop", taken)
     monkeypatch.setattr(workers, "heappush", list.append)
     monkeypatch.setattr(parts, "_AHEAD", 10**12)
-    monkeypatch.setattr(parts, "TOGETHER", 1_100_000)
+    monkeypatch.setattr(parts, "TOGETHER", 400_000)
 
 
 def everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,8 +214,8 @@ def test_small_files_are_worth_processes_and_go_several_to_a_task(
         submit(self, number, task)
 
     monkeypatch.setattr(Processes, "submit", counted)
-    monkeypatch.setattr(parts, "LEAST", 3_000_000)
-    monkeypatch.setattr(parts, "TOGETHER", 1_100_000)
+    monkeypatch.setattr(parts, "LEAST", 900_000)
+    monkeypatch.setattr(parts, "TOGETHER", 400_000)
     assert rows(tmp_path / "two.duckdb", data, 2) == expected
     assert len(tasks) == 4  # of five files and an archive of two
 
