@@ -70,6 +70,11 @@ def pytest_collection() -> Iterator[None]:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """Look among them again at the end: libraries complain of objects that are left."""
+    gc.unfreeze()
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Have one process, and so one server or cluster, for the tests of Superset and of Spark."""
     return 0 if config.option.markexpr in ("superset", "spark") else None

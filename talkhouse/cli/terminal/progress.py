@@ -116,7 +116,7 @@ class BuildProgress(ProgressBar):
         super().begin(step, records=records, size=size, unit=unit)
         self._step, self._started_at = step, time.monotonic()
         if not errors.is_terminal:
-            errors.print(f"{step}: {size / 1e6:,.1f} MB")
+            errors.print(f"{step}: {size / 1e6:,.1f} MB" if size else step)
 
     def end(self) -> None:
         """Remove the step, and print how many records it had."""

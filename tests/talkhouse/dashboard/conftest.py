@@ -76,7 +76,7 @@ class Compared:
 
 
 @pytest.fixture(scope="session")
-def compared(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compared]:
+def two_runs(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compared]:
     """Two saved runs; the name of one would be Markdown and HTML, if it were anything."""
     folder, served = tmp_path_factory.mktemp("compared"), tmp_path_factory.mktemp("served")
     warehouse, right = Path(shutil.copyfile(sample, folder / "talkhouse.duckdb")), gold()

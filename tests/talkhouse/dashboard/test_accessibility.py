@@ -53,8 +53,8 @@ def test_axe_finds_nothing_wrong(
 
 
 @pytest.mark.parametrize("looks", LOOKS)
-def test_nor_with_saved_runs(browser: Browser, compared: Compared, looks: Sequence[Look]) -> None:
-    with visit(browser, compared.pages.url) as visited:
+def test_nor_with_saved_runs(browser: Browser, two_runs: Compared, looks: Sequence[Look]) -> None:
+    with visit(browser, two_runs.pages.url) as visited:
         visited.open()
         assert breaking(visited, ["errors", "errors?of=Files", "scores"], looks) == {}
         show(visited.page, ("light", 390))

@@ -224,9 +224,9 @@ def test_find_what_is_said_about_something_in_all_corpora_and_what_is_like_it(re
 
 
 @pytest.mark.slow
-def test_see_where_two_models_differ_and_why(browser: Browser, compared: Compared) -> None:
-    differing = [key for key in compared.right if differ(compared, key)]
-    with visit(browser, compared.pages.url) as window:
+def test_see_where_two_models_differ_and_why(browser: Browser, two_runs: Compared) -> None:
+    differing = [key for key in two_runs.right if differ(two_runs, key)]
+    with visit(browser, two_runs.pages.url) as window:
         window.open()
         reader = Reader(window)
         reader.go("Errors")
@@ -247,13 +247,13 @@ def test_see_where_two_models_differ_and_why(browser: Browser, compared: Compare
         shared = reader.page.url
         reader.click(reader.main.locator('.errors a[href*="dialogue="]'))
         assert reader.main.locator(".turn.here").count() == 1
-        with visit(browser, compared.pages.url) as another:
+        with visit(browser, two_runs.pages.url) as another:
             another.page.goto(shared)
             another.drawn(0)
             expect(another.page.locator(".errors .answers")).to_have_count(len(of_subset))
         assert window.leave() == []
 
 
-def differ(compared: Compared, key: tuple[str, int]) -> bool:
-    first, second = compared.labels
+def differ(two_runs: Compared, key: tuple[str, int]) -> bool:
+    first, second = two_runs.labels
     return first[key][0] != second[key][0]

@@ -28,9 +28,9 @@ pytestmark = pytest.mark.slow
 RUNS = {"run": "careful", "beside": "<b>*bold*</b>"}
 
 
-def test_choices_of_the_address_are_counted_and_listed(compared: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TALKHOUSE_DB", str(compared.warehouse))
-    right, ours, theirs = compared.right, *compared.labels
+def test_choices_of_the_address_are_counted_and_listed(two_runs: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TALKHOUSE_DB", str(two_runs.warehouse))
+    right, ours, theirs = two_runs.right, *two_runs.labels
     page = draw("errors", **RUNS)
     assert not page.exception
     both = Counter((ours[key][0] == label, theirs[key][0] == label) for key, label in right.items())
@@ -88,10 +88,10 @@ def test_without_saved_runs_it_says_how_to_begin() -> None:
 
 
 def test_a_file_of_scores_that_is_none_is_said(
-    compared: Compared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two_runs: Compared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "talkhouse.duckdb"
-    path.write_bytes(compared.warehouse.read_bytes())
+    path.write_bytes(two_runs.warehouse.read_bytes())
     monkeypatch.setenv("TALKHOUSE_DB", str(path))
     with duckdb.connect(tmp_path / "scores.duckdb") as con:
         con.execute("create table runs as select 'a' as run")
@@ -101,13 +101,13 @@ def test_a_file_of_scores_that_is_none_is_said(
 
 
 @pytest.fixture
-def at_runs(browser: Browser, compared: Compared) -> Iterator[Visit]:
-    with visit(browser, compared.pages.url, accept_downloads=True) as window:
+def at_runs(browser: Browser, two_runs: Compared) -> Iterator[Visit]:
+    with visit(browser, two_runs.pages.url, accept_downloads=True) as window:
         yield window
         assert (window.errors(), window.leave()) == ([], [])
 
 
-def test_files_are_read_in_the_browser_and_not_kept(at_runs: Visit, compared: Compared, tmp_path: Path) -> None:
+def test_files_are_read_in_the_browser_and_not_kept(at_runs: Visit, two_runs: Compared, tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("example_index,label,prob_o,prob_t,prob_x\n0,O,1,0,zero\n")
     at_runs.open("errors?of=Files")
     page = at_runs.page
@@ -121,11 +121,11 @@ def test_files_are_read_in_the_browser_and_not_kept(at_runs: Visit, compared: Co
     wrong = page.get_by_test_id("stCode").inner_text()
     assert re.search("^bad.csv: values of 'prob_x' that are not numbers: 1$", wrong, re.MULTILINE)
     assert "row 1: zero" in wrong
-    at_runs.act(lambda: brought.nth(0).set_input_files(compared.folder / "careful.csv"))
-    at_runs.act(lambda: brought.nth(1).set_input_files(compared.folder / "bold.csv"))
-    differing = sum(compared.labels[0][key][0] != compared.labels[1][key][0] for key in compared.right)
+    at_runs.act(lambda: brought.nth(0).set_input_files(two_runs.folder / "careful.csv"))
+    at_runs.act(lambda: brought.nth(1).set_input_files(two_runs.folder / "bold.csv"))
+    differing = sum(two_runs.labels[0][key][0] != two_runs.labels[1][key][0] for key in two_runs.right)
     expect(page.get_by_text(f"They differ on {differing}.")).to_be_visible()
-    assert not [*compared.served.glob("talkhouse-*")]
+    assert not [*two_runs.served.glob("talkhouse-*")]
     address = page.url
     page.goto(address)
     at_runs.drawn(0)
@@ -140,22 +140,22 @@ def test_files_are_read_in_the_browser_and_not_kept(at_runs: Visit, compared: Co
     ],
 )
 def test_a_command_opens_the_pages_at_its_errors(
-    browser: Browser, compared: Compared, tmp_path: Path, arguments: list[str]
+    browser: Browser, two_runs: Compared, tmp_path: Path, arguments: list[str]
 ) -> None:
     opener = tmp_path / "xdg-open"
     opener.write_text("#!/bin/sh\n")
     opener.chmod(0o700)
     command = [sys.executable, "-c", "from talkhouse.cli import main; main()", *arguments]
-    command += ["--open", "--db", str(compared.warehouse)]
+    command += ["--open", "--db", str(two_runs.warehouse)]
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, cwd=compared.folder, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(command, cwd=two_runs.folder, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout
         url = next(line.split()[0] for line in process.stdout if line.startswith("http"))
         with visit(browser, url.partition("/errors?")[0]) as window:
             window.page.goto(url)
             window.page.wait_for_url(lambda there: "token" not in there)
             window.drawn(0)
-            differing = sum(compared.labels[0][key][0] != compared.labels[1][key][0] for key in compared.right)
+            differing = sum(two_runs.labels[0][key][0] != two_runs.labels[1][key][0] for key in two_runs.right)
             expect(window.page.get_by_text(f"They differ on {differing}.")).to_be_visible()
             expect(window.page.get_by_text(re.compile(r"careful(\.csv)? is right on"))).to_be_visible()
             assert (window.errors(), window.leave()) == ([], [])
