@@ -56,7 +56,7 @@ def page() -> None:
     st.header("Hand it on", anchor=False)
     st.markdown("As a site that needs no server and no network, with the report, and dialogues to read and to search:")
     command = ["talkhouse", "report", "--site", "site", "--db", str(opened.version.path)]
-    st.code(visible(shlex.join(command), lines=True), language="sh", wrap_lines=True)
+    st.code(visible(shlex.join(command), lines=True), language=None, wrap_lines=True)
     st.header("Releases", anchor=False)
     try:
         store = store_of(db=opened.version.path).absolute()
@@ -95,7 +95,7 @@ def _draw_comparison(opened: ServedWarehouse, store: Path, names: Sequence[str],
     asks = st.button("Compare", key="compare", icon=":material/difference:")
     st.caption("The same on the command line, with the rows that differ:")
     command = ["talkhouse", "diff", f"release:{before}", f"release:{after}", "--store", str(store)]
-    st.code(visible(shlex.join(command), lines=True), language="sh", wrap_lines=True)
+    st.code(visible(shlex.join(command), lines=True), language=None, wrap_lines=True)
     if asks:
         with errors.shown(), st.spinner("Comparing"):
             both = [read(store, name) for name in (before, after)]

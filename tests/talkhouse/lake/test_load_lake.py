@@ -20,6 +20,7 @@ from talkhouse.ingest.declared.corpus import DeclaredReader
 from talkhouse.ingest.declared.declaration import of_folder
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.keys import Ledger
+from talkhouse.ingest.loading import parts
 from talkhouse.ingest.loading.parts import _Part, _PartTask
 from talkhouse.ingest.loading.workers import Processes
 from talkhouse.ingest.progress import Silent
@@ -94,6 +95,7 @@ def test_a_lake_that_workers_load_is_that_of_a_build(url: str, tmp_path: Path, m
     build(tmp_path / "w.duckdb", Silent(), data=data, limit=ALL, corpus_roots=roots)
     write_lake(tmp_path / "of_build", [tmp_path / "w.duckdb"], Silent())
     monkeypatch.setattr(rows_of_parts, "_GROUP", 3_000)
+    monkeypatch.setattr(parts, "TOGETHER", 0)
 
     assert load(tmp_path / "lake", data, url, corpus_roots=roots, dry_run=True).outcome is LakeOutcome.DRY_RUN
     assert not (tmp_path / "lake").exists()
