@@ -58,13 +58,16 @@ new MutationObserver(changes => changes.forEach(change => {
 """
 
 _TURN_TO = """address => {
-    const runs = window.runs;
+    const before = [performance.timeOrigin, window.runs];
     history.pushState({}, '', address);
     dispatchEvent(new PopStateEvent('popstate'));
-    return runs;
+    return before;
 }"""
 
-_DRAWN = """(runs) => window.runs > runs
+_RUNS = "[performance.timeOrigin, window.runs]"
+"""When the document was loaded, and how often the page's script has run since."""
+
+_DRAWN = """([loaded, runs]) => window.runs > (loaded === performance.timeOrigin ? runs : 0)
     && document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
     && document.querySelector('[data-testid="stMain"] :is(h1, h2, h3)')
     && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"], [data-testid="stSpinner"]')
@@ -186,7 +189,7 @@ class Visit:
     def open(self, path: str = "") -> None:
         """Open a page by its address, and wait until it is drawn."""
         self.page.goto(f"{self.url}/{path.lstrip('/')}")
-        self.drawn(0)
+        self.drawn()
 
     def turn_to(self, path: str) -> None:
         """Go to an address as the browser's Back does: nothing is loaded again, which takes half of a page's time."""
@@ -194,18 +197,18 @@ class Visit:
 
     def act(self, action: Any) -> None:
         """Do something that makes the page anew, and wait until it is drawn."""
-        runs = self.page.evaluate("window.runs")
+        before = self.page.evaluate(_RUNS)
         action()
-        self.drawn(runs)
+        self.drawn(before)
 
     def press(self, button: Locator) -> None:
         """Press a button that makes the page anew; by a key, for what opens may move it meanwhile, and a click miss."""
         expect(button).to_be_visible()
         self.act(lambda: button.press("Enter"))
 
-    def drawn(self, runs: int) -> None:
-        """Wait until everything is drawn, after more than so many runs of the page's script."""
-        self.page.wait_for_function(_DRAWN, arg=runs, timeout=2 * MINUTE)
+    def drawn(self, before: Sequence[float] = (0, 0)) -> None:
+        """Wait until everything is drawn, after another run of the page's script than ``before``, as ``_RUNS`` says."""
+        self.page.wait_for_function(_DRAWN, arg=list(before), timeout=2 * MINUTE)
 
     def links(self) -> list[str]:
         """Return the paths of all pages, as the navigation has them."""
@@ -216,11 +219,11 @@ class Visit:
         """Click on a page in the navigation."""
         links = self.page.locator('[data-testid="stSidebarNavLink"]')
         (place,) = (number for number, found in enumerate(self.links()) if found == path)
-        runs = self.page.evaluate("window.runs")
+        before = self.page.evaluate(_RUNS)
         links.nth(place).click()
         # The page before may have run by itself meanwhile, to look for a new build.
         self.page.wait_for_url(lambda url: urlsplit(url).path == path, timeout=2 * MINUTE)
-        self.drawn(runs)
+        self.drawn(before)
 
     def leave(self) -> list[str]:
         """Close all tabs but the first, and return what has gone wrong since the last time."""

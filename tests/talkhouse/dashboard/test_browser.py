@@ -53,11 +53,11 @@ def test_a_choice_is_in_the_address(browser: Browser, visited: Visit) -> None:
         has_not_text=re.compile(f"^{whole[0]}$")
     )
     changed.wait_for(timeout=2 * MINUTE)
-    visited.drawn(0)
+    visited.drawn()
     chosen = numbers(visited)
     with visit(browser, visited.address) as another:
         another.page.goto(visited.page.url)
-        another.drawn(0)
+        another.drawn()
         assert numbers(another) == chosen
         assert another.page.url == visited.page.url
         assert another.wrong == []
@@ -82,7 +82,7 @@ def test_what_is_open_is_handed_on_as_a_link_and_each_chart_as_files(browser: Br
         another.wrong.clear()  # that it was refused
         another.page.goto(whole)
         another.page.wait_for_url(plain)
-        another.drawn(0)
+        another.drawn()
         assert numbers(another) == numbers(visited)
         assert another.wrong == []
     visited.press(visited.page.get_by_role("button", name="Save", exact=True).first)

@@ -43,7 +43,7 @@ class Reader:
             with self._visited.context.expect_page() as tab:
                 what.first.click()
             self._visited.page = tab.value
-            self._visited.drawn(0)
+            self._visited.drawn()
         else:
             self._visited.act(what.first.click)
         assert not self._visited.errors()
@@ -138,7 +138,7 @@ def test_filter_share_and_download(browser: Browser, at_pages: Visit, reader: Re
     assert RELEASES.encode() in download.value.path().read_bytes()
     with visit(browser, at_pages.address) as another:
         another.page.goto(shared)
-        another.drawn(0)
+        another.drawn()
         listed = another.page.locator('main a[href*="dialogue="]').evaluate_all("all => all.map(one => one.href)")
         assert listed
         assert all(f"dialogue={RELEASES}" in address for address in listed)
@@ -249,7 +249,7 @@ def test_see_where_two_models_differ_and_why(browser: Browser, two_runs: Compare
         assert reader.main.locator(".turn.here").count() == 1
         with visit(browser, two_runs.pages.url) as another:
             another.page.goto(shared)
-            another.drawn(0)
+            another.drawn()
             expect(another.page.locator(".errors .answers")).to_have_count(len(of_subset))
         assert window.leave() == []
 

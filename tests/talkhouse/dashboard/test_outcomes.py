@@ -128,7 +128,7 @@ def test_files_are_read_in_the_browser_and_not_kept(at_runs: Visit, two_runs: Co
     assert not [*two_runs.served.glob("talkhouse-*")]
     address = page.url
     page.goto(address)
-    at_runs.drawn(0)
+    at_runs.drawn()
     expect(page.get_by_text("They differ on")).to_have_count(0)
 
 
@@ -154,7 +154,7 @@ def test_a_command_opens_the_pages_at_its_errors(
         with visit(browser, url.partition("/errors?")[0]) as window:
             window.page.goto(url)
             window.page.wait_for_url(lambda there: "token" not in there)
-            window.drawn(0)
+            window.drawn()
             differing = sum(two_runs.labels[0][key][0] != two_runs.labels[1][key][0] for key in two_runs.right)
             expect(window.page.get_by_text(f"They differ on {differing}.")).to_be_visible()
             expect(window.page.get_by_text(re.compile(r"careful(\.csv)? is right on"))).to_be_visible()
