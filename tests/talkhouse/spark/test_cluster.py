@@ -33,7 +33,7 @@ from tests.talkhouse.build.test_jobs import CHAT, said
 pytestmark = pytest.mark.spark
 
 ALL = QuarantineLimit("100%")
-EMPTY = {"meta.quarantine"}
+EMPTY = {"meta.quarantine", "meta.query_files"}
 """Tables of which the samples have no rows."""
 
 
