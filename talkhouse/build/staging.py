@@ -59,7 +59,7 @@ class RowsElsewhere(Protocol):
     """What DuckDB needs to read them while it is guarded."""
 
     def keep(self, corpus_id: str, part: KeptPart) -> None:
-        """Take the rows of a part."""
+        """Keep where the rows of a part are."""
 
     def settle(self, con: duckdb.DuckDBPyConnection) -> None:
         """Put a view over the rows in place of each table that has any, once all parts are there."""

@@ -5,10 +5,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
-from talkhouse.content_policy import source
 from talkhouse.diff.compare import Change
 from talkhouse.diff.found import Difference
 from talkhouse.diff.sentences import (
@@ -22,8 +18,8 @@ from talkhouse.diff.sentences import (
     schema_lines,
     verdict,
 )
+from talkhouse.html_pages import environment, own_parts
 from talkhouse.system.atomic_output import atomic_file
-from talkhouse.visible import visible
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
@@ -56,37 +52,29 @@ def write_page(found: Difference, output: Path, most: int) -> None:
 
 
 def _render(found: Difference, most: int) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_readable,
-    )
-    environment.filters["grouped"] = "{:,}".format
-    style = Markup((_TEMPLATES / "diff.css").read_text(encoding="utf-8"))  # noqa: S704 - it is ours
-    policy = f"default-src 'none'; style-src {source(style)}; script-src 'none'; base-uri 'none'; form-action 'none'"
     moving = [one for one in found.tables if not one.is_still]
     tasks = [one for one in found.tasks if not one.is_still]
-    return environment.get_template("diff.html").render(
-        style=style,
-        policy=policy,
-        title=head(found),
-        found=found,
-        schema=schema_lines(found),
-        corpora=[(one.corpus, corpus_line(one, found)) for one in found.corpora],
-        tables=moving,
-        tasks=tasks,
-        still=[name_of(one) for one in found.tasks if one.is_still],
-        counted=_COUNTED,
-        labels=[(name_of(one), *matrix(one.counts.labels)) for one in (*moving, *tasks) if one.counts.labels],
-        parts=_parts(found, most),
-        verdict=verdict,
-        name_of=name_of,
-        key_text=key_text,
-        other_parts=other_parts,
-        marked=marked,
+    return (
+        environment(_TEMPLATES)
+        .get_template("diff.html")
+        .render(
+            **own_parts(_TEMPLATES, ("diff.css",)),
+            title=head(found),
+            found=found,
+            schema=schema_lines(found),
+            corpora=[(one.corpus, corpus_line(one, found)) for one in found.corpora],
+            tables=moving,
+            tasks=tasks,
+            still=[name_of(one) for one in found.tasks if one.is_still],
+            counted=_COUNTED,
+            labels=[(name_of(one), *matrix(one.counts.labels)) for one in (*moving, *tasks) if one.counts.labels],
+            parts=_parts(found, most),
+            verdict=verdict,
+            name_of=name_of,
+            key_text=key_text,
+            other_parts=other_parts,
+            marked=marked,
+        )
     )
 
 
@@ -105,8 +93,3 @@ def _parts(found: Difference, most: int) -> list[_Part]:
         title = f"{name[0]} of {name[1]}" if name[0].startswith(("main.", "meta.")) else name[0]
         parts.append(_Part(title, kinds, total - shown))
     return parts
-
-
-def _readable(value: object) -> object:
-    """Write out what acts or hides in a text before it is escaped; what is HTML already stays."""
-    return visible(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value

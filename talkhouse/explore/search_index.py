@@ -20,7 +20,7 @@ from talkhouse.schema.warehouse import STORAGE_VERSION
 from talkhouse.settings import database, version
 from talkhouse.system.cache import is_kept
 from talkhouse.system.folders import target_of
-from talkhouse.warehouse.beside import columns_of_tables, is_ours, open_beside, writing_beside
+from talkhouse.warehouse.beside import columns_of_tables, format_of_run, is_ours, open_beside, writing_beside
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.tokens import search_tokens
@@ -274,17 +274,12 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     if what := strange(con):
         raise _not_ours(path, what)
     tables = columns_of_tables(con)
-    if tables.get("run", {}).get("format") != "INTEGER":
-        raise _not_ours(path, "a database without the table run that Talkhouse makes")
-    formats = [number for (number,) in con.execute("select format from main.run limit 2").fetchall()]
-    if len(formats) != 1 or formats[0] is None:
-        raise _not_ours(path, "a table run that Talkhouse did not make")
-    if formats[0] != FORMAT:
+    if (number := format_of_run(con, path, tables, _not_ours)) != FORMAT:
         raise SchemaMismatch(
             "the index is of another Talkhouse than this",
             where=path,
             expected=f"format {FORMAT}",
-            found=f"format {formats[0]}",
+            found=f"format {number}",
             next_step="make it again with: talkhouse search WORDS --rank",
         )
     if tables != TABLES:

@@ -97,7 +97,7 @@ def _stage(known: Registry, request: BuildRequest, private: Path, progress: Prog
 
 
 def _in_parts(known: Registry, request: BuildRequest) -> BuildRequest:
-    """Have a corpus that is not read in parts read by one worker, as one."""
+    """Return the request in which one worker reads each corpus that is not read in parts."""
     inputs = [
         item if item.corpus.parts else replace(item, corpus=_whole(item, known.origin(item.corpus.id)))
         for item in request.inputs

@@ -52,12 +52,12 @@ class RowsOfParts:
         self._files: defaultdict[tuple[str, str], list[_FileOfPart]] = defaultdict(list)
 
     def keep(self, corpus_id: str, part: KeptPart) -> None:
-        """Take the rows of a part."""
+        """Keep where the rows of a part are."""
         for table, path in part.written:
             self._files[table, corpus_id].append(_FileOfPart(path, part.repeated.get(table, ())))
 
     def settle(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Have the files of the lake written, and put a view over them in place of each table."""
+        """Write the files of the lake, by workers, and put a view over them in place of each table."""
         columns = {table: columns_of_table(con, metadata.tables[table]) for table, _ in self._files}
         tasks = [
             _MergeTask(table, columns[table], corpus, group, self.workers.folder)

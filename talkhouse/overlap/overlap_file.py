@@ -14,7 +14,7 @@ from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal
-from talkhouse.warehouse.beside import columns_of_tables, is_ours, open_beside
+from talkhouse.warehouse.beside import columns_of_tables, format_of_run, is_ours, open_beside
 
 FILE = "overlap.duckdb"
 
@@ -212,17 +212,12 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     if what := strange(con):
         raise _not_ours(path, what)
     tables = columns_of_tables(con)
-    if tables.get("run", {}).get("format") != "INTEGER":
-        raise _not_ours(path, "a database without the table run that Talkhouse makes")
-    formats = [number for (number,) in con.execute("select format from main.run limit 2").fetchall()]
-    if len(formats) != 1 or formats[0] is None:
-        raise _not_ours(path, "a table run that Talkhouse did not make")
-    if formats[0] > FORMAT:
+    if (number := format_of_run(con, path, tables, _not_ours)) > FORMAT:
         raise SchemaMismatch(
             "the overlap is of a newer Talkhouse than this",
             where=path,
             expected=f"format {FORMAT}",
-            found=f"format {formats[0]}",
+            found=f"format {number}",
             next_step="upgrade Talkhouse, or move the file away",
         )
     for table, (_, columns) in TABLES.items():

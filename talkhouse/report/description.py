@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards, metrics
@@ -20,6 +21,9 @@ from talkhouse.report.dialogue_examples import examples, label_counts, places
 from talkhouse.report.figures import Figure, figures
 from talkhouse.warehouse.build_facts import QUESTIONS, datasheets
 from talkhouse.warehouse.opened import Warehouse, fits_views
+
+TEMPLATES = Path(__file__).with_name("templates")
+"""The folder of what shows it."""
 
 _OVERVIEW = "overview"
 """The dashboard whose charts open the report; its tables are sections of their own here."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.report.description import describe
-from talkhouse.report.pages import environment, own_parts
+from talkhouse.html_pages import environment, own_parts
+from talkhouse.report.description import TEMPLATES, describe
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_free
 from talkhouse.warehouse.opened import Warehouse
@@ -50,7 +50,11 @@ def write_report(
     check_free(con, [output], force=force)
     with atomic_file(output) as part:
         described = describe(Warehouse(con), on_chart)
-        page = environment().get_template("page.html").render({**described, **_ON_ONE_PAGE, **own_parts(_STYLES)})
+        page = (
+            environment(TEMPLATES)
+            .get_template("page.html")
+            .render({**described, **_ON_ONE_PAGE, **own_parts(TEMPLATES, _STYLES)})
+        )
         part.write_text(page, encoding="utf-8", newline="\n")
         size = part.stat().st_size
     return Report(output, size, len(described["corpora"]), len(described["figures"]))

@@ -17,10 +17,10 @@ import msgspec
 from talkhouse.charts.declared import NumberFormat
 from talkhouse.explore.schemes import UNDECLARED, BarPart
 from talkhouse.explore.turns import Votes
+from talkhouse.html_pages import environment, own_parts
 from talkhouse.query.terms import check_terms, parts_of_corpus
 from talkhouse.report.content import schemes
-from talkhouse.report.description import describe
-from talkhouse.report.pages import environment, own_parts
+from talkhouse.report.description import TEMPLATES, describe
 from talkhouse.report.report_tables import of_rows
 from talkhouse.report.site_dialogues import SearchedTexts, SiteDialogues, SiteSplit, dialogue_path, file_name
 from talkhouse.schema.errors import UsageError
@@ -149,8 +149,8 @@ class _Pages:
 
     def __init__(self, warehouse: Warehouse, described: Mapping[str, Any], dialogues: SiteDialogues) -> None:
         self._warehouse, self._dialogues, self._corpora = warehouse, dialogues, described["corpora"]
-        self._schemes, self._environment = schemes(warehouse.con), environment()
-        self._styles = {styles: own_parts(styles) for styles in (_STYLES, _READING)}
+        self._schemes, self._environment = schemes(warehouse.con), environment(TEMPLATES)
+        self._styles = {styles: own_parts(TEMPLATES, styles) for styles in (_STYLES, _READING)}
         self._views = {view.name: view for view in described["views"]}
         titles = [corpus["title"] for corpus in self._corpora]
         self._environment.globals.update(
@@ -214,7 +214,7 @@ class _Pages:
         return self._environment.get_template(f"site/{template}").render({**about, **content})
 
     def _search(self, corpus: Mapping[str, Any], path: str, searched: SearchedTexts) -> tuple[str, str]:
-        about = {**own_parts(_READING, "search.js"), "texts": searched.json, "splits": searched.splits}
+        about = {**own_parts(TEMPLATES, _READING, "search.js"), "texts": searched.json, "splits": searched.splits}
         return path, self._page("search.html", path, corpus=corpus, **about)
 
     def _bar(self, votes: Votes) -> list[BarPart]:

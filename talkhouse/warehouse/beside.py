@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -137,3 +137,21 @@ def _explained(output: Path, more_room: str) -> Iterator[None]:
             found=str(error).strip().splitlines()[0],
             next_step=more_room,
         ) from error
+
+
+def format_of_run(
+    con: duckdb.DuckDBPyConnection,
+    path: Path,
+    tables: Mapping[str, Mapping[str, str]],
+    not_ours: Callable[[Path, str], UsageError],
+) -> int:
+    """Return the number of a file's format, which its table ``run`` of one row has; ``tables``: their columns.
+
+    Raises what ``not_ours`` makes of what was found in place of that.
+    """
+    if tables.get("run", {}).get("format") != "INTEGER":
+        raise not_ours(path, "a database without the table run that Talkhouse makes")
+    formats = [number for (number,) in con.execute("select format from main.run limit 2").fetchall()]
+    if len(formats) != 1 or formats[0] is None:
+        raise not_ours(path, "a table run that Talkhouse did not make")
+    return int(formats[0])

@@ -14,8 +14,11 @@ import pytest
 from sqlalchemy import ForeignKeyConstraint, Table
 
 from talkhouse.explore.schemes import PLAIN as COLOURS
-from talkhouse.report.pages import DIAGRAM
+from talkhouse.report.description import TEMPLATES
 from talkhouse.schema.tables import metadata, qualified
+
+DIAGRAM = TEMPLATES / "er_diagram.svg"
+"""The tables with their keys, as the report shows them, which needs no Graphviz."""
 
 HUB = "main.corpora"
 """What nearly every table points at: no lines are drawn to it, since they would hide all others."""

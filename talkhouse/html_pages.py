@@ -1,4 +1,4 @@
-"""Makes HTML of templates and what they show: texts are escaped, styles and scripts allowed by what they are."""
+"""HTML pages that need nothing else: texts are escaped, styles and scripts allowed by what they are."""
 
 import re
 from pathlib import Path
@@ -11,18 +11,13 @@ from talkhouse.content_policy import source
 from talkhouse.made import not_published
 from talkhouse.visible import visible
 
-_TEMPLATES = Path(__file__).with_name("templates")
-
-DIAGRAM = _TEMPLATES / "er_diagram.svg"
-"""The tables with their keys: drawn by Graphviz, and kept current by its test, so that the report needs neither."""
-
 _ADDRESS = re.compile(r"https?://\S+")
 
 
-def environment() -> Environment:
-    """Return what fills the templates."""
+def environment(templates: Path) -> Environment:
+    """Return what fills the templates of a folder."""
     made = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader(templates),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -40,18 +35,18 @@ def _readable(value: object) -> object:
     return visible(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def own_parts(styles: tuple[str, ...], script: str | None = None) -> dict[str, Any]:
+def own_parts(templates: Path, styles: tuple[str, ...], script: str | None = None) -> dict[str, Any]:
     """Return the ``style`` and ``script`` of a page, from files beside the templates, and the ``policy`` for them.
 
     The policy is a Content-Security-Policy: this style, this script or none, and nothing from elsewhere.
     """
-    style = _own(*styles)
-    code = _own(script) if script else Markup()
+    style = _own(templates, *styles)
+    code = _own(templates, script) if script else Markup()
     allowed = source(code) if script else "'none'"
     policy = f"default-src 'none'; style-src {source(style)}; script-src {allowed}; base-uri 'none'; form-action 'none'"
     return {"style": style, "script": code, "policy": policy}
 
 
-def _own(*names: str) -> Markup:
-    text = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+def _own(templates: Path, *names: str) -> Markup:
+    text = "".join((templates / name).read_text(encoding="utf-8") for name in names)
     return Markup(text)  # noqa: S704 - it is ours
