@@ -187,6 +187,9 @@ _KINDS: Mapping[ChartKind, Callable[[_Drawn], Any]] = {
 _LETTERS = 6
 """Letters of labels side by side that a column of the grid has room for, also on a phone."""
 
+_SLANTED = 3
+"""Slanted names that a column of the grid has room for, also on a phone."""
+
 _WHOLE = 0.75
 """Shares from which on an axis ends at 100 %."""
 
@@ -217,9 +220,14 @@ def _order(chart: Chart, rows: pl.DataFrame) -> Any:
 def _axis(chart: Chart, rows: pl.DataFrame) -> Any:
     if chart.horizontal:
         return alt.Axis(labelLimit=220, labelOverlap=False, labelFlush=False)
-    letters = rows[X].cast(pl.String).unique().str.len_chars().sum()
-    is_short = rows.schema[X].is_numeric() or chart.grain is not None or letters <= _LETTERS * chart.width
-    return alt.Axis(labelOverlap=True, labelAngle=0 if is_short else -45)
+    names = rows[X].cast(pl.String).unique()
+    is_short = (
+        rows.schema[X].is_numeric() or chart.grain is not None or names.str.len_chars().sum() <= _LETTERS * chart.width
+    )
+    if is_short:
+        return alt.Axis(labelOverlap=True, labelAngle=0)
+    # Vega takes slanted names for as wide as they are long, and would leave out every second of a few.
+    return alt.Axis(labelOverlap=len(names) > _SLANTED * chart.width, labelAngle=-45, labelLimit=160)
 
 
 def _value(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> dict[str, Any]:

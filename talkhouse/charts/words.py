@@ -37,7 +37,13 @@ def single(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str |
     others = [f"{column.title.lower()} {_written(column, row)}" for column in counts]
     if metric.format is NumberFormat.INTEGER and row[metric.name]:
         places = ", ".join(f"{title} {value}" for title, value in where)
-        return ", ".join([f"All {_written(metric, row)} {metric.title.lower()}: {places}", *others]) + "."
+        is_one = row[metric.name] == 1
+        said = (
+            f"{metric.title}: 1 ({places})"
+            if is_one
+            else f"All {_written(metric, row)} {metric.title.lower()}: {places}"
+        )
+        return ", ".join([said, *others]) + "."
     places = " and ".join(f"{title} is {value}" for title, value in where)
     return ", ".join([f"The only {places}: {metric.title.lower()} {_written(metric, row)}", *others]) + "."
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -21,7 +22,7 @@ from talkhouse.query.writers import write
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.schema.guard import guard
 from talkhouse.scores.outcomes import ONE, TWO, OutcomeKind, outcomes_of_runs
-from talkhouse.scores.saved_runs import path_for
+from talkhouse.scores.saved_runs import path_for, saved
 from talkhouse.scores.workspace import ScoringWorkspace
 from talkhouse.visible import visible
 
@@ -79,6 +80,17 @@ class ShownOutcomes:
         """Return what is at a threshold of the gold label."""
         here = self.rows["threshold"].eq_missing(pl.Series([threshold], dtype=pl.Float64))
         return ShownOutcomes(self.names, self.rows.filter(here), self.chosen_by.filter(here), self.facets)
+
+
+def runs_beside() -> list[dict[str, Any]]:
+    """Return the saved runs beside the warehouse, comparable ones side by side; raises what ``saved`` raises."""
+    return _saved(warehouse.path(), warehouse.version(path_for(warehouse.path())))
+
+
+@st.cache_data(max_entries=3, show_spinner=False)
+def _saved(path: Path, version: Version | None) -> list[dict[str, Any]]:  # noqa: ARG001 - by it are runs known again
+    with warehouse.ONE_BESIDE:
+        return saved(path, settings=sandbox.settings(memory=warehouse.MEMORY_BESIDE))
 
 
 def give(rows: pa.Table, names: Sequence[str], scored: Path) -> None:

@@ -228,12 +228,16 @@ def _refuse_numbers(con: duckdb.DuckDBPyConnection, typed: ScoringTable, conditi
     )
 
 
+_ROUNDED = 0.001
+"""So much may be missing from the sum of probabilities that were written with three decimals or more."""
+
+
 def _check_sums(con: duckdb.DuckDBPyConnection, typed: ScoringTable, names: list[str]) -> list[str]:
     if not names:
         return []
     total = " + ".join(names)
     count, first = first_rows(
-        con, f"select {row_text()} || ': ' || ({total}) from {typed} where abs({total} - 1) > 1e-6"
+        con, f"select {row_text()} || ': ' || round({total}, 6) from {typed} where abs({total} - 1) > {_ROUNDED}"
     )
     return [f"{count:,} distributions do not sum to 1 and are used as they are: {'; '.join(first)}"] if count else []
 

@@ -17,11 +17,10 @@ from talkhouse.dashboard.outcome_dialogues import draw_examples
 from talkhouse.dashboard.outcomes import ALL, DIFFERS, OUTCOME, SAID, OutcomeFacet, ShownOutcomes
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
-from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.query import sandbox
+from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.query.formats import CSV, ExportFormat
 from talkhouse.scores.outcomes import OutcomeKind
-from talkhouse.scores.saved_runs import comparable, path_for, saved
+from talkhouse.scores.saved_runs import comparable
 from talkhouse.visible import visible
 
 _RUNS, _FILES = "Saved runs", "Files"
@@ -50,8 +49,7 @@ def page() -> None:
 
 def _of_runs(opened: ServedWarehouse) -> ShownOutcomes | None:
     """Draw the choice of saved runs, and return their outcomes; the newest two that can be compared come first."""
-    path = path_for(opened.version.path)
-    runs = _saved(path, warehouse.version(path)) if path.exists() else []
+    runs = sorted(outcomes.runs_beside(), key=lambda run: run["saved_at"])
     if not runs:
         st.info(
             "There are no saved runs. Save one with: talkhouse score TASK PREDICTIONS --save RUN. "
@@ -80,13 +78,6 @@ def _choose_run(name: str, title: str, options: list[str], usual: str) -> str:
 def _others(runs: Mapping[str, dict[str, Any]], name: str) -> list[str]:
     """Return the runs that can be compared with one."""
     return [one for one in runs if one != name and comparable(runs[one]) == comparable(runs[name])]
-
-
-@st.cache_data(max_entries=3, show_spinner=False)
-def _saved(path: Any, version: Version | None) -> list[dict[str, Any]]:  # noqa: ARG001 - by it are runs known again
-    with warehouse.ONE_BESIDE:
-        runs = saved(warehouse.path(), settings=sandbox.settings(memory=warehouse.MEMORY_BESIDE))
-    return sorted(runs, key=lambda run: run["saved_at"])
 
 
 def _of_files(opened: ServedWarehouse) -> ShownOutcomes | None:

@@ -1,22 +1,28 @@
-"""Scores: what is in the file of scores beside the warehouse, whatever it is."""
+"""Scores: saved runs side by side, and what else is in the file of scores beside the warehouse, whatever it is."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO, TextIOWrapper
+from itertools import chain, groupby
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import polars as pl
 import streamlit as st
 
-from talkhouse.dashboard import tables, warehouse
-from talkhouse.dashboard.content import outcomes
+from talkhouse.charts.fields import NOTHING, ChartField
+from talkhouse.dashboard import outcomes, tables, warehouse
+from talkhouse.dashboard.content import outcomes as errors
 from talkhouse.dashboard.text import plain
 from talkhouse.query.formats import TEXTS
 from talkhouse.query.row_stream import QueryRows
 from talkhouse.query.writers import write
 from talkhouse.schema import warehouse as files
+from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted
+from talkhouse.scores.saved_runs import comparable
 from talkhouse.visible import visible
 from talkhouse.warehouse.relations import relations
 
@@ -33,16 +39,19 @@ def path() -> Path:
 
 
 def page() -> None:
-    """Draw one of the tables and views of the file."""
+    """Draw the runs of the file, and one of its tables and views."""
     st.title("Scores", anchor=False)
-    st.caption(f"What is in the file {plain(path().name)} beside the warehouse. It is opened read-only.")
     with _connection() as con:
-        known = {f"{one['schema']}.{one['name']}": one for one in relations(con)}
-    if "main.runs" in known:
-        there = st.Page(outcomes.page, title="Errors", url_path="errors")
-        st.page_link(
-            there, label="Where the saved runs are wrong, and where two of them differ", icon=":material/rule:"
-        )
+        found = sorted(relations(con), key=lambda one: one["schema"] != "main")
+    known = {f"{one['schema']}.{one['name']}": one for one in found}
+    try:
+        runs = outcomes.runs_beside()
+    except TalkhouseError:  # a file of somebody's own, whose tables are shown as they are
+        runs = []
+    if runs:
+        _draw_runs([list(same) for _, same in groupby(runs, key=comparable)])
+        st.header("Tables of the file", anchor=False)
+    st.caption(f"What is in the file {plain(path().name)} beside the warehouse. It is opened read-only.")
     name = st.selectbox("Table or view", list(known), key="table", bind="query-params", format_func=visible)
     if name is None:
         st.info("There is no table in it.")
@@ -63,6 +72,62 @@ def page() -> None:
         on_click="ignore",
         icon=":material/download:",
     )
+
+
+def _draw_runs(groups: list[list[dict[str, Any]]]) -> None:
+    """Draw the numbers of runs of the same examples, a column for each run; those of the newest run come first."""
+    groups.sort(key=lambda group: max(run["saved_at"] for run in group), reverse=True)
+    known = {group[0]["run"]: group for group in groups}
+    columns = iter(st.columns([3, 1]))
+    chosen = next(columns).selectbox(
+        "Examples", list(known), key="runs", bind="query-params", format_func=lambda run: _examples(known[run])
+    )
+    runs = known[chosen]
+    metrics = {run["run"]: [one for one in run["metrics"] if one["slice"] is None] for run in runs}
+    limits = dict.fromkeys(one["threshold"] for those in metrics.values() for one in those)
+    limit = next(iter(limits))
+    if len(limits) > 1:
+        limit = next(columns).selectbox(
+            "Threshold of the gold label", list(limits), key="at", bind="query-params", format_func="{:g}".format
+        )
+    here = {run: [one for one in those if one["threshold"] == limit] for run, those in metrics.items()}
+    official = {one["name"] for those in here.values() for one in those if one["official"]}
+    every = not official or st.toggle("All metrics, not the official ones alone", key="every", bind="query-params")
+    values = {run: {one["name"]: _value(one) for one in those} for run, those in here.items()}
+    names = [name for name in dict.fromkeys(chain(*values.values())) if every or name in official]
+    rows = pl.DataFrame(
+        [pl.Series("0", names, pl.String)]
+        + [pl.Series(str(place), map(those.get, names), pl.String) for place, those in enumerate(values.values(), 1)]
+    )
+    titles = ["Metric", *map(visible, values)]
+    st.html(tables.table_html("Runs", rows, [ChartField(str(place), title) for place, title in enumerate(titles)]))
+    if any(not one["official"] for those in here.values() for one in those if one["name"] in names):
+        st.caption(r"\* not what the publisher's own program gives")
+    missing = [f"{run['run']}: {run['missing']:,}" for run in runs if run["missing"]]
+    if missing:
+        st.caption(plain(f"Examples without a prediction, which count as wrong: {', '.join(missing)}."))
+    beside = {"beside": runs[1]["run"]} if len(runs) > 1 else {}
+    where = st.Page(errors.page, title="Errors", url_path="errors")
+    said = "Where they are wrong, and where they differ" if beside else "Where it is wrong"
+    st.page_link(where, label=said, icon=":material/rule:", query_params={"run": runs[0]["run"], **beside})
+
+
+def _examples(runs: list[dict[str, Any]]) -> str:
+    """Say what examples runs are of."""
+    one = runs[0]
+    condition = [] if one["where_expression"] is None else [f"where {one['where_expression']}"]
+    part = " ".join((one["task"], *one["releases"], *one["splits"], *one["subsets"], *condition))
+    return visible(f"{part}: {tables.counted(one['examples'], 'example')}, {tables.counted(len(runs), 'run')}")
+
+
+def _value(metric: dict[str, Any]) -> str:
+    """Write a number, with its 95 % interval if it has one, and a star where it is not official."""
+    if metric["value"] is None:
+        return NOTHING
+    is_count = metric["denominator"] is None and metric["numerator"] is not None
+    interval = "" if metric["low"] is None else f" ({metric['low']:.4f} to {metric['high']:.4f})"
+    number = f"{metric['numerator']:,}" if is_count else f"{metric['value']:.4f}"
+    return f"{number}{interval}" if metric["official"] else f"{number}{interval}\N{NO-BREAK SPACE}*"
 
 
 @contextmanager

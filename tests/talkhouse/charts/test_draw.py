@@ -223,10 +223,18 @@ def test_shares_end_at_100_percent_where_they_come_near_it(
     assert (scale.get("domain") == [0, 1]) == ends_at_100
 
 
+@pytest.mark.parametrize(("count", "may_be_left_out"), [(8, False), (200, True)])
+def test_names_that_are_long_are_slanted_and_all_there_while_they_have_room(count: int, may_be_left_out: bool) -> None:
+    rows = {"who": [f"tea.party_number_{number}" for number in range(count)], "sips": range(count)}
+    axis = encoding(bars(), rows)["x"]["axis"]
+    assert (axis["labelAngle"], axis["labelOverlap"]) == (-45, may_be_left_out)
+
+
 @pytest.mark.parametrize(
     ("members", "row", "expected"),
     [
         ({}, {"who": "Ann", "sips": 1250}, "All 1,250 sips: who Ann."),
+        ({}, {"who": "Ann", "sips": 1}, "Sips: 1 (who Ann)."),
         ({"metrics": ("share",), "counts": ("sips",)}, {"who": None, "share": 0.5, "sips": 4}, "no who: share 50.0%"),
         ({"metrics": ("share", "rest")}, {"who": "Ann", "share": 0.5, "rest": 0.5}, None),
         ({"kind": ChartKind.HEATMAP, "by": ("what",)}, {"who": "Ann", "what": "tea", "sips": 3}, None),

@@ -7,7 +7,8 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.talkhouse.dashboard.pages import draw, messages
+from tests.talkhouse.dashboard.conftest import Compared
+from tests.talkhouse.dashboard.pages import draw, html, messages, words
 
 TABLE = "create table runs as select 'a' as run, 0.5 as value, null as slice, '<b>*x*</b>' as note from range(2)"
 
@@ -81,3 +82,21 @@ def test_a_file_that_is_written_to_in_between_is_shown_anew(beside: Path) -> Non
     # Nobody has it open between two drawings, so that it can also be written to.
     write(beside, "drop table runs", "create table other as select 1 as one")
     assert page.run().selectbox[0].options == ["main.other"]
+
+
+@pytest.mark.slow
+def test_saved_runs_stand_side_by_side(two_runs: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TALKHOUSE_DB", str(two_runs.warehouse))
+    page = draw("scores")
+    assert not page.exception
+    shown = words(html(page))
+    right = [sum(said[key][0] == label for key, label in two_runs.right.items()) for said in two_runs.labels]
+    first, second = (f"{count / len(two_runs.right):.4f}" for count in right)
+    assert "Metric careful <b>*bold*</b> " in shown
+    assert f" Accuracy {first} {second} " in shown
+    assert "<b>*bold*" not in html(page)
+    # What the publisher's program does not give is there when it is asked for, and marked.
+    assert "Gold O, predicted O" not in shown
+    page.toggle[0].set_value(True).run()
+    kept = [sum(said[key][0] == label == "O" for key, label in two_runs.right.items()) for said in two_runs.labels]
+    assert " Gold O, predicted O {} * {} * ".format(*kept) in words(html(page))
