@@ -86,18 +86,34 @@ class Comparison:
 
     def __init__(self, sides: Sides, relation: Relation) -> None:
         self._con, self.relation = sides.con, relation
-        self._rows = [_rows(side, relation, number) for number, side in enumerate(sides)]
+        self._rows = self._make_differing(sides)
         self._pair()
         rows = self._con.execute('select distinct change from "?pairs"').fetchall()
         self._there = {change for (change,) in rows}
 
+    def _make_differing(self, sides: Sides) -> list[str]:
+        """Make the tables of the rows of both sides by hashes, and return the queries of those that may differ."""
+        relation = self.relation
+        for number, (name, side) in enumerate(zip(_SIDES, sides, strict=True)):
+            hashed = _hashed(relation, _rows(side, relation, number))
+            self._con.execute(f'create or replace temp table "?all {name}" as {hashed}')
+        # Rows of one key are told apart by their number, for which all of them are needed.
+        self._is_numbered = relation.needs_number or any(map(self._has_twins, _SIDES))
+        queries = []
+        for number, (name, side) in enumerate(zip(_SIDES, sides, strict=True)):
+            same = "" if self._is_numbered else f' anti join "?all {_SIDES[1 - number]}" using (whole)'
+            self._con.execute(f'create or replace temp table "?left {name}" as select "?row" from "?all {name}"{same}')
+            # Of the table itself: DuckDB then reads only the row groups in which there are such rows.
+            queries.append(_rows(side, relation, number, f'rowid in (select "?row" from "?left {name}")'))
+        return queries
+
     def _pair(self) -> None:
-        """Make the tables of the rows of both sides by key, and of the pairs of them that differ."""
+        """Make the tables of the rows that may differ, by key, and of the pairs of them that do."""
         relation, con = self.relation, self._con
         keys = [f"k{number}" for number in range(len(relation.key))]
         for name, rows in zip(_SIDES, self._rows, strict=True):
             con.execute(f'create or replace temp table "?narrow {name}" as {_narrow(relation, rows)}')
-        if relation.needs_number or any(self._has_twins(name, keys) for name in _SIDES):
+        if self._is_numbered:
             order = ", ".join([*(f"o{number}" for number in range(len(relation.order))), "said", "stands", '"?row"'])
             for name in _SIDES:
                 con.execute(
@@ -130,18 +146,16 @@ full join "?narrow after" as after on {same}
 where change <> 'same'
 """)
 
-    def _has_twins(self, name: str, keys: Sequence[str]) -> bool:
+    def _has_twins(self, name: str) -> bool:
         """Whether two rows of a side have one key."""
-        (row,) = self._con.execute(
-            f'select count(*) > count(distinct hash({", ".join(keys)})) from "?narrow {name}"'
-        ).fetchall()
+        (row,) = self._con.execute(f'select count(*) > count(distinct "key") from "?all {name}"').fetchall()
         return bool(row[0])
 
     def counts(self) -> list[Counts]:
         """Count the rows that differ, in all or by the publisher's release and split."""
         totals: dict[Group, Counter[str]] = {}
         for name in _SIDES:
-            query = f'select by_0, by_1, count(*) from "?narrow {name}" group by all'
+            query = f'select by_0, by_1, count(*) from "?all {name}" group by all'
             for release, split, rows in self._con.execute(query).fetchall():
                 totals.setdefault((release, split), Counter())[name] = rows
         found = self._con.execute(
@@ -260,8 +274,11 @@ order by place, cell.at
 """)
 
 
-def _rows(side: Side, relation: Relation, number: int) -> str:
-    """Write the query of a side's rows; ids of the side before are those that the other has, and raw as they were."""
+def _rows(side: Side, relation: Relation, number: int, chosen: str | None = None) -> str:
+    """Write the query of a side's rows, or of those of which ``chosen`` is true.
+
+    Ids of the side before are those that the other has, and raw as they were.
+    """
     columns, joins = ['source.rowid as "?row"'], list[str]()
     for one in relation.fields:
         column = f"source.{quoted(one.name)}" if one.types[number] is not None else "null"
@@ -277,31 +294,44 @@ def _rows(side: Side, relation: Relation, number: int) -> str:
         columns.append(f"{shown} as {quoted(one.name)}")
         if kind is not None:
             columns.append(f"{column} as {quoted('?raw ' + one.name)}")
-    condition = relation.conditions[number]
-    source = f"(select rowid, * from {relation.sources[number]} where {condition})"
+    source = f"(select rowid, * from {relation.sources[number]} where {chosen or relation.conditions[number]})"
     return f"select {', '.join(columns)} from {source} as source {' '.join(joins)}"
+
+
+def _hashed(relation: Relation, rows: str) -> str:
+    """Write the query of a side's rows by the hashes of their keys, and of all that is compared."""
+    key = f"hash({', '.join(map(str, relation.key.values()))})"
+    whole = ", ".join(_hashes(relation))
+    return f'select "?row", {key} as "key", hash({key}, {whole}) as whole, {_by(relation)} from ({rows})'
 
 
 def _narrow(relation: Relation, rows: str) -> str:
     """Write the query of a side's rows by key, with hashes of what they say, where they belong and where they stand."""
-    ids = [one for one in relation.fields if one.name in IDS]
-    stands = [one for one in relation.fields if one.is_place]
-    said = [one for one in relation.compared if one.name not in SPLITS]
-    belongs = [one for one in relation.fields if one.name in SPLITS]
-    raw = [quoted("?raw " + one.name) for one in ids if one.name != "release"]
     columns = ['"?row"', "0::bigint as number"]
     for index, (name, value) in enumerate(relation.key.items()):
         columns.append(f"{value} as k{index}")
         if name in IDS:
             columns.append(f"{quoted('?raw ' + name)} as raw_k{index}")
     columns += [f"{quoted(name)} as o{index}" for index, name in enumerate(relation.order)]
-    by = [f"{quoted(name)}::varchar" if name in relation.by else "null::varchar" for name in ("release", "split")]
-    columns += [f"{value} as by_{index}" for index, value in enumerate(by)]
-    columns.append(f"{_hash(belongs)} as belongs")
-    columns.append(f"{_hash(said)} as said")
-    columns.append(f"{_hash(stands, raw)} as stands")
-    columns.append(f"{quoted('?raw record_id') if 'record_id' in {one.name for one in ids} else 'null'} as raw_record")
+    columns += [_by(relation), *map("{} as {}".format, _hashes(relation), ("belongs", "said", "stands"))]
+    has_record = any(one.name == "record_id" for one in relation.fields)
+    columns.append(f"{quoted('?raw record_id') if has_record else 'null'} as raw_record")
     return f"select {', '.join(columns)} from ({rows})"
+
+
+def _by(relation: Relation) -> str:
+    by = [f"{quoted(name)}::varchar" if name in relation.by else "null::varchar" for name in ("release", "split")]
+    return ", ".join(f"{value} as by_{index}" for index, value in enumerate(by))
+
+
+def _hashes(relation: Relation) -> tuple[str, str, str]:
+    """Write the hashes of where a row belongs, what it says and where it stands."""
+    raw = [quoted("?raw " + one.name) for one in relation.fields if one.name in IDS and one.name != "release"]
+    return (
+        _hash([one for one in relation.fields if one.name in SPLITS]),
+        _hash([one for one in relation.compared if one.name not in SPLITS]),
+        _hash([one for one in relation.fields if one.is_place], raw),
+    )
 
 
 def _hash(fields: Sequence[Field], more: Sequence[str] = ()) -> str:
