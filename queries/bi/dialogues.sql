@@ -5,7 +5,7 @@
 --   turn_count: Turns of every kind: messages, and seed utterances, submitted answers and what else the publisher has as a turn.
 --   speaker_count: Speakers of its turns of every kind: a system that opens the dialogue is one, too.
 --   character_count: Characters of the messages: turns of the kind message.
---   word_count: Words of the messages: runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   word_count: Words of the messages: runs of characters that are not white space (spaces, tabs, line ends); says little where a language is written without spaces.
 --   first_said_at: Earliest time of a turn, by said_at of the turns.
 --   last_said_at: Latest time of a turn, by said_at of the turns.
 --   record_count: Records that publish it or belong to it, a file that occurs twice counted once; bi.record_dialogues has a row for each publication.

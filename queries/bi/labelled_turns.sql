@@ -17,7 +17,7 @@
 --   is_tied: True where another label was given just as often.
 --   previous_label: label of the turn that the record labels before this one in the scheme, which need not be the one right before; null for the first.
 --   next_label: label of the turn that the record labels after this one; null for the last.
---   word_count: Words of the turn, as bi.turns counts them; says little about Japanese.
+--   word_count: Words of the turn, as bi.turns counts them; says little where a language is written without spaces.
 --   gap_seconds: Seconds from the turn right before to this one, as in bi.turn_pairs.
 --   previous_speaker_name: Name or alias of who said the turn right before; null for the first of the dialogue.
 --   previous_role: Role of who said the turn right before.

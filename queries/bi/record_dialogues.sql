@@ -10,7 +10,7 @@
 --   turn_count_bin: The least turn_count of its bin: 0 for 0 to 4, 5 for 5 to 9, 10 ...
 --   speaker_count: Speakers of its turns of every kind: a system that opens the dialogue is one, too.
 --   character_count: Characters of the messages: turns of the kind message.
---   word_count: Words of the messages: runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   word_count: Words of the messages: runs of characters that are not white space (spaces, tabs, line ends); says little where a language is written without spaces.
 --   word_count_bin: The least word_count of its bin: 0 for 0 to 49, 50 for 50 to 99, 100 ...
 --   label_count: Labels that the record publishes, one per annotator.
 --   annotation_count: Annotations that it publishes: the labels, and what has none, such as a computed number.

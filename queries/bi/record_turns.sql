@@ -12,7 +12,8 @@
 --   known_speaker_name: Name of who said it, where it is the same in every dialogue: group by this. Null where there is no name, or an alias that may be that of others elsewhere.
 --   speaker_kind: human, bot or system.
 --   character_count: Characters of the text.
---   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little where a language is written without spaces.
+--   has_spaces: True where the language puts spaces between words, or is not known: filter by it to count words.
 --   word_count_bin: The least word_count of its bin: 0 for 0 to 9, 10 for 10 to 19, 20 ...
 select
     publications.corpus_id,
@@ -38,6 +39,7 @@ select
     turns.word_count,
     turns.word_count // 10 * 10 as word_count_bin,
     turns.said_at,
+    bi.has_spaces(dialogues.language) as has_spaces,
 from bi.publications
 inner join main.dialogues
     on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id

@@ -13,7 +13,7 @@
 --   role: Role of the speaker: user, system, agent ...; where there are several, the first in the order of characters.
 --   speaker_count: Speakers of the dialogue with a message.
 --   turn_count: Messages of the speaker; who has none has no row.
---   word_count: Words of these turns, as bi.turns counts them; says little about Japanese.
+--   word_count: Words of these turns, as bi.turns counts them; says little where a language is written without spaces.
 --   character_count: Characters of these turns.
 --   dialogue_turn_count: Messages of all speakers of the dialogue.
 --   dialogue_word_count: Words of all speakers.
@@ -23,6 +23,7 @@
 --   word_percent_bin: The least word_share of its bin in hundredths: 0 for less than 0.1, 10 for less than 0.2 ... 100 for 1.
 --   character_share: character_count by dialogue_character_count, 0 to 1; null where nobody says anything.
 --   word_rank: 1 for who says the most words; equals share a rank.
+--   has_spaces: True where the language puts spaces between words, or is not known: filter by it to count words.
 --   is_dominant: True where the speaker says more than half of the words.
 with
 said as (
@@ -85,6 +86,7 @@ select
     compared.character_count / nullif(compared.dialogue_character_count, 0) as character_share,
     compared.word_rank,
     compared.word_count * 2 > compared.dialogue_word_count as is_dominant,
+    bi.has_spaces(dialogues.language) as has_spaces,
 from bi.publications
 inner join main.dialogues
     on dialogues.corpus_id = publications.corpus_id and dialogues.dialogue_id = publications.dialogue_id

@@ -7,7 +7,7 @@
 --   speaker_name: Name or alias of who said it.
 --   known_speaker_name: Name of who said it, where it is the same in every dialogue: group by this. Null where there is no name, or an alias that may be that of others elsewhere.
 --   speaker_kind: human, bot or system.
---   word_count: Words of the turn, as bi.turns counts them; says little about Japanese.
+--   word_count: Words of the turn, as bi.turns counts them; says little where a language is written without spaces.
 --   gap_seconds: Seconds from the turn before to this one: from said_at to said_at or, in speech, from its end to this start, so that talk at the same time is less than 0; null where the times are not published.
 --   is_same_speaker: True where who said the turn before says this one too; null where one of them is not known.
 --   previous_speaker_name: Name or alias of who said the turn before; null for the first.

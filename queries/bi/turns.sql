@@ -11,7 +11,7 @@
 --   previous_text: What the turn before says, verbatim; null for the first.
 --   gap_seconds: Seconds from the turn before to this one: from said_at to said_at or, in speech, from its end to this start, so that talk at the same time is less than 0; null where the times are not published.
 --   character_count: Characters of the text.
---   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little about Japanese.
+--   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little where a language is written without spaces.
 --   turns_after: How many turns follow in the dialogue; 0 for the last.
 with
 lengths as (

@@ -167,6 +167,16 @@ def test_words_are_runs_without_white_space(toy: duckdb.DuckDBPyConnection, text
     assert toy.execute("select bi.word_count(?)", [text]).fetchall() == [(len(words),)]
 
 
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [("en", True), ("ja", False), ("zh-Hans", False), ("TH", False), ("zha", True), (None, True)],
+)
+def test_languages_without_spaces_are_known(
+    toy: duckdb.DuckDBPyConnection, language: str | None, *, expected: bool
+) -> None:
+    assert toy.execute("select bi.has_spaces(?)", [language]).fetchall() == [(expected,)]
+
+
 def test_annotations_carry_what_they_are_about(con: duckdb.DuckDBPyConnection) -> None:
     key = ("record_id", "turn_index", "persona_set", "persona_position", "scheme", "annotator_index", "item_index")
     records = records_of(con)
