@@ -34,6 +34,18 @@ def corpora(context: click.Context, _: click.Parameter, incomplete: str) -> list
     return [name for name in known if name.startswith(incomplete) and name == visible(name)]
 
 
+def note_labels(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """List the labels of notes that begin with what was typed."""
+    from talkhouse.notes.notes_file import path_for, read
+
+    try:
+        notes = read(path_for(database(context.params.get("db"))))
+    except TalkhouseError:
+        return []
+    labels = dict.fromkeys(note.label for note in notes if note.label)
+    return [label for label in labels if label.startswith(incomplete) and label == visible(label)]
+
+
 def layouts(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """List the values of ``--format``: those of the task, where one is named already."""
     from talkhouse.scores.options import AUTO, TABLE, layout_names
