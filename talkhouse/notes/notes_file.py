@@ -219,3 +219,9 @@ def notes_of(con: duckdb.DuckDBPyConnection, where: dict[str, str | int] | None 
     order = "dialogue_id, turn_index nulls first, note_id"
     rows = con.execute(f"select {_ALL} from main.notes where true{conditions} order by {order}", where or {})
     return [Note(*row) for row in rows.fetchall()]
+
+
+def labels(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the labels of the notes of a file that is open, those that are used most first."""
+    query = "select label from main.notes where label is not null group by label order by count(*) desc, label"
+    return [label for (label,) in con.execute(query).fetchall()]

@@ -1,7 +1,6 @@
 """Files that bring labels and words back: exports of Label Studio and Argilla, and tables; each is a stranger's."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ import duckdb
 import msgspec
 
 from talkhouse.ingest.files.limits import Limits
+from talkhouse.notes.states import dialogue_hash, text_hash
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.prediction_files import PredictionFile, copy_files, readable, reading
 from talkhouse.scores.prediction_tables import TABLES, load_tables, open_tables
@@ -140,15 +140,6 @@ def _of_json(file: PredictionFile) -> Iterator[ReturnedNote]:
         ) from error
 
 
-def _hash(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
-
-
-def dialogue_hash(texts: Iterable[str]) -> str:
-    """Return the hash of a dialogue by the texts of its turns."""
-    return _hash("".join(f"{_hash(text)}\n" for text in texts))
-
-
 def _of_task(file: Path, number: int, task: _Task) -> Iterator[ReturnedNote]:
     """Yield what annotators have said of a task of Label Studio: results of one id are of one region."""
     paragraphs = task.data.dialogue
@@ -184,7 +175,7 @@ def _of_task(file: Path, number: int, task: _Task) -> Iterator[ReturnedNote]:
                     task.data.dialogue_id,
                     None if turn is None else index,
                     None if turn is None else text,
-                    whole if turn is None else _hash(text),
+                    whole if turn is None else text_hash(text),
                     label,
                     note,
                     author,
@@ -281,7 +272,7 @@ def _of_table(
     cursor = workspace.con.execute(f"select {columns} from {table}")
     number = 0
     while rows := cursor.fetchmany(1_000):
-        for dialogue_id, turn, label, note, text, text_hash, author in rows:
+        for dialogue_id, turn, label, note, text, sha256, author in rows:
             number += 1
             is_turn = bool(turn and turn.isascii() and turn.isdecimal() and len(turn) < 10)
             yield ReturnedNote(
@@ -290,7 +281,7 @@ def _of_table(
                 dialogue_id or "",
                 int(turn) if is_turn else None,
                 text,
-                text_hash or (None if text is None or not turn else _hash(text)),
+                sha256 or (None if text is None or not turn else text_hash(text)),
                 label or None,
                 note or None,
                 author or None,

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from hashlib import sha256
 from typing import NamedTuple
 
 import duckdb
@@ -35,6 +36,17 @@ class NoteNow(NamedTuple):
 Place = tuple[str, int | None]
 """A dialogue_id with a turn_index; None: the dialogue."""
 
+
+def text_hash(text: str) -> str:
+    """Return the hash of a turn by its text, as ``notes.text_sha256`` has it."""
+    return sha256(text.encode()).hexdigest()
+
+
+def dialogue_hash(texts: Iterable[str]) -> str:
+    """Return the hash of a dialogue by the texts of its turns, in their order."""
+    return text_hash("".join(f"{text_hash(text)}\n" for text in texts))
+
+
 # Functions are named in full: in a warehouse, a macro of the same name would come before DuckDB's own.
 _HASHES = """
 with said as (
@@ -62,7 +74,7 @@ def hashes(con: duckdb.DuckDBPyConnection, dialogue_ids: Iterable[str]) -> dict[
     wanted = sorted(set(dialogue_ids))
     for first in range(0, len(wanted), _AT_ONCE):
         rows = con.execute(_HASHES, {"dialogues": wanted[first : first + _AT_ONCE]}).fetchall()
-        found.update({(dialogue_id, turn_index): text_hash for dialogue_id, turn_index, text_hash in rows})
+        found.update({(dialogue_id, turn_index): one for dialogue_id, turn_index, one in rows})
     return found
 
 
@@ -74,9 +86,9 @@ def with_states(con: duckdb.DuckDBPyConnection, notes: Sequence[Note]) -> list[N
     """Return notes with their states against a warehouse, in their order."""
     known = hashes(con, (note.dialogue_id for note in notes))
     turns: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for (dialogue_id, turn_index), text_hash in known.items():
+    for (dialogue_id, turn_index), found in known.items():
         if turn_index is not None:
-            turns[dialogue_id, text_hash].append(turn_index)
+            turns[dialogue_id, found].append(turn_index)
     return [NoteNow(note, *_state(note, known, turns)) for note in notes]
 
 

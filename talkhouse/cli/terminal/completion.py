@@ -36,14 +36,15 @@ def corpora(context: click.Context, _: click.Parameter, incomplete: str) -> list
 
 def note_labels(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """List the labels of notes that begin with what was typed."""
-    from talkhouse.notes.notes_file import path_for, read
+    from talkhouse.notes.notes_file import labels, open_notes, path_for
 
+    path = path_for(database(context.params.get("db")))
     try:
-        notes = read(path_for(database(context.params.get("db"))))
-    except TalkhouseError:
+        with open_notes(path) as con:
+            names = labels(con)
+    except (TalkhouseError, OSError):
         return []
-    labels = dict.fromkeys(note.label for note in notes if note.label)
-    return [label for label in labels if label.startswith(incomplete) and label == visible(label)]
+    return [name for name in names if name.startswith(incomplete) and name == visible(name)]
 
 
 def layouts(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
