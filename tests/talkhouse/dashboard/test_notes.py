@@ -10,12 +10,12 @@ from playwright.sync_api import Browser, expect
 
 from talkhouse.notes.notes_file import path_for, read
 from talkhouse.notes.states import text_hash
-from tests.accessibility import LOOKS, show, wrong
+from tests.accessibility import PHONE, Look
 from tests.browser import served, visit
 from tests.commands import run as start
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.pages import draw, html, messages
-from tests.talkhouse.dashboard.test_accessibility import SIDEWAYS, STREAMLIT
+from tests.talkhouse.dashboard.test_accessibility import breaking
 from tests.talkhouse.notes.test_notes import DIALOGUE, HOSTILE, annotated, change, texts
 
 pytestmark = pytest.mark.slow
@@ -84,14 +84,8 @@ def test_a_note_is_written_shown_sent_away_taken_back_and_removed(
         expect(page.get_by_text("the file is read-only")).to_be_visible()
         expect(page.get_by_role("textbox", name="Note on turn 2")).to_have_value("kept")
 
-        for looks in LOOKS:
-            for path in (f"read?dialogue={DIALOGUE}&turn=2", "notes"):
-                show(page, looks[0])
-                visited.open(path)
-                for look in looks:
-                    show(page, look)
-                    assert wrong(page, STREAMLIT) == [], (path, look)
-                    assert page.evaluate(SIDEWAYS) == [], (path, look)
+        looks: list[Look] = [("dark", PHONE), ("light", 1400)]
+        assert breaking(visited, [f"read?dialogue={DIALOGUE}&turn=2", "notes"], looks) == {}
         assert visited.leave() == []
 
 
