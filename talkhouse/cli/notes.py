@@ -72,9 +72,9 @@ def command(
     moved within its dialogue; or it is gone. All are listed.
 
     --take reads JSON as Label Studio and Argilla export it, and tables (.csv .tsv .jsonl .parquet .arrow) with the
-    columns dialogue_id, turn_index (empty: the dialogue), label, note or both, and perhaps text or text_sha256, and
-    author. What does not fit the warehouse, by its ids and the text in the file, is named, and nothing is taken unless
-    --unmatched skip. What was taken before is not taken again.
+    columns dialogue_id, turn_index (empty: the dialogue), label, note or both, and perhaps text or text_sha256, author
+    and source. What does not fit the warehouse, by its ids and the text in the file, is named, and nothing is taken
+    unless --unmatched skip. What was taken before is not taken again.
 
     On a terminal the notes are a table. Elsewhere each is one line of tab-separated columns: number, state, dialogue id
     and turn, label, author, note; control characters are written as \n, \t, \x1b. --json and --output are exact.
@@ -184,7 +184,7 @@ def _take(
         refused = [{**one._asdict(), "file": str(one.file)} for one in taken.unmatched]
         print(rows_as_json({"added": taken.added, "known": taken.known, "unmatched": refused}))
         return
-    there = f"; {taken.known:,} were there already" if taken.known else ""
+    there = f"; {taken.known:,} {'was' if taken.known == 1 else 'were'} there already" if taken.known else ""
     output.print(f"Took {len(taken.added):,} {_notes(len(taken.added))}{there}")
     if taken.unmatched:
         sys.stdout.flush()

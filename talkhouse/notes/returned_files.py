@@ -9,6 +9,7 @@ import duckdb
 import msgspec
 
 from talkhouse.ingest.files.limits import Limits
+from talkhouse.notes.notes_file import SOURCES
 from talkhouse.notes.states import dialogue_hash, text_hash
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.prediction_files import PredictionFile, copy_files, readable, reading
@@ -245,7 +246,7 @@ def _of_record(file: Path, number: int, record: _Record) -> Iterator[ReturnedNot
 
 _MOST_ROWS = 1_000_000
 
-_WANTED = ("dialogue_id", "turn_index", "label", "note", "text", "text_sha256", "author")
+_WANTED = ("dialogue_id", "turn_index", "label", "note", "text", "text_sha256", "author", "source")
 
 
 def _of_table(
@@ -272,7 +273,7 @@ def _of_table(
     cursor = workspace.con.execute(f"select {columns} from {table}")
     number = 0
     while rows := cursor.fetchmany(1_000):
-        for dialogue_id, turn, label, note, text, sha256, author in rows:
+        for dialogue_id, turn, label, note, text, sha256, author, source in rows:
             number += 1
             is_turn = bool(turn and turn.isascii() and turn.isdecimal() and len(turn) < 10)
             yield ReturnedNote(
@@ -285,6 +286,6 @@ def _of_table(
                 label or None,
                 note or None,
                 author or None,
-                "table",
+                source if source in SOURCES else "table",  # what --output wrote comes back as it was
                 "" if is_turn or not turn else f"a turn_index that is no number: '{turn[:20]}'",
             )
