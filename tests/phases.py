@@ -95,6 +95,12 @@ PHASES = {
         "move": "talkhouse.warehouse.beside:move_into_place",
         "clear": "shutil:rmtree",
     },
+    "notes": {
+        "open": "talkhouse.schema.warehouse:connect",
+        "copy": "talkhouse.warehouse.beside:private_folder",
+        "move": "talkhouse.warehouse.beside:move_into_place",
+        "clear": "shutil:rmtree",
+    },
     "superset": {
         "open": "talkhouse.schema.warehouse:connect",
         "check": "talkhouse.superset.bundle:_check_declared",

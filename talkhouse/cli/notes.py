@@ -251,7 +251,6 @@ def _write(notes: "Sequence[NoteNow]", path: Path, warehouse: Path, *, force: bo
     from talkhouse.query.export import format_of
     from talkhouse.query.sandbox import run_query
     from talkhouse.schema.guard import guard
-    from talkhouse.schema.sql import insert
     from talkhouse.system.atomic_output import check_replaceable
 
     file_format = format_of(path)
@@ -263,12 +262,14 @@ def _write(notes: "Sequence[NoteNow]", path: Path, warehouse: Path, *, force: bo
             "turn_index_now integer, text_sha256 varchar, label varchar, note varchar, author varchar, source varchar, "
             "written_at timestamp)"
         )
-        names = [column for (column, *_) in con.execute("describe listed").fetchall()]
+        kinds = {column: kind for column, kind, *_ in con.execute("describe listed").fetchall()}
         rows = [
-            [{**vars(one.note), "state": one.state.value, "turn_index_now": one.turn_index}[name] for name in names]
+            [{**vars(one.note), "state": one.state.value, "turn_index_now": one.turn_index}[name] for name in kinds]
             for one in notes
         ]
-        for first in range(0, len(rows), 1_000):
-            insert(con, "listed", rows[first : first + 1_000])
+        columns = ", ".join(f"unnest(?::{kind}[])" for kind in kinds.values())
+        con.execute(
+            f"insert into listed select {columns}", [[row[place] for row in rows] for place in range(len(kinds))]
+        )
         run_query(con, "from listed", file_format, path)
     output.print(f"Wrote {len(notes):,} {_notes(len(notes))} to {visible(str(path))}", markup=False, soft_wrap=True)
