@@ -90,9 +90,15 @@ PHASES = {
     "save": {
         "open": "talkhouse.schema.warehouse:connect",
         "score": "talkhouse.scores.score:score_examples",
-        "save": "talkhouse.scores.saved_runs:private_folder",
+        "save": "talkhouse.warehouse.beside:private_folder",
         "examples": "talkhouse.scores.saved_runs:_save_rows",
-        "move": "talkhouse.scores.saved_runs:move_into_place",
+        "move": "talkhouse.warehouse.beside:move_into_place",
+        "clear": "shutil:rmtree",
+    },
+    "notes": {
+        "open": "talkhouse.schema.warehouse:connect",
+        "copy": "talkhouse.warehouse.beside:private_folder",
+        "move": "talkhouse.warehouse.beside:move_into_place",
         "clear": "shutil:rmtree",
     },
     "superset": {

@@ -76,7 +76,7 @@ SLOW = pytest.mark.slow
         "README.md",
         *(
             pytest.param(f"docs/{name}.md", marks=SLOW)
-            for name in ("start", "data", "recipes", "bi", "scores", "overlap", "releases", "diff")
+            for name in ("start", "data", "recipes", "bi", "scores", "overlap", "releases", "diff", "notes")
         ),
     ],
 )

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     callback=lambda _, __, text: checked_verdicts(text),
     help=f"With --drop-overlap: the verdicts that leave an example out, of: {', '.join(VERDICTS)}.",
 )
+@options.flag("--notes", help="With --for labelstudio and argilla: send the notes that fit along.")
 @options.accept_terms
 @options.path(
     "--pseudonymise",
@@ -86,6 +87,7 @@ def command(
     drop_overlap: bool,
     against: tuple[str, ...],
     verdicts: tuple[str, ...],
+    notes: bool,
     accept_terms: bool,
     pseudonymise: Path | None,
     escape_formulas: bool,
@@ -128,7 +130,9 @@ def command(
     and NAME may be a corpus: all its task views; for ConvoKit it must be one, and the options choose its records.
 
     With --for labelstudio or argilla, PATH is a new folder with whole dialogues to label, tasks.json or records.json;
-    NAME is a corpus or main.dialogues, and the options choose its rows.
+    NAME is a corpus or main.dialogues, and the options choose its rows. --notes sends the labels and words of talkhouse
+    notes along, as predictions or suggestions of their own, without their authors; what annotators make of them comes
+    back by talkhouse notes --take.
 
     Hugging Face's datasets would read the manifests of plain files as data: name the files, as in
     load_dataset("parquet", data_files="DIR/*.parquet"), or write a folder with --for huggingface.
@@ -144,6 +148,8 @@ def command(
         talkhouse export dbdc3 --for convokit --output convokit-dbdc3
         talkhouse export --for superset --output talkhouse-superset.zip
     """
+    if tool not in (Tool.LABELSTUDIO, Tool.ARGILLA):
+        options.check_absent({"--notes": notes}, "goes with --for labelstudio and --for argilla", "export")
     if tool is Tool.SUPERSET:
         of_rows = {
             "NAME": name,
@@ -208,7 +214,7 @@ def command(
         "--force": force,
     }
     options.check_absent(of_a_file, f"is for a file, and --for {tool} writes a folder", "export")
-    export_package(wanted, database(db), tool)
+    export_package(wanted, database(db), tool, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -276,8 +282,10 @@ def export_file(
         output.print(f"  left out, since they stand in {escape(places)}: {counts}", soft_wrap=True)
 
 
-def export_package(wanted: ExportRequest, warehouse_path: Path, tool: Tool) -> None:
+def export_package(wanted: ExportRequest, warehouse_path: Path, tool: Tool, *, notes: bool) -> None:
     """Write a folder that a program opens, and say what was written."""
+    from talkhouse.notes.notes_file import path_for, read
+    from talkhouse.notes.states import with_states
     from talkhouse.packages.export import export_package as export
     from talkhouse.warehouse.opened import opened
 
@@ -291,6 +299,7 @@ def export_package(wanted: ExportRequest, warehouse_path: Path, tool: Tool) -> N
             filters=wanted.filters,
             is_accepted=wanted.is_accepted,
             key_file=wanted.key_file,
+            notes=with_states(warehouse.con, read(path_for(warehouse_path))) if notes else None,
             on_rows=bar.advance,
         )
     _show_package(written)

@@ -57,7 +57,8 @@ def command(
     raise or lower it). It runs in a process of its own, which is ended if it does not stop.
 
     Where talkhouse overlap has written overlap.duckdb beside the warehouse, its tables are there too: from
-    overlap.matches. So is the index of talkhouse search --rank: from search.postings.
+    overlap.matches. So are the index of talkhouse search --rank, from search.postings, and the notes of talkhouse
+    notes, from notes.notes.
 
     --unsafe lifts the sandbox for queries that you trust, for instance to join a CSV file of your own. The warehouse is
     opened read-only there too.
@@ -114,21 +115,28 @@ def _run(
 ) -> None:
     """Run the query and write its rows."""
     from talkhouse.explore import search_index
+    from talkhouse.notes import notes_file
     from talkhouse.overlap import overlap_file
     from talkhouse.query import sandbox
     from talkhouse.query.sandbox import run_query
     from talkhouse.schema.sql import identifier
     from talkhouse.system.memory import capped
-    from talkhouse.warehouse.beside import detach_unless_fitting
+    from talkhouse.warehouse.beside import detach_if_hidden, detach_unless_fitting
     from talkhouse.warehouse.opened import opened
 
     settings = sandbox.settings(sandboxed=sandboxed, memory=memory)
     made_by = {"overlap": "talkhouse overlap", search_index.SCHEMA: "talkhouse search --rank WORDS"}
     beside = {**overlap_file.attachable(path), **search_index.attachable(path)}
-    with opened(path, beside=beside, settings=settings, unsafe=not sandboxed, seconds=timeout) as warehouse:
+    notes = notes_file.attachable(path)
+    with opened(
+        path, beside={**beside, **notes}, settings=settings, unsafe=not sandboxed, seconds=timeout
+    ) as warehouse:
         con, check = warehouse.con, warehouse.check_complete
         for name, file in beside.items():
             if said := detach_unless_fitting(con, identifier(warehouse.database), name, file, made_by[name]):
+                warn([said])
+        for name, file in notes.items():
+            if said := detach_if_hidden(con, name, file):
                 warn([said])
         _check_output(output, path)
         start_clock()

@@ -6,7 +6,20 @@ import streamlit as st
 
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards
 from talkhouse.dashboard import errors, links, warehouse
-from talkhouse.dashboard.content import about, ask, corpus, home, outcomes, quality, read, scores, search, sql, tasks
+from talkhouse.dashboard.content import (
+    about,
+    ask,
+    corpus,
+    home,
+    notes,
+    outcomes,
+    quality,
+    read,
+    scores,
+    search,
+    sql,
+    tasks,
+)
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import TalkhouseError
 
@@ -29,6 +42,8 @@ def pages() -> dict[str, list[st.Page]]:
     ]
     if scores.path().exists():
         general.append(st.Page(scores.page, title="Scores", icon=":material/leaderboard:", url_path="scores"))
+    if notes.path().exists():
+        general.insert(3, st.Page(notes.page, title="Notes", icon=":material/edit_note:", url_path="notes"))
     declared = _declared()
     of_all = [corpus.page_of(one) for one in declared if one.folder == BI and one.name != quality.DASHBOARD]
     taken = {page.url_path for page in (*general, *of_all)}

@@ -75,7 +75,7 @@ def is_free(name: str) -> bool:
     return name not in _PAGES
 
 
-_PAGES = {"home", "read", "search", "tasks", "quality", "ask", "sql", "about", "scores", "errors", "overview"}
+_PAGES = {"home", "read", "search", "tasks", "quality", "ask", "sql", "about", "scores", "errors", "notes", "overview"}
 """Pages that are of no corpus."""
 
 

@@ -5,13 +5,25 @@ which records bring as suggestions. Of a turn in a chat, Argilla has no labels.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from talkhouse.packages.content import ExportPackage, PackageLayout, described_file
-from talkhouse.packages.whole_dialogues import DialoguePackage, SchemeTarget, known, not_shown, plan, write_list
+from talkhouse.notes.notes_file import Note
+from talkhouse.notes.returned_files import COMMENT, NOTE_LABEL
+from talkhouse.notes.states import NoteNow
+from talkhouse.packages.content import ExportPackage, PackageLayout, counted, described_file
+from talkhouse.packages.whole_dialogues import (
+    DialoguePackage,
+    SchemeTarget,
+    known,
+    not_shown,
+    plan,
+    with_notes,
+    write_list,
+)
 from talkhouse.query.pseudonyms import Pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters
@@ -29,23 +41,34 @@ def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudon
     return replace(package, notes=(*notes, *not_shown(package.left_over)))
 
 
+def _with_notes(package: ExportPackage, notes: Sequence[NoteNow]) -> DialoguePackage:
+    noted = with_notes(package, notes)
+    of_turns = sum(note.turn_index is not None for those in (noted.noted or {}).values() for note in those)
+    left_out = [f"left out: {counted(of_turns, 'note')} on turns (Argilla labels whole chats)"] if of_turns else []
+    return replace(noted, notes=(*noted.notes, *left_out))
+
+
 def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
     assert isinstance(package, DialoguePackage)  # noqa: S101 - it is what ``plan`` returns
     dataset = folder / "dataset.json"
-    text = json.dumps(_settings(package.schemes()), ensure_ascii=False, indent=2)
+    labels = package.note_labels(is_of_turns=False)
+    text = json.dumps(_settings(package.schemes(), labels), ensure_ascii=False, indent=2)
     dataset.write_text(text + "\n", encoding="utf-8")
-    return [write_list(folder / "records.json", package, _record, on_rows), described_file(dataset, None)]
+    record = partial(_record, is_list=len(labels) > 1)
+    return [write_list(folder / "records.json", package, record, on_rows), described_file(dataset, None)]
 
 
-def _settings(schemes: Mapping[SchemeTarget, list[str]]) -> dict[str, Any]:
-    """Return what a dataset has: the dialogue, a question for each scheme of dialogues, and a comment."""
+def _settings(schemes: Mapping[SchemeTarget, list[str]], note_labels: list[str]) -> dict[str, Any]:
+    """Return what a dataset has: the dialogue, a question for each scheme and for notes, and a comment."""
     questions = [
         _question(level.name, is_required=True, **_answers(labels))
         for level, labels in schemes.items()
         if not level.is_of_turns
     ]
     # A dataset has at least one question that has to be answered.
-    comment = _question("comment", is_required=not questions, **_TEXT)
+    comment = _question(COMMENT, is_required=not questions, **_TEXT)
+    if note_labels:
+        questions.append(_question(NOTE_LABEL, is_required=False, **_answers(note_labels, "multi_label_selection")))
     field = {
         "name": _DIALOGUE,
         "title": "Dialogue",
@@ -55,18 +78,18 @@ def _settings(schemes: Mapping[SchemeTarget, list[str]]) -> dict[str, Any]:
     return {"fields": [field], "questions": [*questions, comment], "allow_extra_metadata": True}
 
 
-def _answers(labels: list[str]) -> dict[str, Any]:
+def _answers(labels: list[str], kind: str = "label_selection") -> dict[str, Any]:
     """Return what is chosen from; of a single label nothing can be."""
     if len(labels) == 1:
         return _TEXT
-    return {"type": "label_selection", "options": [{"value": label, "text": label} for label in labels]}
+    return {"type": kind, "options": [{"value": label, "text": label} for label in labels]}
 
 
 def _question(name: str, *, is_required: bool, **settings: Any) -> dict[str, Any]:
     return {"name": name, "title": name, "required": is_required, "settings": settings}
 
 
-def _record(dialogue: Mapping[str, Any]) -> dict[str, Any]:
+def _record(dialogue: Mapping[str, Any], *, is_list: bool) -> dict[str, Any]:
     turns = dialogue["turns"] or ()
     facts = (("corpus", dialogue["corpus_id"]), ("title", dialogue["title"]), ("language", dialogue["language"]))
     return {
@@ -77,10 +100,20 @@ def _record(dialogue: Mapping[str, Any]) -> dict[str, Any]:
             SchemeTarget(label["scheme"], is_of_turns=False).name: {"value": label["label"], "agent": _AGENT}
             for label in dialogue["labels"] or ()
             if label["turn_index"] is None
-        },
+        }
+        | _of_notes(dialogue["notes"], is_list=is_list),
         "responses": {},
         "vectors": {},
     }
 
 
-LAYOUT = PackageLayout(_plan, _write)
+def _of_notes(notes: Sequence[Note], *, is_list: bool) -> dict[str, Any]:
+    """Return what notes on a dialogue suggest: their labels, ``is_list`` if these are chosen from, and words."""
+    whole = [note for note in notes if note.turn_index is None]
+    labels = sorted({note.label for note in whole if note.label})
+    words = [note.note for note in whole if note.note]
+    values = {NOTE_LABEL: labels if is_list else "".join(labels), COMMENT: "\n\n".join(words)}
+    return {question: {"value": value, "agent": "notes"} for question, value in values.items() if value}
+
+
+LAYOUT = PackageLayout(_plan, _write, _with_notes)

@@ -1,12 +1,13 @@
 """What a package is: its configurations, files, corpora and terms, and how a program's is planned and written."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from talkhouse.notes.states import NoteNow
 from talkhouse.packages.known_facts import CorpusFacts, known_facts
 from talkhouse.query.composition import Composition
 from talkhouse.query.pseudonyms import AboutPseudonyms, Pseudonyms, about
@@ -154,6 +155,8 @@ class PackageLayout:
 
     It is called again, with the same folder, where the memory was not enough.
     """
+    with_notes: Callable[[ExportPackage, Sequence[NoteNow]], ExportPackage] | None = None
+    """Return a package with notes of the user's that fit; None for a program that has no place for them."""
 
 
 def described_file(path: Path, rows: int | None) -> dict[str, Any]:
@@ -161,3 +164,8 @@ def described_file(path: Path, rows: int | None) -> dict[str, Any]:
     with path.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     return {"path": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256}
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with what is counted: ``1 row``, ``2,000 rows``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -16,6 +16,7 @@ from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.made import not_published
+from talkhouse.notes.states import NoteNow
 from talkhouse.packages.content import ExportPackage, PackageLayout
 from talkhouse.query import manifest, sandbox
 from talkhouse.query.export import MEMORY
@@ -55,12 +56,14 @@ def export_package(
     filters: Filters = NO_FILTERS,
     is_accepted: bool = False,
     key_file: Path | None = None,
+    notes: Sequence[NoteNow] | None = None,
     on_rows: OnRows = lambda _: None,
 ) -> WrittenPackage:
     """Write a corpus, or a view or table, as a folder for a program.
 
     ``is_accepted``: the user accepts the terms of the corpora; ``key_file``: the key of pseudonyms in place of ids of
-    people. DuckDB sorts beside the folder if the warehouse was opened with ``talkhouse.query.export.settings``.
+    people; ``notes`` of the user's go along where they fit. DuckDB sorts beside the folder if the warehouse was opened
+    with ``talkhouse.query.export.settings``.
 
     Raises UsageError for names, filters and folders that can't be, TermsNotAccepted, OutputFailed where there is no
     room, QueryFailed where a view fails.
@@ -71,6 +74,8 @@ def export_package(
     def write(folder: Path) -> tuple[ExportPackage, list[dict[str, Any]]]:
         names = pseudonyms(warehouse.con, key_file, output) if key_file else None
         package = layout.plan(warehouse, name, filters, names)
+        if notes is not None and layout.with_notes is not None:
+            package = layout.with_notes(package, notes)
         selections = [config.selection for config in package.configs]
         check_terms(package.parts, is_accepted=is_accepted, selection=selections[0] if len(selections) == 1 else None)
         return package, layout.write(package, folder, on_rows)
@@ -286,8 +291,3 @@ def ticks_around(text: str, least: int) -> str:
 def link(url: str) -> str:
     """Return an address as a link; what is none of the web, as a text."""
     return f"<{address(url)}>" if _OF_THE_WEB.match(url) else plain(url)
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with what is counted: ``1 row``, ``2,000 rows``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

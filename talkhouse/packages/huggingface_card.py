@@ -6,8 +6,8 @@ from typing import Any
 from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
 from talkhouse.made import not_published
-from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile
-from talkhouse.packages.export import code, counted, link, plain, provenance, table, ticks_around, title
+from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile, counted
+from talkhouse.packages.export import code, link, plain, provenance, table, ticks_around, title
 from talkhouse.packages.known_facts import CorpusFacts, SchemeFacts
 from talkhouse.query.composition import notes
 from talkhouse.settings import version

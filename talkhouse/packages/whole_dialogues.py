@@ -1,12 +1,16 @@
 """Whole dialogues, each with its turns and their labels, for programs in which people read and label them."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from talkhouse.packages.content import Config, ExportPackage, SplitRows, described_file
+from talkhouse.notes.notes_file import Note
+from talkhouse.notes.states import NoteNow, NoteState
+from talkhouse.packages.content import Config, ExportPackage, SplitRows, counted, described_file
 from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.row_stream import OnRows
 from talkhouse.query.selection import Filters, Selection, select
@@ -68,6 +72,13 @@ class DialoguePackage(ExportPackage):
     query: str
     left_over: tuple[SchemeTarget, ...]
     """The schemes whose labels are several at once or numbers, and so not in it."""
+    noted: Mapping[str, Sequence[Note]] | None = None
+    """Where notes go along: those that fit, by the id of their dialogue in it."""
+
+    def note_labels(self, *, is_of_turns: bool) -> list[str]:
+        """Return the labels of notes on turns, or on dialogues."""
+        notes = chain.from_iterable((self.noted or {}).values())
+        return sorted({one.label for one in notes if one.label and (one.turn_index is not None) == is_of_turns})
 
     def schemes(self) -> dict[SchemeTarget, list[str]]:
         """Return the labels of each scheme whose labels are in it, in their declared order; those of turns first."""
@@ -83,7 +94,7 @@ class DialoguePackage(ExportPackage):
         return found
 
     def dialogues(self) -> Iterator[dict[str, Any]]:
-        """Yield each dialogue by its id: dialogue_id, corpus_id, title, language, turns, labels.
+        """Yield each dialogue by its id: dialogue_id, corpus_id, title, language, turns, labels, notes.
 
         ``turns`` are turn_index, author and text; ``labels`` turn_index (null: of the dialogue), scheme, and the label
         that most annotators of the default publication gave: on a tie, the first in the order of characters.
@@ -91,7 +102,9 @@ class DialoguePackage(ExportPackage):
         cursor = self.warehouse.con.execute(self.query)
         names = [column[0] for column in cursor.description or ()]
         while rows := cursor.fetchmany(100):
-            yield from (dict(zip(names, row, strict=True)) for row in rows)
+            for row in rows:
+                dialogue = dict(zip(names, row, strict=True))
+                yield {**dialogue, "notes": (self.noted or {}).get(dialogue["dialogue_id"], ())}
 
 
 def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None) -> DialoguePackage:
@@ -153,6 +166,34 @@ def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudony
         pseudonyms.fingerprint if pseudonyms else None,
         query=query,
         left_over=left_over,
+    )
+
+
+def with_notes(package: ExportPackage, notes: Sequence[NoteNow]) -> DialoguePackage:
+    """Return a package with the notes on its dialogues that fit, and a sentence on the others.
+
+    Who wrote them is not said, and what several have written alike is there once.
+    """
+    assert isinstance(package, DialoguePackage)  # noqa: S101 - it is what ``plan`` returns
+    chosen = package.configs[0].selection
+    written = chosen.replaced.get("dialogue_id", "dialogue_id")
+    ids = dict(
+        package.warehouse.con.execute(f"select dialogue_id, {written} from {chosen.source}{chosen.where}").fetchall()
+    )
+    noted: defaultdict[str, dict[tuple[object, ...], Note]] = defaultdict(dict)
+    others = 0
+    for note, state, _ in notes:
+        if note.dialogue_id not in ids:
+            continue
+        if state is NoteState.FITS:
+            noted[ids[note.dialogue_id]].setdefault((note.turn_index, note.label, note.note), note)
+        else:
+            others += 1
+    left_out = [f"left out: {counted(others, 'note')} whose text has changed, moved or is gone"] if others else []
+    return replace(
+        package,
+        noted={name: tuple(those.values()) for name, those in noted.items()},
+        notes=(*package.notes, *left_out),
     )
 
 

@@ -102,10 +102,10 @@ def readable(files: Sequence[PredictionFile]) -> Iterator[None]:
             for copy in file.copies:
                 said = said.replace(str(copy.path), copy.name)
         raise UsageError(
-            "the predictions can't be read",
+            "the file can't be read",
             where=where,
             found=(said[:_QUOTED] + (" ..." if len(said) > _QUOTED else "")) or type(error).__name__,
-            next_step="name another file, or its layout with --format",
+            next_step="name another file, or, to score it, its layout with --format",
         ) from error
 
 
@@ -141,7 +141,7 @@ def _opened(path: Path) -> BinaryIO:
             "there is no such file" if isinstance(error, FileNotFoundError) else "the file can't be opened",
             where=path,
             found=getattr(error, "strerror", None) or str(error),
-            next_step="name a file of predictions",
+            next_step="name another file",
         ) from error
     stream = os.fdopen(handle, "rb")
     if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -1,29 +1,31 @@
 """Saved runs: ``scores.duckdb`` beside the warehouse, which builds never touch."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from shutil import copyfile
 from typing import Any
 
 import duckdb
 
 from talkhouse.schema.contents import strange
-from talkhouse.schema.errors import SchemaMismatch, UsageError, check_unicode
+from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import dicts, insert, literal, quoted
 from talkhouse.scores.answers import answers_query, scored_rows
 from talkhouse.scores.score import Scored
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
-from talkhouse.settings import database, version
-from talkhouse.system.atomic_output import move_into_place, private_folder
-from talkhouse.system.cache import is_kept
-from talkhouse.warehouse.beside import columns_of_tables, open_beside
+from talkhouse.settings import version
+from talkhouse.warehouse.beside import (
+    changed_beside,
+    check_format,
+    check_writable,
+    columns_of_tables,
+    of_here,
+    open_beside,
+)
 from talkhouse.warehouse.content_ids import known_ids
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.rows_hash import joined, task_hashes
@@ -51,7 +53,7 @@ def _columns() -> dict[str, dict[str, str]]:
 
 def path_for(warehouse: Path) -> Path:
     """Return where the runs of a warehouse are saved: beside it, those of a release beside the warehouse of here."""
-    return (database() if is_kept(warehouse) else warehouse).resolve().with_name(FILE)
+    return of_here(warehouse).with_name(FILE)
 
 
 def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
@@ -63,26 +65,11 @@ def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyC
     return open_beside(path, _check_content, _not_ours, settings)
 
 
-def check_writable(path: Path) -> None:
-    """Raise UsageError for a file that is not to be written, or has changes of another program beside it."""
-    info = path.stat()
-    if not info.st_mode & 0o222 or not os.access(path, os.W_OK):
-        raise UsageError("the file is read-only", where=path, next_step=f"allow it with: chmod u+w '{path}'")
-    log = path.with_name(f"{path.name}.wal")
-    if log.exists():
-        raise UsageError(
-            "another program has changed the file, and its changes are not in it yet",
-            where=path,
-            found=f"{log.name} beside it",
-            next_step=f"put them into it with: duckdb '{path}' -c checkpoint",
-        )
-
-
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise UsageError where the tables are not those that Talkhouse makes."""
     tables = columns_of_tables(con)
     if "format" in tables:
-        _check_format(con, path, tables["format"])
+        check_format(con, path, FORMAT, _not_ours)
     for table in ("runs", "metrics"):
         there = tables.get(table, {})
         if there != {name: kind for name, kind in _columns()[table].items() if name not in _ADDED - there.keys()}:
@@ -91,20 +78,6 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
         raise _not_ours(path, "a table comparison, which is a view in ours")
     if what := strange(con):
         raise _not_ours(path, what)
-
-
-def _check_format(con: duckdb.DuckDBPyConnection, path: Path, columns: dict[str, str]) -> None:
-    rows = con.execute("select version from main.format").fetchall() if columns == {"version": "INTEGER"} else []
-    if len(rows) != 1 or rows[0][0] is None:
-        raise _not_ours(path, "a table format that Talkhouse did not make")
-    if rows[0][0] > FORMAT:
-        raise SchemaMismatch(
-            "the saved runs are of a newer Talkhouse than this",
-            where=path,
-            expected=f"format {FORMAT} or older",
-            found=f"format {rows[0][0]}",
-            next_step="upgrade Talkhouse, or move the file away",
-        )
 
 
 def _not_ours(path: Path, found: str) -> UsageError:
@@ -116,9 +89,6 @@ def _not_ours(path: Path, found: str) -> UsageError:
         next_step="move it away: saved runs have this name",
     )
 
-
-_PATIENCE = 60
-"""Seconds for which another process may write the file; that takes less than one."""
 
 _LONGEST = 200
 """Characters of a run's name."""
@@ -265,7 +235,7 @@ def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path)
     what ``open_saved`` raises.
     """
     check_run(run, warehouse)
-    with _changed(path_for(warehouse)) as into:
+    with changed_beside(path_for(warehouse), open_saved, _SCHEMA) as into:
         _check_free(into, run, path_for(warehouse))
         _insert(into, scored, run, _state(workspace, scored, warehouse))
         _save_rows(workspace, EXAMPLES, scored_rows(scored), run, into)
@@ -312,23 +282,6 @@ def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str, state: dic
         for place, m in enumerate(scored.metrics)
     ]
     insert(con, "metrics", numbers)
-
-
-@contextmanager
-def _changed(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a connection to a private copy, which replaces the file at the end; readers keep the one they opened."""
-    with private_folder(path, patience=_PATIENCE) as folder:
-        part = folder / FILE
-        if os.path.lexists(path):
-            with open_saved(path):  # held open meanwhile, so that nobody writes to it
-                check_writable(path)
-                copyfile(path, part, follow_symlinks=False)
-        with duckdb.connect(part) as con:
-            guard(con)
-            con.execute(_SCHEMA)
-            yield con
-            con.execute("checkpoint")
-        move_into_place(part, path)
 
 
 def saved(warehouse: Path, task: str | None = None, settings: Settings = NO_SETTINGS) -> list[dict[str, Any]]:

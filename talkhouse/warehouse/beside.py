@@ -5,14 +5,24 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copyfile
 
 import duckdb
 
 from talkhouse.schema import warehouse
-from talkhouse.schema.errors import NotAWarehouse, OutputFailed, TalkhouseError, UsageError, WarehouseDamaged
-from talkhouse.schema.guard import NO_SETTINGS, Settings
+from talkhouse.schema.errors import (
+    NotAWarehouse,
+    OutputFailed,
+    SchemaMismatch,
+    TalkhouseError,
+    UsageError,
+    WarehouseDamaged,
+)
+from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import quoted
-from talkhouse.system.atomic_output import output_errors, private_folder
+from talkhouse.settings import database
+from talkhouse.system.atomic_output import move_into_place, output_errors, private_folder
+from talkhouse.system.cache import is_kept
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse, opened
 
@@ -25,6 +35,11 @@ inner join system.main.duckdb_columns() as columns
 where tables.database_name = system.main.current_database() and tables.schema_name = 'main'
 order by tables.table_name, columns.column_index
 """
+
+
+def of_here(warehouse: Path) -> Path:
+    """Return the warehouse that files lie beside: of a release, which never changes, the warehouse of here."""
+    return (database() if is_kept(warehouse) else warehouse).resolve()
 
 
 def open_beside(
@@ -75,25 +90,30 @@ def detach_unless_fitting(
 
     ``attached`` is its name in SQL; its table ``run`` has the fingerprint of the warehouse that ``command`` read.
     """
+    if said := detach_if_hidden(con, attached, path):
+        return said
     name = quoted(attached)
+    ((kept, now),) = con.execute(
+        f"select warehouse_fingerprint, $1 from {name}.main.run", [fingerprint(con, database)]
+    ).fetchall()
+    if kept == now:
+        return None
+    con.execute(f"detach {name}")
+    said = f"the warehouse has changed since; compute it again with: {command}"
+    return f"{path.name} is not there as {attached}: {said}"
+
+
+def detach_if_hidden(con: duckdb.DuckDBPyConnection, attached: str, path: Path) -> str | None:
+    """Detach a file whose name in SQL, ``attached``, the warehouse has for a schema; return what to say."""
     ((schemas,),) = con.execute(
         "select count(*) from system.main.duckdb_schemas() "
         "where database_name = system.main.current_database() and schema_name = $1",
         [attached],
     ).fetchall()
     if not schemas:
-        ((kept, now),) = con.execute(
-            f"select warehouse_fingerprint, $1 from {name}.main.run", [fingerprint(con, database)]
-        ).fetchall()
-        if kept == now:
-            return None
-    con.execute(f"detach {name}")
-    said = (
-        "the warehouse has a schema of that name"
-        if schemas
-        else f"the warehouse has changed since; compute it again with: {command}"
-    )
-    return f"{path.name} is not there as {attached}: {said}"
+        return None
+    con.execute(f"detach {quoted(attached)}")
+    return f"{path.name} is not there as {attached}: the warehouse has a schema of that name"
 
 
 def columns_of_tables(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
@@ -102,6 +122,69 @@ def columns_of_tables(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str
     for table, column, kind in con.execute(_TABLES).fetchall():
         tables.setdefault(table, {})[column] = kind
     return tables
+
+
+def check_format(
+    con: duckdb.DuckDBPyConnection, path: Path, newest: int, not_ours: Callable[[Path, str], UsageError]
+) -> None:
+    """Raise SchemaMismatch where a file's table ``format`` names a newer one; what ``not_ours`` makes of another table.
+
+    Of a file that users write to, and which an older Talkhouse may have begun.
+    """
+    is_known = columns_of_tables(con).get("format") == {"version": "INTEGER"}
+    rows = con.execute("select version from main.format").fetchall() if is_known else []
+    if len(rows) != 1 or rows[0][0] is None:
+        raise not_ours(path, "a table format that Talkhouse did not make")
+    if rows[0][0] > newest:
+        raise SchemaMismatch(
+            "the file is of a newer Talkhouse than this",
+            where=path,
+            expected=f"format {newest} or older",
+            found=f"format {rows[0][0]}",
+            next_step="upgrade Talkhouse, or move the file away",
+        )
+
+
+def check_writable(path: Path) -> None:
+    """Raise UsageError for a file that is not to be written, or has changes of another program beside it."""
+    info = path.stat()
+    if not info.st_mode & 0o222 or not os.access(path, os.W_OK):
+        raise UsageError("the file is read-only", where=path, next_step=f"allow it with: chmod u+w '{path}'")
+    log = path.with_name(f"{path.name}.wal")
+    if log.exists():
+        raise UsageError(
+            "another program has changed the file, and its changes are not in it yet",
+            where=path,
+            found=f"{log.name} beside it",
+            next_step=f"put them into it with: duckdb '{path}' -c checkpoint",
+        )
+
+
+_PATIENCE = 60
+"""Seconds for which another process may write a file that users write to; that takes less than one."""
+
+
+@contextmanager
+def changed_beside(
+    path: Path, open_file: Callable[[Path], duckdb.DuckDBPyConnection], schema: str
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to a private copy, which replaces the file at the end; readers keep the one they opened.
+
+    ``open_file`` opens, and checks, a file that is there; ``schema`` is SQL that makes what is missing. Waits for
+    another process that writes the file.
+    """
+    with private_folder(path, patience=_PATIENCE) as folder:
+        part = folder / path.name
+        if os.path.lexists(path):
+            with open_file(path):  # held open meanwhile, so that nobody writes to it
+                check_writable(path)
+                copyfile(path, part, follow_symlinks=False)
+        with duckdb.connect(part) as con:
+            guard(con)
+            con.execute(schema)
+            yield con
+            con.execute("checkpoint")
+        move_into_place(part, path)
 
 
 @contextmanager

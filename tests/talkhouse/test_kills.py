@@ -280,9 +280,27 @@ def a_saved_run(folder: Path) -> Case:
     return Case("save", [*arguments, "second"], partial(shutil.copy, old, saved), state, is_replacing=False)
 
 
+def a_note(folder: Path) -> Case:
+    build(folder / "w.duckdb", Silent(), data=folder / "whole")
+    ((dialogue,),) = fetch(folder / "w.duckdb", "select min(dialogue_id) from main.dialogues")
+    arguments: list[object] = ["notes", "--db", "w.duckdb", "--add", dialogue, "--label"]
+    done = started(folder, [*arguments, "first"])
+    assert done.returncode == 0, done.stderr
+    notes, old = folder / "notes.duckdb", folder / "old.notes"
+    shutil.copy(notes, old)
+
+    def state() -> str:
+        with duckdb.connect(notes, read_only=True) as con:
+            labels = [label for (label,) in con.execute("select label from notes order by note_id").fetchall()]
+        assert labels == ["first", "second"] or notes.read_bytes() == old.read_bytes()
+        return "new" if len(labels) == 2 else "old"
+
+    return Case("notes", [*arguments, "second"], partial(shutil.copy, old, notes), state, is_replacing=False)
+
+
 CASES = (
     *(a_lake, a_first_lake, a_build, an_ingest, a_replay, a_restore, a_verify, an_export, an_export_for_superset),
-    *(a_package, a_new_declaration, a_saved_run),
+    *(a_package, a_new_declaration, a_saved_run, a_note),
 )
 
 

@@ -34,6 +34,19 @@ def corpora(context: click.Context, _: click.Parameter, incomplete: str) -> list
     return [name for name in known if name.startswith(incomplete) and name == visible(name)]
 
 
+def note_labels(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """List the labels of notes that begin with what was typed."""
+    from talkhouse.notes.notes_file import labels, open_notes, path_for
+
+    path = path_for(database(context.params.get("db")))
+    try:
+        with open_notes(path) as con:
+            names = labels(con)
+    except (TalkhouseError, OSError):
+        return []
+    return [name for name in names if name.startswith(incomplete) and name == visible(name)]
+
+
 def layouts(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """List the values of ``--format``: those of the task, where one is named already."""
     from talkhouse.scores.options import AUTO, TABLE, layout_names

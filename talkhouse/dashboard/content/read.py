@@ -17,6 +17,13 @@ from talkhouse.dashboard.reading.listing import draw_list
 from talkhouse.dashboard.reading.selection import rows
 from talkhouse.dashboard.reading.state import ReadState
 from talkhouse.dashboard.reading.talk import DialogueReading, Matches, talk_html
+from talkhouse.dashboard.reading.turn_notes import (
+    by_turn,
+    draw_gone,
+    draw_note_on_turn,
+    draw_note_on_whole,
+    notes_on,
+)
 from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import ONE_READS, ServedWarehouse, Version
 from talkhouse.explore.dialogue import of_default, show
@@ -24,6 +31,7 @@ from talkhouse.explore.search import Pattern, hits
 from talkhouse.explore.turns import facts as extra_facts
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.made import not_published
+from talkhouse.notes.states import NoteNow
 from talkhouse.restore.raw_record import raw
 from talkhouse.settings import corpus_folders
 from talkhouse.visible import visible
@@ -118,7 +126,13 @@ def draw_conversation(here: st.Page, opened: ServedWarehouse, state: ReadState) 
         with way:
             _draw_neighbours(opened, state, dialogue["dialogue_id"])
     _draw_head(here, state, found)
-    _draw_talk(opened, state, found)
+    notes = notes_on(opened, dialogue["dialogue_id"]) if dialogue else []
+    if dialogue:
+        draw_note_on_whole(found, notes)
+    _draw_talk(opened, state, found, notes)
+    if dialogue:
+        draw_gone(notes)
+        draw_note_on_turn(found, state.turn, notes)
     _draw_records(here, state, found["records"])
     _draw_corpus(found["corpus"])
 
@@ -141,7 +155,7 @@ def _matches(opened: ServedWarehouse, pattern: Pattern, dialogue_id: str) -> Mat
         return {hit.turn_index: hit.matches for hit in hits(con, rows, pattern, 0)}
 
 
-def _draw_talk(opened: ServedWarehouse, state: ReadState, found: dict[str, Any]) -> None:
+def _draw_talk(opened: ServedWarehouse, state: ReadState, found: dict[str, Any], notes: Sequence[NoteNow]) -> None:
     """Draw the turns with the labels of the default publication, or of all; mark the turn that the state names."""
     dialogue, corpus_id = found["dialogue"], found["corpus"]["corpus_id"]
     matches = _matches(opened, state.pattern, dialogue["dialogue_id"]) if dialogue and state.pattern else {}
@@ -167,6 +181,7 @@ def _draw_talk(opened: ServedWarehouse, state: ReadState, found: dict[str, Any])
         like=like if dialogue else None,
         compare=compare,
         declared=declared,
+        notes=by_turn(notes),
     )
     st.html(talk_html(found, reading, declared.shown(records)))
     if state.turn >= 0:

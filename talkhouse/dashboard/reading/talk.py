@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from talkhouse.dashboard.reading.conversation_display import DeclaredParts
+from talkhouse.dashboard.reading.turn_notes import notes_html
 from talkhouse.dashboard.text import html, marked, tag, text, when, who
 from talkhouse.explore.schemes import UNDECLARED, BarPart, LabelScheme, Schemes
 from talkhouse.explore.turns import (
@@ -23,6 +24,7 @@ from talkhouse.explore.turns import (
     leading,
     readable,
 )
+from talkhouse.notes.states import NoteNow
 
 _COLOURS = 6
 _NOBODY = "system"
@@ -51,6 +53,8 @@ class DialogueReading:
     """Whether publications stand side by side."""
     declared: DeclaredParts = field(default_factory=DeclaredParts)
     """What the corpus declares of its conversations."""
+    notes: Mapping[int | None, Sequence[NoteNow]] = field(default_factory=dict)
+    """The user's notes by the turn that they are shown at; None: those on the whole."""
 
 
 def talk_html(found: dict[str, Any], reading: DialogueReading, records: list[dict[str, Any]] | None = None) -> str:
@@ -65,7 +69,8 @@ def talk_html(found: dict[str, Any], reading: DialogueReading, records: list[dic
     votes = [one for _, one in shown if isinstance(one, Votes)]
     body = legend_html(votes, reading.schemes)
     body += "".join(_unanimous(same, len(turns), reading.schemes) for same in unanimous.values())
-    if whole := votes_html(dialogue.whole, reading.schemes) + lists_html(dialogue.whole):
+    on_whole = notes_html(reading.notes.get(None, ()))
+    if whole := votes_html(dialogue.whole, reading.schemes) + lists_html(dialogue.whole) + on_whole:
         body += tag("div", "whole", whole)
     body += columns_head(columns) if columns else ""
     body += "".join(_turn(turn, page) for turn in turns)
@@ -99,7 +104,7 @@ def speaker_looks(found: dict[str, Any]) -> dict[str, str]:
 
 
 def _turn(turn: DialogueTurn, page: _Page) -> str:
-    index, row, beside = turn.turn_index, turn.row, _beside(turn.items, page)
+    index, row, beside = turn.turn_index, turn.row, _beside(turn, page)
     if row is None:
         missing = tag("div", "index", str(index)) + tag("div", "said", tag("div", "text empty", "no turn"))
         return tag("div", "turn", missing + beside)
@@ -134,12 +139,13 @@ def _head(turn: DialogueTurn, row: Mapping[str, Any]) -> str:
     return tag("div", "head", who(row["role"], turn.speaker, row["kind"]) + reply + when(row["said_at"]) + recorded)
 
 
-def _beside(items: Items, page: _Page) -> str:
+def _beside(turn: DialogueTurn, page: _Page) -> str:
+    items = turn.items
     if page.columns:
         votes = compared_html(items, page.columns, page.reading.schemes)
     else:
         votes = votes_html(items, page.reading.schemes)
-    lists = lists_html(items)
+    lists = lists_html(items) + notes_html(page.reading.notes.get(turn.turn_index, ()))
     return (tag("div", "beside", votes) if votes else "") + (tag("div", "below", lists) if lists else "")
 
 

@@ -1,0 +1,275 @@
+"""``talkhouse notes``: labels and words of one's own on turns and dialogues."""
+
+import sys
+from collections.abc import Sequence
+from getpass import getuser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from talkhouse.cli.terminal import completion, options
+from talkhouse.cli.terminal.console import output, print_table, rows_as_json
+from talkhouse.ingest.files.limits import LIMIT_OPTION
+from talkhouse.schema.errors import UsageError
+from talkhouse.settings import database
+from talkhouse.visible import visible
+
+if TYPE_CHECKING:
+    from talkhouse.notes.states import NoteNow
+    from talkhouse.warehouse.opened import Warehouse
+
+_STATES = ("fits", "changed", "moved", "gone")
+
+
+@options.command
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=options.PATH, help="With --take: the files.")
+@click.option(
+    "--label", metavar="LABEL", shell_complete=completion.note_labels, help="Only this label; with --add, the label."
+)
+@options.corpus
+@click.option("--author", metavar="NAME", help="Only of this author; with --add and --take, the author. Default: you.")
+@click.option("--state", type=click.Choice(_STATES), help="Only notes whose text is still there, or not.")
+@click.option("--add", "added", metavar="ID[#TURN]", help="Write a note on a dialogue, or on one of its turns.")
+@click.option("--note", "words", metavar="WORDS", help="With --add: what the note says.")
+@click.option("--remove", "removed", metavar="N", type=click.IntRange(1), help="Remove the note of this number.")
+@options.flag("--take", help="Take back what was labelled elsewhere, from FILEs.")
+@click.option(
+    "--unmatched",
+    type=click.Choice(("stop", "skip")),
+    default="stop",
+    help="With --take, of what does not fit the warehouse: stop, or take the rest.",
+)
+@options.path("--output", "table", metavar="FILE", help="Write the notes as a table; the ending sets the format.")
+@options.force
+@options.input_limit
+@options.db
+@options.as_json
+def command(
+    files: tuple[Path, ...],
+    label: str | None,
+    corpus: str | None,
+    author: str | None,
+    state: str | None,
+    added: str | None,
+    words: str | None,
+    removed: int | None,
+    take: bool,
+    unmatched: str,
+    table: Path | None,
+    force: bool,
+    input_limit: tuple[str, ...],
+    db: Path | None,
+    as_json: bool,
+) -> None:
+    r"""List notes: labels and words of your own on turns and dialogues; write, remove, and take them back.
+
+    Notes lie in notes.duckdb beside the warehouse, which builds do not touch, and never in the corpora. The page Read
+    of talkhouse dashboard writes and shows them, talkhouse export --for labelstudio or argilla --notes sends them
+    along, and talkhouse sql has them as notes.notes.
+
+    Each note says whether the text that it was written on is still there: it fits; the text has changed; the turn has
+    moved within its dialogue; or it is gone. All are listed.
+
+    --take reads JSON as Label Studio and Argilla export it, and tables (.csv .tsv .jsonl .parquet .arrow) with the
+    columns dialogue_id, turn_index (empty: the dialogue), label, note or both, and perhaps text or text_sha256, author
+    and source. What does not fit the warehouse, by its ids and the text in the file, is named, and nothing is taken
+    unless --unmatched skip. What was taken before is not taken again.
+
+    On a terminal the notes are a table. Elsewhere each is one line of tab-separated columns: number, state, dialogue id
+    and turn, label, author, note; control characters are written as \n, \t, \x1b. --json and --output are exact.
+
+    Examples:
+        talkhouse notes --add dbdc3:CIC9001#4 --label "wrong gold" --note "this is no breakdown"
+        talkhouse notes --label "wrong gold" --corpus dbdc3
+        talkhouse notes --take project-1-at-2026-11-27.json
+        talkhouse notes --output notes.csv
+        talkhouse notes --remove 1
+    """
+    from talkhouse.warehouse.opened import opened
+
+    path = database(db)
+    actions = {"--add": added is not None, "--remove": removed is not None, "--take": take}
+    if len(asked := [name for name, is_asked in actions.items() if is_asked]) > 1:
+        raise UsageError(f"{asked[0]} does not go with {asked[1]}", next_step="give one of them")
+    if not take:
+        options.check_absent({"FILE": files, LIMIT_OPTION: input_limit}, "goes with --take", "notes")
+    elif not files:
+        raise UsageError("--take is of files", next_step="name them: talkhouse notes --take FILE")
+    if added is None:
+        options.check_absent({"--note": words}, "goes with --add", "notes")
+    if asked:
+        listed = {"--corpus": corpus, "--state": state, "--output": table}
+        options.check_absent(listed, "is for the list of notes", "notes")
+    with opened(path) as warehouse:
+        if added is not None:
+            _add(warehouse, path, added, label, words, author or _account(), as_json=as_json)
+        elif removed is not None:
+            _remove(path, removed)
+        elif take:
+            _take(
+                warehouse, path, files, author or _account(), input_limit, is_rest=unmatched == "skip", as_json=as_json
+            )
+        else:
+            notes = _chosen(warehouse, path, {"label": label, "author": author}, corpus, state)
+            if table is not None:
+                _write(notes, table, path, force=force)
+            elif as_json:
+                print(rows_as_json([_as_data(one) for one in notes]))
+            else:
+                _show(notes)
+
+
+def _account() -> str:
+    """Return the name of the account; UsageError where it has none."""
+    try:
+        return getuser()
+    except (KeyError, OSError) as error:
+        raise UsageError("this account has no name", next_step="name the author: --author NAME") from error
+
+
+def _add(
+    warehouse: "Warehouse", path: Path, name: str, label: str | None, words: str | None, author: str, *, as_json: bool
+) -> None:
+    from talkhouse.explore.dialogue import resolve
+    from talkhouse.notes.notes_file import NewNote, add
+    from talkhouse.notes.states import hashes
+    from talkhouse.schema.errors import check_unicode
+
+    check_unicode(name, "the id")
+    dialogue_id, turn = name, None
+    head, _, number = name.rpartition("#")
+    if head and number.isascii() and number.isdecimal() and len(number) < 10:
+        dialogue_id, turn = head, int(number)
+    known = hashes(warehouse.con, [name, dialogue_id])
+    if (name, None) in known:  # an id that ends so
+        dialogue_id, turn = name, None
+    if (dialogue_id, None) not in known:
+        found = resolve(warehouse.con, dialogue_id)
+        raise UsageError(f"'{found.id}' is a {found.kind}", expected="the id of a dialogue, as talkhouse search has it")
+    if (dialogue_id, turn) not in known:
+        turns = ", ".join(str(index) for _, index in known if index is not None)
+        raise UsageError(f"{dialogue_id} has no turn {turn}", expected=f"one of: {turns:.200}" if turns else None)
+    note = NewNote(dialogue_id, turn, known[dialogue_id, turn], label or None, words or None, author, "command")
+    ((written),) = add(path, [note])
+    if as_json:
+        print(rows_as_json({"note_id": written}))
+    else:
+        output.print("That note is there already" if written is None else f"Wrote note {written}")
+
+
+def _remove(path: Path, number: int) -> None:
+    from talkhouse.notes.notes_file import remove
+
+    note = remove(path, number)
+    place = visible(_place(note.dialogue_id, note.turn_index))
+    output.print(f"Removed note {number}, on {place}", markup=False, soft_wrap=True)
+
+
+def _take(
+    warehouse: "Warehouse",
+    path: Path,
+    files: Sequence[Path],
+    author: str,
+    input_limit: Sequence[str],
+    *,
+    is_rest: bool,
+    as_json: bool,
+) -> None:
+    from talkhouse.ingest.files.limits import parse
+    from talkhouse.notes.take import take
+
+    taken = take(warehouse.con, path, files, author, parse(input_limit), skip=is_rest)
+    if as_json:
+        refused = [{**one._asdict(), "file": str(one.file)} for one in taken.unmatched]
+        print(rows_as_json({"added": taken.added, "known": taken.known, "unmatched": refused}))
+        return
+    there = f"; {taken.known:,} {'was' if taken.known == 1 else 'were'} there already" if taken.known else ""
+    output.print(f"Took {len(taken.added):,} {_notes(len(taken.added))}{there}")
+    if taken.unmatched:
+        sys.stdout.flush()
+        click.echo(f"left out, since they do not fit the warehouse: {len(taken.unmatched):,}", err=True)
+        for one in taken.unmatched:
+            click.echo(f"  {visible(one.sentence)}", err=True)
+
+
+def _notes(count: int) -> str:
+    return "note" if count == 1 else "notes"
+
+
+def _place(dialogue_id: str, turn_index: int | None) -> str:
+    return dialogue_id if turn_index is None else f"{dialogue_id}#{turn_index}"
+
+
+def _chosen(
+    warehouse: "Warehouse", path: Path, where: dict[str, str | None], corpus: str | None, state: str | None
+) -> "list[NoteNow]":
+    from talkhouse.notes.notes_file import path_for, read
+    from talkhouse.notes.states import with_states
+
+    found = read(path_for(path), {name: value for name, value in where.items() if value is not None})
+    of_corpus = [note for note in found if corpus is None or note.dialogue_id.startswith(f"{corpus}:")]
+    return [one for one in with_states(warehouse.con, of_corpus) if state is None or one.state == state]
+
+
+def _as_data(one: "NoteNow") -> dict[str, Any]:
+    """Return a note as an object, with its state and the turn that its text is at now."""
+    written = one.note.written_at.isoformat(sep=" ", timespec="seconds")
+    return {**vars(one.note), "written_at": written, "state": one.state.value, "turn_index_now": one.turn_index}
+
+
+def _show(notes: "Sequence[NoteNow]") -> None:
+    """Print notes: for a person a table, for programs one whole line each."""
+    rows = [
+        [
+            str(one.note.note_id),
+            one.state.value if one.state != "moved" else f"moved to {one.turn_index}",
+            _place(one.note.dialogue_id, one.note.turn_index),
+            one.note.label or "",
+            one.note.author,
+            one.note.note or "",
+        ]
+        for one in notes
+    ]
+    shown = [[visible(cell) for cell in row] for row in rows]
+    if not output.is_terminal:
+        for row in shown:
+            print("\t".join(row))
+    elif shown:
+        print_table(["number", "state", "dialogue#turn", "label", "author", "note"], shown, right=["number"])
+    sys.stdout.flush()
+    counts = {state: sum(one.state == state for one in notes) for state in _STATES}
+    parts = [f"{count:,} {state}" for state, count in counts.items() if count]
+    click.echo(f"{len(notes):,} {_notes(len(notes))}{': ' * bool(parts)}{', '.join(parts)}", err=True)
+
+
+def _write(notes: "Sequence[NoteNow]", path: Path, warehouse: Path, *, force: bool) -> None:
+    """Write notes as a table."""
+    import duckdb
+
+    from talkhouse.notes.notes_file import path_for
+    from talkhouse.query.export import format_of
+    from talkhouse.query.sandbox import run_query
+    from talkhouse.schema.guard import guard
+    from talkhouse.system.atomic_output import check_replaceable
+
+    file_format = format_of(path)
+    check_replaceable([path], {"the warehouse": [warehouse], "the notes": [path_for(warehouse)]}, force=force)
+    with duckdb.connect() as con:
+        guard(con)
+        con.execute(
+            "create table listed (note_id integer, state varchar, dialogue_id varchar, turn_index integer, "
+            "turn_index_now integer, text_sha256 varchar, label varchar, note varchar, author varchar, source varchar, "
+            "written_at timestamp)"
+        )
+        kinds = {column: kind for column, kind, *_ in con.execute("describe listed").fetchall()}
+        rows = [
+            [{**vars(one.note), "state": one.state.value, "turn_index_now": one.turn_index}[name] for name in kinds]
+            for one in notes
+        ]
+        columns = ", ".join(f"unnest(?::{kind}[])" for kind in kinds.values())
+        con.execute(
+            f"insert into listed select {columns}", [[row[place] for row in rows] for place in range(len(kinds))]
+        )
+        run_query(con, "from listed", file_format, path)
+    output.print(f"Wrote {len(notes):,} {_notes(len(notes))} to {visible(str(path))}", markup=False, soft_wrap=True)

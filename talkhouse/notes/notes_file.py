@@ -1,0 +1,224 @@
+"""The file of notes: ``notes.duckdb`` beside the warehouse, which builds never touch."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+from talkhouse.schema.contents import strange
+from talkhouse.schema.errors import UsageError, check_unicode
+from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
+from talkhouse.warehouse.beside import (
+    changed_beside,
+    check_format,
+    columns_of_tables,
+    is_ours,
+    of_here,
+    open_beside,
+)
+
+FILE = "notes.duckdb"
+
+SCHEMA = "notes"
+"""The name in SQL that the file is attached under."""
+
+FORMAT = 1
+"""Number of the format."""
+
+LIMITS = {"label": 200, "note": 10_000, "author": 200}
+"""Characters of a label, of a note's words, and of an author's name."""
+
+SOURCES = ("page", "command", "label studio", "argilla", "table")
+"""Where a note may come from."""
+
+_SCHEMA = f"""
+create table if not exists format as select {FORMAT}::integer as version;
+create table if not exists last_note as select 0::integer as note_id;
+create table if not exists notes (
+    note_id integer primary key,
+    dialogue_id varchar not null,
+    turn_index integer,
+    text_sha256 varchar not null,
+    label varchar,
+    note varchar,
+    author varchar not null,
+    source varchar not null,
+    written_at timestamp not null
+);
+comment on table format is 'Which Talkhouse can read this file.';
+comment on column format.version is 'Number of the format.';
+comment on table last_note is 'The number of the last note that was written: none is used again.';
+comment on column last_note.note_id is 'The number.';
+comment on table notes is 'Labels and words of users on turns and dialogues.';
+comment on column notes.note_id is 'Number of the note.';
+comment on column notes.dialogue_id is 'The dialogue, as main.dialogues has it.';
+comment on column notes.turn_index is 'The turn, as main.turns has it; null: the whole dialogue.';
+comment on column notes.text_sha256 is 'SHA-256 of the text that the note was written on, as UTF-8; of a dialogue, '
+    'over the hexadecimal SHA-256 of each turn in their order, each followed by a line end.';
+comment on column notes.label is 'Label; null: there are only words.';
+comment on column notes.note is 'Words; null: there is only a label.';
+comment on column notes.author is 'Who wrote it.';
+comment on column notes.source is 'Where it came from: page, command, label studio, argilla or table.';
+comment on column notes.written_at is 'When it was written here, UTC.';
+"""
+
+
+@dataclass(frozen=True)
+class NewNote:
+    """A label, words or both on the text of a turn or dialogue; the fields are those of the table."""
+
+    dialogue_id: str
+    turn_index: int | None
+    text_sha256: str
+    label: str | None
+    note: str | None
+    author: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Note(NewNote):
+    """A note that is in the file."""
+
+    note_id: int
+    written_at: datetime
+
+
+_NEW = ", ".join(field.name for field in fields(NewNote))
+_ALL = ", ".join(field.name for field in fields(Note))
+
+
+@cache
+def _columns() -> dict[str, dict[str, str]]:
+    """Return the columns of the tables that Talkhouse makes, with their types."""
+    with duckdb.connect() as con:
+        guard(con)
+        con.execute(_SCHEMA)
+        return columns_of_tables(con)
+
+
+def path_for(warehouse: Path) -> Path:
+    """Return where the notes on a warehouse are: beside it, those on a release beside the warehouse of here."""
+    return of_here(warehouse).with_name(FILE)
+
+
+def open_notes(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
+    """Open a file of notes read-only, in a database of its own.
+
+    Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
+    SchemaMismatch for one of a newer Talkhouse.
+    """
+    return open_beside(path, _check_content, _not_ours, settings)
+
+
+def attachable(warehouse: Path) -> dict[str, Path]:
+    """Return the file of notes by the name that it is attached under; nothing where there is none of ours."""
+    path = path_for(warehouse)
+    return {SCHEMA: path} if is_ours(path, open_notes) else {}
+
+
+def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise UsageError where the tables are not those that Talkhouse makes."""
+    if what := strange(con):
+        raise _not_ours(path, what)
+    check_format(con, path, FORMAT, _not_ours)
+    if columns_of_tables(con) != _columns():
+        raise _not_ours(path, "other tables than those that Talkhouse makes")
+
+
+def _not_ours(path: Path, found: str) -> UsageError:
+    return UsageError(
+        "this is not a file of notes, and was left as it is",
+        where=path,
+        expected="no file, or one that talkhouse notes or the pages made",
+        found=found,
+        next_step="move it away: notes have this name",
+    )
+
+
+def check_new(note: NewNote) -> None:
+    """Raise UsageError for a note without a label and words, and for what is too long or not Unicode."""
+    if not note.label and not note.note:
+        raise UsageError("a note has a label or words", expected="--label, --note or both")
+    if not note.author.strip():
+        raise UsageError("a note has an author", expected="a name")
+    for name, most in LIMITS.items():
+        text = getattr(note, name) or ""
+        check_unicode(text, f"the {name}")
+        if len(text) > most:
+            raise UsageError(
+                f"the {name} is too long", expected=f"at most {most:,} characters", found=f"{len(text):,} characters"
+            )
+
+
+def add(warehouse: Path, new: Sequence[NewNote]) -> list[int | None]:
+    """Write notes, all or none; return the number of each, None for one that was there already.
+
+    The same are notes of which all fields are. Waits for another process that writes. Raises what ``check_new`` and
+    ``open_notes`` raise, and UsageError where the file can't be written.
+    """
+    for note in new:
+        check_new(note)
+    path = path_for(warehouse)
+    if os.path.lexists(path):
+        with open_notes(path) as con:
+            if not _without(con, new):
+                return [None] * len(new)
+    with changed_beside(path, open_notes, _SCHEMA) as con:
+        missing = _without(con, new)
+        ((last,),) = con.execute(
+            "select greatest(note_id, (select coalesce(max(note_id), 0) from notes)) from last_note"
+        ).fetchall()
+        now, numbers = datetime.now(UTC).replace(tzinfo=None), {}
+        for number, note in enumerate(missing, last + 1):
+            numbers[note] = number
+        con.execute("update last_note set note_id = ?", [last + len(missing)])
+        if rows := [(number, *astuple(note), now) for note, number in numbers.items()]:
+            # By column: with a parameter for each value it takes seconds for some thousand notes.
+            columns = ", ".join(f"unnest(?::{kind}[])" for kind in _columns()["notes"].values())
+            con.execute(f"insert into notes select {columns}", [list(column) for column in zip(*rows, strict=True)])
+    # One that comes twice is written once.
+    return [numbers.pop(note, None) for note in new]
+
+
+def _without(con: duckdb.DuckDBPyConnection, new: Sequence[NewNote]) -> list[NewNote]:
+    """Return, each once, the notes that a file does not have."""
+    query = f"select {_NEW} from main.notes where dialogue_id in (select unnest(?::varchar[]))"
+    known = set(con.execute(query, [sorted({note.dialogue_id for note in new})]).fetchall())
+    return [note for note in dict.fromkeys(new) if astuple(note) not in known]
+
+
+def remove(warehouse: Path, note_id: int) -> Note:
+    """Remove a note, and return it. Raises as ``add``, and UsageError where there is none of that number."""
+    path = path_for(warehouse)
+    if not (found := read(path, {"note_id": note_id})):
+        raise UsageError(f"there is no note {note_id}", where=path, next_step="see their numbers with: talkhouse notes")
+    with changed_beside(path, open_notes, _SCHEMA) as con:
+        con.execute("delete from notes where note_id = ?", [note_id])
+    return found[0]
+
+
+def read(path: Path, where: dict[str, str | int] | None = None, settings: Settings = NO_SETTINGS) -> list[Note]:
+    """Return the notes of a file, of which columns have these values; none where there is no file."""
+    if not os.path.lexists(path):
+        return []
+    with open_notes(path, settings) as con:
+        return notes_of(con, where)
+
+
+def notes_of(con: duckdb.DuckDBPyConnection, where: dict[str, str | int] | None = None) -> list[Note]:
+    """Return the notes of a file that is open, of which columns have these values, by dialogue and turn."""
+    conditions = "".join(f" and {name} = ${name}" for name in where or {})
+    order = "dialogue_id, turn_index nulls first, note_id"
+    rows = con.execute(f"select {_ALL} from main.notes where true{conditions} order by {order}", where or {})
+    return [Note(*row) for row in rows.fetchall()]
+
+
+def labels(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the labels of the notes of a file that is open, those that are used most first."""
+    query = "select label from main.notes where label is not null group by label order by count(*) desc, label"
+    return [label for (label,) in con.execute(query).fetchall()]

@@ -1,0 +1,291 @@
+"""Files that bring labels and words back: exports of Label Studio and Argilla, and tables; each is a stranger's."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import msgspec
+
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.notes.notes_file import SOURCES
+from talkhouse.notes.states import dialogue_hash, text_hash
+from talkhouse.schema.errors import UsageError
+from talkhouse.scores.prediction_files import PredictionFile, copy_files, readable, reading
+from talkhouse.scores.prediction_tables import TABLES, load_tables, open_tables
+from talkhouse.scores.workspace import BadPredictions, ScoringWorkspace
+from talkhouse.system.folders import temporary_folder
+
+NOTE_LABEL, NOTE_TEXT, COMMENT = "note_label", "note", "comment"
+"""The controls and questions for notes in what is exported: labels, words on a turn, words on a dialogue."""
+
+ONLY_WORDS = "(note)"
+"""The label of a region that is only there for the words on it."""
+
+
+class ReturnedNote(NamedTuple):
+    """A label or words of a file on the text of a turn or dialogue, or what keeps it from being one."""
+
+    file: Path
+    place: str
+    """In the file: a JSON pointer, or the number of a row."""
+    dialogue_id: str
+    turn_index: int | None
+    text: str | None
+    """Of a turn, as it is in the file; None where the file does not have it."""
+    text_sha256: str | None
+    """As in ``notes``; None where the file does not have the text."""
+    label: str | None
+    note: str | None
+    author: str | None
+    source: str
+    problem: str = ""
+    """What can't be taken back of it."""
+
+
+def read_files(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], limits: Limits) -> list[ReturnedNote]:
+    """Return what files bring back, in their order; ``con`` has the tables meanwhile.
+
+    Raises UsageError for files that are none of these, and SourceError for what is beyond the limits.
+    """
+    found: list[ReturnedNote] = []
+    with temporary_folder() as folder, ScoringWorkspace(con) as workspace:
+        for file in copy_files(paths, folder, limits):
+            if file.is_folder:
+                raise UsageError("this is a folder", where=file.path, next_step="name the files in it")
+            if file.path.suffix.lower() == ".json":
+                found += _of_json(file)
+            elif file.path.suffix.lower() in TABLES:
+                found += _of_table(workspace, file, folder, limits)
+            else:
+                raise UsageError(
+                    f"the name '{file.path.name}' does not show what is in it",
+                    where=file.path,
+                    expected=f"a name that ends in .json (an export of Label Studio or Argilla), {', '.join(TABLES)}",
+                )
+    return found
+
+
+class _Paragraph(msgspec.Struct):
+    text: str
+    turn_index: int | None = None
+
+
+class _Data(msgspec.Struct):
+    dialogue_id: str
+    dialogue: list[_Paragraph]
+
+
+class _Result(msgspec.Struct):
+    type: str = ""
+    id: str | None = None
+    value: dict[str, Any] = {}
+
+
+class _Annotation(msgspec.Struct):
+    result: list[_Result] = []
+    was_cancelled: bool = False
+    completed_by: Any = None
+
+
+class _Task(msgspec.Struct):
+    data: _Data
+    annotations: list[_Annotation] = []
+
+
+class _Message(msgspec.Struct):
+    content: str
+
+
+class _Fields(msgspec.Struct):
+    dialogue: list[_Message]
+
+
+class _Response(msgspec.Struct):
+    value: Any = None
+    user_id: str | None = None
+
+
+class _Record(msgspec.Struct):
+    id: str
+    fields: _Fields
+    responses: dict[str, list[_Response]] = {}
+
+
+_MOST_SAID = 300
+"""Characters of what is said about a file: it may quote a line of any length."""
+
+
+def _of_json(file: PredictionFile) -> Iterator[ReturnedNote]:
+    try:
+        with readable([file]):
+            content = file.only.read_bytes()
+        keys = {key for item in msgspec.json.decode(content, type=list[dict[str, msgspec.Raw]]) for key in item}
+        if "data" in keys:
+            for number, task in enumerate(msgspec.json.decode(content, type=list[_Task])):
+                yield from _of_task(file.path, number, task)
+        elif "fields" in keys:
+            for number, record in enumerate(msgspec.json.decode(content, type=list[_Record])):
+                yield from _of_record(file.path, number, record)
+        elif keys:
+            raise msgspec.ValidationError(f"objects with {', '.join(sorted(keys))}")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(
+            "this is not what Label Studio or Argilla exports",
+            where=file.path,
+            expected="a list of tasks with data.dialogue_id, data.dialogue and annotations (Label Studio, JSON), or of "
+            "records with id, fields.dialogue and responses (Argilla, to_json)",
+            found=(str(error) or type(error).__name__)[:_MOST_SAID],
+            next_step="export it again as JSON, from a project of talkhouse export --for labelstudio or argilla",
+        ) from error
+
+
+def _of_task(file: Path, number: int, task: _Task) -> Iterator[ReturnedNote]:
+    """Yield what annotators have said of a task of Label Studio: results of one id are of one region."""
+    paragraphs = task.data.dialogue
+    whole = dialogue_hash(paragraph.text for paragraph in paragraphs)
+    for place, annotation in enumerate(task.annotations):
+        if annotation.was_cancelled:
+            continue
+        regions: dict[tuple[int | None, str | int | None], tuple[str, list[str], list[str]]] = {}
+        author = _annotator(annotation.completed_by)
+        for at, result in enumerate(annotation.result):
+            pointer = f"/{number}/annotations/{place}/result/{at}"
+            labels, words, problem = _answers(result)
+            turns, where = _paragraphs(result.value, len(paragraphs))
+            if problem or where:
+                about = (task.data.dialogue_id, None, None, None, None, None, author, "label studio")
+                yield ReturnedNote(file, pointer, *about, problem or where)
+                continue
+            for turn in turns:
+                key = turn, (result.id if turn is not None else at)
+                _, all_labels, all_words = regions.setdefault(key, (pointer, [], []))
+                all_labels += labels
+                all_words += words
+        for (turn, _), (pointer, labels, words) in regions.items():
+            labels = [label for label in labels if not (words and label == ONLY_WORDS)]
+            if isinstance(turn, int):
+                said = paragraphs[turn]
+                # Before a task had the numbers of turns, paragraphs were counted.
+                index, text = turn if said.turn_index is None else said.turn_index, said.text
+            for label, note in zip_longest(labels, words):
+                yield ReturnedNote(
+                    file,
+                    pointer,
+                    task.data.dialogue_id,
+                    None if turn is None else index,
+                    None if turn is None else text,
+                    whole if turn is None else text_hash(text),
+                    label,
+                    note,
+                    author,
+                    "label studio",
+                )
+
+
+def _annotator(completed_by: Any) -> str | None:
+    """Return who made an annotation: an id, or an object with an address."""
+    if isinstance(completed_by, Mapping):
+        completed_by = completed_by.get("email") or completed_by.get("id")
+    return (
+        None if completed_by is None else str(completed_by) if isinstance(completed_by, str) else f"user {completed_by}"
+    )
+
+
+def _answers(result: _Result) -> tuple[list[str], list[str], str]:
+    """Return the labels and the words of a result, or why it has none."""
+    name = {"paragraphlabels": "paragraphlabels", "choices": "choices", "textarea": "text"}.get(result.type)
+    if name is None:
+        return [], [], f"a result of the type '{result.type[:80]}', which is neither a label nor words"
+    found = result.value.get(name)
+    texts = [found] if isinstance(found, str) else found
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        return [], [], f"no list of texts as value.{name}"
+    return ([], texts, "") if name == "text" else (texts, [], "")
+
+
+def _paragraphs(value: Mapping[str, Any], count: int) -> tuple[Sequence[int | None], str]:
+    """Return the paragraphs of a region, those from ``start`` to ``end``; None alone for the whole dialogue."""
+    if "start" not in value:
+        return [None], ""
+    try:
+        first, last = int(value["start"]), int(value.get("end", value["start"]))
+    except (TypeError, ValueError):
+        first, last = -1, -1
+    if not 0 <= first <= last < count:
+        return [], f"a region from paragraph {value['start']!r:.20} to {value.get('end')!r:.20}, of {count:,}"
+    return range(first, last + 1), ""
+
+
+def _of_record(file: Path, number: int, record: _Record) -> Iterator[ReturnedNote]:
+    """Yield what annotators have answered to a record of Argilla, each about the whole dialogue."""
+    whole = dialogue_hash(message.content for message in record.fields.dialogue)
+    for question, responses in record.responses.items():
+        for place, response in enumerate(responses):
+            pointer = f"/{number}/responses/{question}/{place}"
+            author = None if response.user_id is None else f"user {response.user_id}"
+            texts = response.value if isinstance(response.value, list) else [response.value]
+            for text in texts:
+                is_text = isinstance(text, str)
+                is_words = is_text and question == COMMENT
+                yield ReturnedNote(
+                    file,
+                    pointer,
+                    record.id,
+                    None,
+                    None,
+                    whole,
+                    text if is_text and not is_words else None,
+                    text if is_words else None,
+                    author,
+                    "argilla",
+                    "" if is_text else "an answer that is no text",
+                )
+
+
+_MOST_ROWS = 1_000_000
+
+_WANTED = ("dialogue_id", "turn_index", "label", "note", "text", "text_sha256", "author", "source")
+
+
+def _of_table(
+    workspace: ScoringWorkspace, file: PredictionFile, folder: Path, limits: Limits
+) -> Iterator[ReturnedNote]:
+    """Yield the rows of a table; an empty text is none, but for that of a turn."""
+    try:
+        with reading(workspace, folder, limits) as reader:
+            tables = open_tables(reader, [file], _WANTED)
+            names = [name for name in _WANTED if name in tables[0].names]
+            if "dialogue_id" not in names or not {"label", "note"}.intersection(names):
+                raise UsageError(
+                    "a table of notes has dialogue_id, and label, note or both",
+                    where=file.path,
+                    expected=f"columns of: {', '.join(_WANTED)}",
+                    found=f"{', '.join(tables[0].names)[:_MOST_SAID]}",
+                )
+            table = load_tables(reader, tables, names, _MOST_ROWS)
+    except BadPredictions as error:
+        raise UsageError(
+            "the file has too many rows", where=file.path, expected=f"at most {_MOST_ROWS:,}", found=error.found
+        ) from error
+    columns = ", ".join(f"{name}::varchar" if name in names else "null" for name in _WANTED)
+    cursor = workspace.con.execute(f"select {columns} from {table}")
+    number = 0
+    while rows := cursor.fetchmany(1_000):
+        for dialogue_id, turn, label, note, text, sha256, author, source in rows:
+            number += 1
+            is_turn = bool(turn and turn.isascii() and turn.isdecimal() and len(turn) < 10)
+            yield ReturnedNote(
+                file.path,
+                f"row {number:,}",
+                dialogue_id or "",
+                int(turn) if is_turn else None,
+                text,
+                sha256 or (None if text is None or not turn else text_hash(text)),
+                label or None,
+                note or None,
+                author or None,
+                source if source in SOURCES else "table",  # what --output wrote comes back as it was
+                "" if is_turn or not turn else f"a turn_index that is no number: '{turn[:20]}'",
+            )
