@@ -75,7 +75,20 @@ def is_free(name: str) -> bool:
     return name not in _PAGES
 
 
-_PAGES = {"home", "read", "search", "tasks", "quality", "ask", "sql", "about", "scores", "errors", "overview"}
+_PAGES = {
+    "home",
+    "read",
+    "search",
+    "tasks",
+    "quality",
+    "ask",
+    "sql",
+    "about",
+    "scores",
+    "errors",
+    "bookmarks",
+    "overview",
+}
 """Pages that are of no corpus."""
 
 
