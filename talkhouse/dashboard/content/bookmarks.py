@@ -5,10 +5,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from talkhouse.dashboard import bookmarks, errors, reading, warehouse
+from talkhouse.dashboard import bookmarks, errors, links, reading, warehouse
 from talkhouse.dashboard.bookmarks import MOST_NAME, MOST_NOTE, Bookmark
 from talkhouse.dashboard.page_state import parameters
-from talkhouse.dashboard.text import facts, plain
+from talkhouse.dashboard.text import facts, html, plain
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.settings import bookmarks as path
 
@@ -76,13 +76,15 @@ def _corpora() -> frozenset[str] | None:
 
 
 def _draw(one: Bookmark, leads_to: st.Page | None, there: frozenset[str] | None) -> None:
+    """Draw a bookmark; its link loads the page anew, or choices of before would stand where it has none."""
+    missing = [] if there is None else [corpus for corpus in _corpora_of(one) if corpus not in there]
     with st.container(border=True, gap="small"):
-        missing = "" if there is None else ", ".join(dict.fromkeys(x for x in _corpora_of(one) if x not in there))
         if leads_to is None or missing:
-            reason = f"there is no corpus {missing}" if leads_to else f"there is no page {one.page}"
+            reason = f"there is no corpus {missing[0]}" if leads_to else f"there is no page {one.page}"
             st.markdown(f"**{plain(one.name)}** :orange-badge[{plain(reason)} in this warehouse]")
         else:
-            st.page_link(leads_to, label=plain(one.name), icon=":material/bookmark:", query_params=one.parameters)
+            link = html(links.state(leads_to.url_path, one.parameters), lines=False)
+            st.html(f'<a href="{link}" dir="auto"><b>{html(one.name)}</b></a>')
         if one.note:
             st.markdown(plain(one.note, lines=True))
         st.html(facts(f"{name}: {_shortened(', '.join(values))}" for name, values in one.parameters.items()))
