@@ -8,7 +8,7 @@ import streamlit as st
 from talkhouse.dashboard import bookmarks, errors, links, reading, warehouse
 from talkhouse.dashboard.bookmarks import MOST_NAME, MOST_NOTE, Bookmark
 from talkhouse.dashboard.page_state import parameters
-from talkhouse.dashboard.text import facts, html, plain
+from talkhouse.dashboard.text import facts, html, plain, tag
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.settings import bookmarks as path
 
@@ -29,20 +29,31 @@ def address(page: st.Page) -> str:
     return page.url_path or "home"
 
 
-@st.fragment
 def draw_saving(shown: st.Page) -> None:
-    """Draw what gives a name to what is open."""
-    popover = st.popover("Bookmark", icon=":material/bookmark_add:", type="tertiary", key="bookmark", on_change="rerun")
-    if not popover.open:
-        return
-    with popover, st.form("bookmark_form", border=False):
+    """Draw what gives a name to what is open, and say once that it has one.
+
+    No fragment: what is drawn in one beside the page, as a dialog is, takes the place of the page's styles.
+    """
+    if st.button("Bookmark", icon=":material/bookmark_add:", type="tertiary", key="bookmark"):
+        _draw_form(address(shown))
+    if name := st.session_state.pop(_SAVED, ""):
+        st.caption(f"Saved: {plain(name)}")
+
+
+_SAVED = "bookmark_saved"
+
+
+@st.dialog("Bookmark", icon=":material/bookmark_add:")
+def _draw_form(shown: str) -> None:
+    st.caption(f"The page and the choices of its address, in the file {plain(path().name)}.")
+    with st.form("bookmark_form", border=False):
         name = st.text_input("Name", max_chars=MOST_NAME)
-        note = st.text_area("Note (if you like)", max_chars=MOST_NOTE, height=80)
-        if st.form_submit_button("Save", type="primary", icon=":material/bookmark_add:"):
+        note = st.text_area("Note (if you like)", max_chars=MOST_NOTE, height=100)
+        if st.form_submit_button("Save", type="primary"):
             with errors.shown("This is not saved."):
-                bookmarks.add(name, address(shown), note, parameters())
-                st.success("Saved: see the page Bookmarks.")
-        st.caption(f"In the file {plain(path().name)}: the page, and the choices of its address.")
+                bookmarks.add(name, shown, note, parameters())
+                st.session_state[_SAVED] = name
+                st.rerun()
 
 
 def page(sections: Mapping[str, Sequence[st.Page]]) -> None:
@@ -78,16 +89,16 @@ def _corpora() -> frozenset[str] | None:
 def _draw(one: Bookmark, leads_to: st.Page | None, there: frozenset[str] | None) -> None:
     """Draw a bookmark; its link loads the page anew, or choices of before would stand where it has none."""
     missing = [] if there is None else [corpus for corpus in _corpora_of(one) if corpus not in there]
-    with st.container(border=True, gap="small"):
-        if leads_to is None or missing:
-            reason = f"there is no corpus {missing[0]}" if leads_to else f"there is no page {one.page}"
-            st.markdown(f"**{plain(one.name)}** :orange-badge[{plain(reason)} in this warehouse]")
-        else:
-            link = html(links.state(leads_to.url_path, one.parameters), lines=False)
-            st.html(f'<a href="{link}" dir="auto"><b>{html(one.name)}</b></a>')
-        if one.note:
-            st.markdown(plain(one.note, lines=True))
-        st.html(facts(f"{name}: {_shortened(', '.join(values))}" for name, values in one.parameters.items()))
+    if leads_to is None or missing:
+        reason = f"there is no corpus {missing[0]}" if leads_to else f"there is no page {one.page}"
+        body = tag("b", "name", html(one.name), ' dir="auto"') + facts([f"{reason} in this warehouse"])
+    else:
+        link = html(links.state(leads_to.url_path, one.parameters), lines=False)
+        body = tag("a", "name", tag("b", "name", html(one.name)), f' href="{link}" dir="auto"')
+    note = tag("div", "note", html(one.note), ' dir="auto" style="white-space: pre-wrap"') if one.note else ""
+    choices = facts(f"{name}: {_shortened(', '.join(values))}" for name, values in one.parameters.items())
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.html(tag("div", "found", body + note + choices))
         if st.button("Remove", key=f"remove {one.name}", icon=":material/delete:", type="tertiary"):
             with errors.shown("This is not removed."):
                 bookmarks.remove(one.name)

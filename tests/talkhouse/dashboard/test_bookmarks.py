@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -170,7 +171,7 @@ def at_runs(browser: Browser, two_runs: Compared) -> Iterator[Visit]:
 
 
 STATES = (
-    f"read?corpus={RELEASES}&split=eval&sort=longest",
+    f"read?corpus={RELEASES}&split=eval&sort=long",
     f"read?dialogue={RELEASES}:CIC9001&turn=4",
     "search?text=the+museum&kind=turn",
     f"tasks?task={BREAKDOWNS}&example=3",
@@ -179,9 +180,9 @@ STATES = (
     "ask?show=Splits%3A+Examples&by=Split",
     "sql?query=select+1%0Afrom+%22main%22.corpora&view=main.turns",
     f"{RELEASES}?split=eval",
-    f"{RELEASES}?show=Data",
+    f"{RELEASES}?show=Tasks+and+splits",
     "quality?rule=DB-06",
-    "scores?table=main.runs",
+    "scores?table=main.metrics",
     "",
 )
 
@@ -189,18 +190,23 @@ STATES = (
 @pytest.mark.slow
 def test_each_state_comes_back_as_it_was(at_runs: Visit, two_runs: Compared) -> None:
     page, saved = at_runs.page, dict[str, tuple[str, str]]()
-    save = page.get_by_test_id("stPopoverBody").get_by_role("button", name="Save")
+    path = two_runs.warehouse.with_name("bookmarks.toml")
+    path.unlink(missing_ok=True)
+    dialog = page.get_by_role("dialog")
+    save = dialog.get_by_role("button", name="Save")
     for state in STATES:
         at_runs.open(state)
+        given, kept = (parse_qs(urlsplit(one).query) for one in (state, page.url))
+        assert given == kept
         saved[f"*{state}*"] = page.url, page.get_by_role("main").inner_text()
         at_runs.press(page.get_by_role("button", name="Bookmark", exact=True))
-        page.get_by_label("Name").fill(f"*{state}*")
-        page.get_by_label("Note").fill("<b>a note</b>")
+        if len(saved) == len(STATES):
+            dialog.get_by_label("Name").fill(f"*{STATES[0]}*")
+            at_runs.act(save.click)
+            expect(dialog.get_by_text("already")).to_be_visible()
+        dialog.get_by_label("Name").fill(f"*{state}*")
         at_runs.act(save.click)
-        expect(page.get_by_text("Saved:")).to_be_visible()
-    at_runs.act(save.click)
-    expect(page.get_by_text("already")).to_be_visible()
-    path = two_runs.warehouse.with_name("bookmarks.toml")
+        expect(page.get_by_text(f"Saved: *{state}*")).to_be_visible()
     assert len(tomllib.loads(path.read_text())["bookmark"]) == len(STATES)
     assert at_runs.address.partition("token=")[2] not in path.read_text()
     for name, (url, main) in saved.items():
