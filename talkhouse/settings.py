@@ -18,6 +18,16 @@ def database(path: str | Path | None = None) -> Path:
     return Path(path or os.environ.get("TALKHOUSE_DB") or DEFAULT_DATABASE)
 
 
+def bookmarks() -> Path:
+    """Return the path of the user's bookmarks: ``$TALKHOUSE_BOOKMARKS``, or ``bookmarks.toml`` beside the warehouse."""
+    return Path(os.environ.get("TALKHOUSE_BOOKMARKS") or database().with_name("bookmarks.toml")).absolute()
+
+
+def name_bookmarks(path: Path) -> None:
+    """Name the file of the user's bookmarks for the rest of this process."""
+    os.environ["TALKHOUSE_BOOKMARKS"] = str(path.absolute())
+
+
 def corpus_folders(folders: Sequence[Path] | None = None) -> tuple[Path, ...]:
     """Return the folders of corpora that are named: ``folders``, or those of ``$TALKHOUSE_CORPORA``, or none."""
     named = os.environ.get("TALKHOUSE_CORPORA", "").split(os.pathsep)

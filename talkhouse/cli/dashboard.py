@@ -11,7 +11,7 @@ from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.schema.errors import UsageError
-from talkhouse.settings import database
+from talkhouse.settings import database, name_bookmarks
 
 if TYPE_CHECKING:
     from pyarrow import lib as pa
@@ -28,11 +28,19 @@ _CHARTS = "reading the rows of the charts"
 @click.option("--port", metavar="N", type=click.IntRange(1, 65535), help="Serve at this port; otherwise from 8501 on.")
 @options.flag("--no-browser", help="Don't open the pages in the browser.")
 @options.flag("--no-token", help="Let every user of this machine read the pages.")
-def dashboard_command(db: Path | None, port: int | None, no_browser: bool, no_token: bool) -> None:
+@options.path(
+    "--bookmarks",
+    metavar="FILE",
+    help="The file of bookmarks. Default: $TALKHOUSE_BOOKMARKS, then bookmarks.toml beside the warehouse.",
+)
+def dashboard_command(
+    db: Path | None, port: int | None, no_browser: bool, no_token: bool, bookmarks: Path | None
+) -> None:
     """Open the corpora in the browser: conversations with their labels, tasks, charts, findings, and SQL.
 
     The pages are served on this machine only, make no network requests, and never change the warehouse. After a build
-    they show the new one. Every state of a page has a URL of its own. Ctrl-C stops the server.
+    they show the new one. Every state of a page has a URL of its own, and can be given a name: bookmarks are kept in
+    a TOML file that you can edit and hand on. Ctrl-C stops the server.
 
     The printed URL contains a token, so other users of this machine cannot open the pages.
 
@@ -43,6 +51,8 @@ def dashboard_command(db: Path | None, port: int | None, no_browser: bool, no_to
         talkhouse dashboard --db talkhouse.duckdb --port 8600 --no-browser
     """
     require_dashboard()
+    if bookmarks:
+        name_bookmarks(bookmarks)
     path = database(db)
     if not path.exists():
         click.echo(f"there is no warehouse at {path} yet: the pages show one as soon as it is built", err=True)

@@ -9,6 +9,7 @@ from talkhouse.dashboard import errors, links, warehouse
 from talkhouse.dashboard.content import (
     about,
     ask,
+    bookmarks,
     corpus,
     home,
     notes,
@@ -20,6 +21,7 @@ from talkhouse.dashboard.content import (
     sql,
     tasks,
 )
+from talkhouse.dashboard.page_state import parameters
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import TalkhouseError
 
@@ -38,6 +40,12 @@ def pages() -> dict[str, list[st.Page]]:
         st.Page(quality.page, title="Quality", icon=":material/fact_check:", url_path="quality"),
         st.Page(ask.page, title="Ask", icon=":material/help:", url_path="ask"),
         st.Page(sql.page, title="SQL", icon=":material/database:", url_path="sql"),
+        st.Page(
+            lambda: bookmarks.page(sections),
+            title="Bookmarks",
+            icon=":material/bookmarks:",
+            url_path=bookmarks.PAGE,
+        ),
         st.Page(about.page, title="About", icon=":material/info:", url_path="about"),
     ]
     if scores.path().exists():
@@ -47,7 +55,8 @@ def pages() -> dict[str, list[st.Page]]:
     declared = _declared()
     of_all = [corpus.page_of(one) for one in declared if one.folder == BI and one.name != quality.DASHBOARD]
     taken = {page.url_path for page in (*general, *of_all)}
-    return {"": [*general, *of_all], "Corpora": list(_at_free_addresses(_of_corpora(declared), taken))}
+    sections = {"": [*general, *of_all], "Corpora": list(_at_free_addresses(_of_corpora(declared), taken))}
+    return sections
 
 
 def _declared() -> list[DeclaredDashboard]:
@@ -90,13 +99,12 @@ def draw_link() -> None:
     if not popover.open:
         return
     here = st.context.url or ""
-    parameters = {name: st.query_params.get_all(name) for name in st.query_params}
     with popover:
         st.markdown("**For a browser that has opened these pages before**")
-        st.code(links.shared(here, parameters, with_token=False), language=None, wrap_lines=True)
+        st.code(links.shared(here, parameters(), with_token=False), language=None, wrap_lines=True)
         if links.token:
             st.markdown("**With the token**")
-            st.code(links.shared(here, parameters, with_token=True), language=None, wrap_lines=True)
+            st.code(links.shared(here, parameters(), with_token=True), language=None, wrap_lines=True)
             st.caption("Whoever has it can read all pages until the server ends.")
         st.caption("The pages are served on this machine only: on another one, no link of theirs works.")
 
@@ -107,5 +115,7 @@ chosen = st.navigation(pages(), expanded=True)
 follow()
 with st.sidebar:
     draw_link()
+    if chosen.url_path != bookmarks.PAGE:
+        bookmarks.draw_saving(chosen)
 with errors.shown():
     chosen.run()

@@ -24,17 +24,17 @@ _ON_A_PAGE = {
 
 
 @contextmanager
-def shown() -> Iterator[None]:
+def shown(headline: str = "This can't be shown.") -> Iterator[None]:
     """Show an error of ours, or of DuckDB, in place of the rest of the page."""
     try:
         yield
     except TalkhouseError as error:
-        show(str(error))
+        show(str(error), headline)
     except duckdb.Error as error:
-        show(f"the query failed\n  found:    {error}")
+        show(f"the query failed\n  found:    {error}", headline)
 
 
-def show(message: str, headline: str = "This can't be shown.") -> None:
+def show(message: str, headline: str) -> None:
     """Show a message as it is: what it quotes never acts on the page."""
     st.error(headline, icon=":material/error:")
     st.code(visible(on_a_page(message), lines=True), language=None, wrap_lines=True)

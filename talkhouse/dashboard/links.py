@@ -45,6 +45,11 @@ def search(**choices: str | int | Sequence[str]) -> str:
     return _address("search", choices)
 
 
+def state(page: str, choices: Mapping[str, Sequence[str]]) -> str:
+    """Return the address of a page, of Home for the empty name; ``choices`` as the page has them."""
+    return _address(page or "./", {name: values for name, values in choices.items() if values})
+
+
 def corpus(corpus_id: str) -> str:
     """Return the address of the page of a corpus: its id, unless another page has that name."""
     return page(corpus_id if is_free(corpus_id) else f"corpus_{corpus_id}")
@@ -75,7 +80,21 @@ def is_free(name: str) -> bool:
     return name not in _PAGES
 
 
-_PAGES = {"home", "read", "search", "tasks", "quality", "ask", "sql", "about", "scores", "errors", "notes", "overview"}
+_PAGES = {
+    "home",
+    "read",
+    "search",
+    "tasks",
+    "quality",
+    "ask",
+    "sql",
+    "about",
+    "scores",
+    "errors",
+    "notes",
+    "bookmarks",
+    "overview",
+}
 """Pages that are of no corpus."""
 
 

@@ -1,8 +1,7 @@
 """``corpus.toml``: what it may say, read strictly; a mistake is named with its line."""
 
-import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,18 +28,12 @@ from talkhouse.ingest.declared.declaration.tables import (
     splits_of,
     times_of,
 )
-from talkhouse.ingest.declared.declaration.toml_text import MOST_LEVELS, KeyPath, TooDeep, lines_of, toml_text
+from talkhouse.ingest.declared.declaration.toml_text import KeyPath, decoded, parsed, toml_text
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.schema.errors import RegistryError, UsageError, check_unicode
 
 LARGEST = 500_000
 """Bytes of a declaration, which is a page or two."""
-
-_SYNTAX_PROBLEMS = {
-    "Illegal character '\\n'": "a text without its closing quote",
-    "Invalid value": "an invalid value",
-}
-_SYNTAX = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
 
 def of_folder(folder: Path) -> Declaration:
@@ -60,31 +53,17 @@ def of_folder(folder: Path) -> Declaration:
             raw = file.read(LARGEST + 1)
     except OSError as error:
         raise RegistryError(f"the declaration can't be read: {error.strerror}", where=folder / DECLARATION) from error
-    return read_declaration(folder.name, _decoded(raw, place), place, folder)
+    if len(raw) > LARGEST:
+        raise _too_long(place)
+    return read_declaration(folder.name, decoded(raw, place), place, folder)
 
 
 def read_declaration(corpus_id: str, text: str, place: str, folder: Path | None = None) -> Declaration:
     """Read a declaration, which messages call ``place``; raises RegistryError at ``place:LINE`` for a mistake in it."""
     if len(text) > LARGEST:
         raise _too_long(place)
-    values, lines = _parsed(text, place)
-    return declaration_of(corpus_id, text, place, DeclarationTable(values, (), _Lines(place, lines)), folder)
-
-
-@dataclass(frozen=True)
-class _Lines:
-    place: str
-    lines: Mapping[KeyPath, int]
-
-    def line_of(self, path: KeyPath) -> int:
-        """Return the line of a key, or of what it would be in."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
-
-    def mistake(self, path: KeyPath, problem: str, **parts: str) -> RegistryError:
-        """Return the error of a mistake, at its line."""
-        return RegistryError(problem, where=f"{self.place}:{self.line_of(path)}", **parts)
+    values, lines = parsed(text, place)
+    return declaration_of(corpus_id, text, place, DeclarationTable(values, (), lines), folder)
 
 
 def declaration_of(
@@ -123,46 +102,8 @@ def declaration_of(
     )
 
 
-def _decoded(raw: bytes, place: str) -> str:
-    if len(raw) > LARGEST:
-        raise _too_long(place)
-    try:
-        return raw.removeprefix(b"\xef\xbb\xbf").decode()
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise RegistryError(
-            "the declaration is not UTF-8",
-            where=f"{place}:{line}",
-            found=f"the byte 0x{raw[error.start]:02x}",
-            next_step="save the file as UTF-8",
-        ) from error
-
-
 def _too_long(place: str) -> RegistryError:
     return RegistryError("the declaration is too long", where=place, expected=f"at most {LARGEST:,} bytes")
-
-
-def _parsed(text: str, place: str) -> tuple[dict[str, Any], Mapping[KeyPath, int]]:
-    try:
-        lines = lines_of(text)
-        return tomllib.loads(text), lines
-    except TooDeep as error:
-        raise RegistryError(
-            "a key or value has too many levels", where=f"{place}:{error.line}", expected=f"at most {MOST_LEVELS}"
-        ) from error
-    except ValueError as error:
-        match = _SYNTAX.fullmatch(str(error))
-        last = text.rstrip("\n").count("\n") + 1
-        raise RegistryError(
-            "this is not valid TOML",
-            where=f"{place}:{match[2] or last}" if match else place,
-            found=(
-                _SYNTAX_PROBLEMS.get(match[1], match[1]) + (f", in column {match[3]}" if match[3] else ", at the end")
-            )
-            if match
-            else str(error)[:200],
-            next_step="texts stand in quotes, tables in brackets: https://toml.io",
-        ) from error
 
 
 FORMAT, MAP, SPLIT = "--format", "--map", "--split"

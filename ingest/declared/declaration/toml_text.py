@@ -4,7 +4,10 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
+
+from talkhouse.schema.errors import RegistryError
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys to go down by, as in what ``tomllib`` returns; numbers are places in lists."""
@@ -175,6 +178,70 @@ def _name(token: _Token) -> str:
         return str(tomllib.loads(f"key = {token.text}")["key"])
     except ValueError:
         return token.text
+
+
+_SYNTAX_PROBLEMS = {
+    "Illegal character '\\n'": "a text without its closing quote",
+    "Invalid value": "an invalid value",
+}
+_SYNTAX = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class TomlLines:
+    """Where each key of a file stands."""
+
+    place: str
+    """What messages call the file."""
+    lines: Mapping[KeyPath, int]
+
+    def line_of(self, path: KeyPath) -> int:
+        """Return the line of a key, or of what it would be in."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def mistake(self, path: KeyPath, problem: str, **parts: str) -> RegistryError:
+        """Return the error of a mistake, at its line."""
+        return RegistryError(problem, where=f"{self.place}:{self.line_of(path)}", **parts)
+
+
+def decoded(raw: bytes, place: str) -> str:
+    """Return the text of a file, without a byte order mark; raises RegistryError where it is not UTF-8."""
+    try:
+        return raw.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise RegistryError(
+            "the file is not UTF-8",
+            where=f"{place}:{line}",
+            found=f"the byte 0x{raw[error.start]:02x}",
+            next_step="save the file as UTF-8",
+        ) from error
+
+
+def parsed(text: str, place: str) -> tuple[dict[str, Any], TomlLines]:
+    """Return what a TOML text holds, and where; raises RegistryError at ``place:LINE`` for one that is no TOML."""
+    try:
+        lines = lines_of(text)
+        return tomllib.loads(text), TomlLines(place, lines)
+    except TooDeep as error:
+        raise RegistryError(
+            "a key or value has too many levels", where=f"{place}:{error.line}", expected=f"at most {MOST_LEVELS}"
+        ) from error
+    except ValueError as error:
+        match = _SYNTAX.fullmatch(str(error))
+        last = text.rstrip("\n").count("\n") + 1
+        raise RegistryError(
+            "this is not valid TOML",
+            where=f"{place}:{match[2] or last}" if match else place,
+            found=(
+                _SYNTAX_PROBLEMS.get(match[1], match[1]) + (f", in column {match[3]}" if match[3] else ", at the end")
+            )
+            if match
+            else str(error)[:200],
+            next_step="texts stand in quotes, tables in brackets: https://toml.io",
+        ) from error
 
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

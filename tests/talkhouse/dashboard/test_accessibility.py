@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from playwright.sync_api import Browser
 
+from talkhouse.dashboard.bookmarks import Bookmark
 from talkhouse.explore.search_index import make_index
 from tests.accessibility import LOOKS, PHONE, Exempt, Look, Wrong, show, wrong
 from tests.browser import Served, Visit, visit
@@ -54,9 +55,17 @@ def test_axe_finds_nothing_wrong(
 
 @pytest.mark.parametrize("looks", LOOKS)
 def test_nor_with_saved_runs(browser: Browser, two_runs: Compared, looks: Sequence[Look]) -> None:
+    bookmarks = two_runs.warehouse.with_name("bookmarks.toml")
+    kept = [Bookmark("first", "errors", "a note", {"run": "careful"}), Bookmark("second", "tea")]
+    bookmarks.write_text("".join(one.text for one in kept))
     with visit(browser, two_runs.pages.url) as visited:
         visited.open()
-        assert breaking(visited, ["errors", "errors?of=Files", "scores"], looks) == {}
+        assert breaking(visited, ["errors", "errors?of=Files", "scores", "bookmarks"], looks) == {}
+        visited.press(visited.page.get_by_role("button", name="Remove").first)
+        assert bookmarks.read_text() == kept[1].text
+        visited.open()
+        visited.press(visited.page.get_by_role("button", name="Bookmark", exact=True))
+        assert wrong(visited.page, STREAMLIT) == []
         show(visited.page, ("light", 390))
         visited.open("errors")
         assert visited.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth")
