@@ -12,8 +12,9 @@ from talkhouse.dashboard import download, links, reading, warehouse
 from talkhouse.dashboard.content import read
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.explore.ranked import FACETS, RankedHit, RankedMatches, best_match, like, rank
-from talkhouse.explore.search_index import open_index, path_for, state_of
+from talkhouse.explore.ranked import RankedHit, RankedMatches, best_match, like, rank
+from talkhouse.explore.search_index import INDEX
+from talkhouse.explore.text_groups import FACETS
 from talkhouse.schema.sql import identifier
 from talkhouse.warehouse.build_facts import fingerprint
 
@@ -95,7 +96,7 @@ def page() -> None:
     with st.container(key="reading"):
         st.title("Search", anchor=False)
         _draw_input(state)
-        if missing := _missing(opened, opened.version, warehouse.version(path_for(opened.version.path))):
+        if missing := _missing(opened, opened.version, warehouse.version(INDEX.path(opened.version.path))):
             _draw_making(missing)
         elif state.text or state.like:
             _draw_found(here, opened, state)
@@ -123,12 +124,13 @@ def _missing(_opened: ServedWarehouse, version: Version, index: Version | None) 
     # By the versions of both files is it known again whether they belong together.
     with _opened.connection() as con, warehouse.ONE_BESIDE:
         ((database,),) = con.execute("select current_database()").fetchall()
-        return state_of(path_for(version.path), fingerprint(con, identifier(str(database))))
+        return INDEX.state(INDEX.path(version.path), fingerprint(con, identifier(str(database))))
 
 
 def _draw_making(why: str) -> None:
     """Draw why there is no index, and the button that makes it, by a command."""
-    st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(path_for(warehouse.path()).name)}")
+    name = INDEX.path(warehouse.path()).name
+    st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(name)}")
     if st.button("Make the index", key="make_index", icon=":material/build:", type="primary"):
         place = st.empty()
         with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
@@ -143,7 +145,7 @@ def _draw_making(why: str) -> None:
 
 
 def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> None:
-    index = warehouse.version(path_for(opened.version.path))
+    index = warehouse.version(INDEX.path(opened.version.path))
     found = _found(opened, opened.version, index, state)
     if state.like:
         _draw_turn(opened, state, found)
@@ -177,7 +179,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
 @st.cache_data(max_entries=100, show_spinner=False)
 def _found(_opened: ServedWarehouse, version: Version, index: Version | None, state: SearchState) -> RankedMatches:  # noqa: ARG001
     where: dict[str, Any] = {"limit": _SIZE, "offset": (state.page - 1) * _SIZE}
-    with _opened.connection() as con, warehouse.beside(path_for(version.path), open_index) as beside:
+    with _opened.connection() as con, warehouse.beside(INDEX.path(version.path), INDEX.open) as beside:
         if state.like:
             return like(con, beside, state.like, state.turn, state.choices, **where)
         return rank(con, beside, state.text, state.choices, **where)
