@@ -90,7 +90,7 @@ class MadeVectors:
     vectors: int
     dimensions: int
     without: tuple[int, list[Turn]]
-    """Turns that have no vector in it."""
+    """Turns that were given none."""
     unknown: tuple[int, list[Turn]]
     """Vectors of no turn of the warehouse, which were left out."""
     zero: tuple[int, list[Turn]]
@@ -294,12 +294,14 @@ def _keep(con: duckdb.DuckDBPyConnection, given: _Given, now: str, path: Path) -
         "talkhouse_version": version(),
     }
     VECTORS.create_run(con, run)
-    without = f"{_NUMBERED} as numbered where document not in (select turn_number from {table})"
     return MadeVectors(
         path,
         number,
         size,
-        _places(con, f"(select owner as dialogue_id, turn_index from {without}) as given"),
+        _places(
+            con,
+            f"(select owner as dialogue_id, turn_index from {_NUMBERED}) as given anti join {_GIVEN} using (dialogue_id, turn_index)",
+        ),
         _places(con, f"{_GIVEN} as given anti join {_NUMBERED} as numbered on {_SAME}"),
         (len(zero), zero[:_SHOWN]),
     )
