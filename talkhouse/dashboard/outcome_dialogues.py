@@ -8,9 +8,8 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.dashboard import links
-from talkhouse.dashboard.choices import turn_pages
 from talkhouse.dashboard.examples import ExampleTask, find_task
-from talkhouse.dashboard.outcomes import NOTHING, ShownOutcomes
+from talkhouse.dashboard.outcomes import NOTHING, ErrorsState, ShownOutcomes
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import html, tag, text, who
 from talkhouse.dashboard.warehouse import ServedWarehouse
@@ -86,8 +85,11 @@ def draw_examples(opened: ServedWarehouse, shown: ShownOutcomes, rows: pl.DataFr
     pages = -(-owners.len() // _DIALOGUES)
     st.caption(f"{counted(rows.height, 'example')} in {counted(owners.len(), 'dialogue')}.")
     place = st.container()
-    number = turn_pages(pages)
-    here = owners.slice((number - 1) * _DIALOGUES, _DIALOGUES)
+    state = ErrorsState.current()
+    state = state.shown(page=min(state.page, pages))
+    if pages > 1:
+        state.draw(st.pagination, "page", pages)
+    here = owners.slice((state.page - 1) * _DIALOGUES, _DIALOGUES)
     found = rows.with_columns(owner).filter(pl.col("owner").is_in(here.implode()))
     task = find_task(opened, shown.task)
     parts = found.partition_by("owner", as_dict=True, maintain_order=True)

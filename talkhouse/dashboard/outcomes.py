@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Self
 
 import duckdb
 import polars as pl
@@ -14,6 +15,7 @@ from pyarrow import lib as pa
 
 from talkhouse.dashboard import warehouse
 from talkhouse.dashboard.download import SECONDS, queue_message, run_command
+from talkhouse.dashboard.page_state import PageState
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.query import sandbox
 from talkhouse.query.row_stream import QueryRows
@@ -30,6 +32,44 @@ GIVEN = "The command"
 
 NOTHING = "nothing"
 """What a system says that says nothing."""
+
+
+OUTCOME, SAID = "by_outcome", "by_answer"
+
+_PARTS = ("release", "split", "subset", "language", "domain")
+"""What examples are counted by where several values are there."""
+
+_BINS = [
+    ("by_position", "turn_index", (5, 10, 15, 20), "Turn of the dialogue"),
+    ("by_length", "characters", (20, 50, 100, 200), "Characters of the turn"),
+]
+
+
+@dataclass(frozen=True)
+class ErrorsState(PageState):
+    """What the page Errors shows; a field that is empty is as is usual for what is there."""
+
+    PAGE: ClassVar[str] = "errors"
+    FACETS: ClassVar[tuple[str, ...]] = (OUTCOME, SAID, *(f"by_{name}" for name in _PARTS), *(one[0] for one in _BINS))
+    ON_THE_SAME_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "count"})
+
+    of: str = ""
+    """Where predictions come from."""
+    run: str = ""
+    beside: str = ""
+    task: str = ""
+    release: str = ""
+    split: str = ""
+    at: str = ""
+    """The threshold of the gold label."""
+    order: str = ""
+    count: str = ""
+    """The facet by which examples are counted."""
+
+    def changed(self, name: str, value: Any) -> Self:
+        """Return the state after somebody has changed a field; other runs have other examples to choose from."""
+        state = super().changed(name, value)
+        return state.shown(choices={}) if name in ("run", "beside") else state
 
 
 @dataclass(frozen=True)
@@ -154,8 +194,6 @@ def of_files(files: Sequence[tuple[str, bytes]], task: str, options: Mapping[str
     return _shown(rows, [given_name for given_name, _ in files])
 
 
-OUTCOME, SAID = "by_outcome", "by_answer"
-
 DIFFERS, ALL = "they differ", "all"
 """What may be chosen of outcomes beside one of them: examples of which two systems say different things, or any."""
 
@@ -174,7 +212,7 @@ def _shown(rows: pa.Table, names: Sequence[str]) -> ShownOutcomes:
     said, values = _answers(kind, unique)
     facets.append(OutcomeFacet(SAID, _ANSWERS[kind], values))
     columns.append(said.alias(SAID))
-    for name in ("release", "split", "subset", "language", "domain"):
+    for name in _PARTS:
         if frame[name].n_unique() > 1:
             facets.append(OutcomeFacet(f"by_{name}", _TITLES.get(name, name.title())))
             columns.append(pl.col(name).alias(f"by_{name}"))
@@ -197,11 +235,6 @@ _ANSWERS = {
 }
 
 _TITLES = {"release": "Publisher's release"}
-
-_BINS = [
-    ("by_position", "turn_index", (5, 10, 15, 20), "Turn of the dialogue"),
-    ("by_length", "characters", (20, 50, 100, 200), "Characters of the turn"),
-]
 
 
 def _ranges(limits: Sequence[int]) -> list[str]:

@@ -11,10 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 from talkhouse.charts.declared import ROWS
 from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import links, outcomes, warehouse
-from talkhouse.dashboard.choices import choose
 from talkhouse.dashboard.examples import find_task, sizes, task_names
 from talkhouse.dashboard.outcome_dialogues import draw_examples
-from talkhouse.dashboard.outcomes import ALL, DIFFERS, OUTCOME, SAID, OutcomeFacet, ShownOutcomes
+from talkhouse.dashboard.outcomes import ALL, DIFFERS, OUTCOME, SAID, ErrorsState, OutcomeFacet, ShownOutcomes
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
@@ -30,11 +29,12 @@ _ALONE = "the gold answers alone"
 
 def page() -> None:
     """Draw where predictions come from, how often they are right, and the examples that are chosen."""
+    ErrorsState.current().go()
     st.title("Errors", anchor=False)
     opened = warehouse.current()
     given = outcomes.given()
     sources = [*([outcomes.GIVEN] if given else []), _RUNS, _FILES]
-    source = choose(st.radio, "of", "Predictions of", sources, sources[0], horizontal=True)
+    source = ErrorsState.choose(st.radio, "of", "Predictions of", sources, sources[0], horizontal=True)
     found: ShownOutcomes | None
     if source == outcomes.GIVEN and given:
         found, is_older = given
@@ -73,7 +73,7 @@ def _of_runs(opened: ServedWarehouse) -> ShownOutcomes | None:
 
 def _choose_run(name: str, title: str, options: list[str], usual: str) -> str:
     """Draw a choice that the address has also where it is the usual one: tomorrow another run may be that."""
-    run: str = choose(st.selectbox, name, title, options, usual, is_kept=True, format_func=visible)
+    run: str = ErrorsState.choose(st.selectbox, name, title, options, usual, is_kept=True, format_func=visible)
     return run
 
 
@@ -97,7 +97,7 @@ def _of_files(opened: ServedWarehouse) -> ShownOutcomes | None:
         st.info("No task of this warehouse can be scored.")
         return None
     columns = iter(st.columns([2, 1, 1]))
-    task = choose(next(columns).selectbox, "task", "Task", tasks, tasks[0], format_func=visible)
+    task = ErrorsState.choose(next(columns).selectbox, "task", "Task", tasks, tasks[0], format_func=visible)
     of = sizes(opened, find_task(opened, task))
     release = _part(columns, "release", "Publisher's release", [size.release for size in of])
     split = _part(columns, "split", "Split", [size.split for size in of])
@@ -126,7 +126,7 @@ def _part(columns: Iterator[DeltaGenerator], name: str, title: str, values: Sequ
     options = list(dict.fromkeys(value for value in values if value is not None))
     if len(options) < 2:
         return None
-    chosen: str | None = choose(
+    chosen: str | None = ErrorsState.choose(
         next(columns).selectbox, name, title, options, format_func=visible, placeholder="As the files say"
     )
     return chosen
@@ -149,7 +149,9 @@ def _draw(opened: ServedWarehouse, shown: ShownOutcomes, *, has_links: bool) -> 
     thresholds = shown.rows["threshold"].unique(maintain_order=True).to_list()
     if len(thresholds) > 1:
         names = {f"{limit:g}": limit for limit in thresholds}
-        at = choose(st.selectbox, "at", "Threshold of the gold label", [*names], next(iter(names)), width=220)
+        at = ErrorsState.choose(
+            st.selectbox, "at", "Threshold of the gold label", [*names], next(iter(names)), width=220
+        )
         shown = shown.at(names[at])
     sureness = _SURE.get(shown.kind, "") if shown.has_sure else ""
     if shown.kind in _SURE and not sureness:
@@ -193,11 +195,13 @@ def _choose(shown: ShownOutcomes) -> tuple[dict[str, str], str]:
             values = [*facet.values, ALL] if is_outcome else outcomes.counts(shown, facet, {})[facet.name].to_list()
             options = [DIFFERS, *values] if is_outcome and len(shown.names) > 1 else values
             usual = options[0] if is_outcome else None
-            value = choose(st.selectbox, facet.name, facet.title, options, usual, placeholder="All", width=_WIDTH)
+            value = ErrorsState.choose(
+                st.selectbox, facet.name, facet.title, options, usual, placeholder="All", width=_WIDTH
+            )
             if value is not None:
                 choices[facet.name] = value
         orders = outcomes.orders(shown)
-        order = choose(st.selectbox, "order", "Order", orders, orders[0], width=_WIDTH)
+        order = ErrorsState.choose(st.selectbox, "order", "Order", orders, orders[0], width=_WIDTH)
     return choices, order
 
 
@@ -211,9 +215,9 @@ _MOST_VALUES = 12
 def _draw_counts(shown: ShownOutcomes, choices: Mapping[str, str], *, has_links: bool) -> None:
     """Draw a table for each facet: how often which system is right, among the examples that the others leave."""
     facets = [*shown.facets[1:], shown.facets[0]]
-    for facet, tab in zip(
-        facets, st.tabs([facet.title for facet in facets], key="count", bind="query-params"), strict=True
-    ):
+    titles = [facet.title for facet in facets]
+    tabs = ErrorsState.choose(lambda _, options, **how: st.tabs(options, **how), "count", "", titles, titles[0])
+    for facet, tab in zip(facets, tabs, strict=True):
         with tab:
             _draw_table(shown, facet, choices, has_links=has_links)
 
@@ -234,8 +238,8 @@ def _draw_table(shown: ShownOutcomes, facet: OutcomeFacet, choices: Mapping[str,
     ]
     leads = None
     if has_links:
-        now = {name: value for name, value in st.query_params.to_dict().items() if name != "dialogues"}
-        leads = [links.errors(**{**now, facet.name: value}) for value in rows[facet.name]]
+        state = ErrorsState.current()
+        leads = [links.errors(**state.chosen(facet.name, value).query()) for value in rows[facet.name]]
     st.html(table_html(f"Examples by {facet.title}", rows, columns, leads))
     if found.height > rows.height:
         st.caption(f"The {rows.height} most frequent of {found.height:,}.")

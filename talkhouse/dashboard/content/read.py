@@ -15,7 +15,7 @@ from talkhouse.dashboard.links import arrival_html
 from talkhouse.dashboard.reading.conversation_display import draw_declared
 from talkhouse.dashboard.reading.listing import draw_list
 from talkhouse.dashboard.reading.selection import rows
-from talkhouse.dashboard.reading.state import ReadState, current, draw, go, link
+from talkhouse.dashboard.reading.state import ReadState
 from talkhouse.dashboard.reading.talk import DialogueReading, Matches, talk_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import ONE_READS, ServedWarehouse, Version
@@ -34,7 +34,8 @@ _STYLE = Path(reading.__file__).with_name("style.css")
 def page() -> None:
     """Draw the list of conversations, or the one that the URL names."""
     here = st.Page(page, title="Read", url_path="read")
-    state = current()
+    state = ReadState.current()
+    state.go()
     opened = warehouse.current()
     st.html(_STYLE)
     with st.container(key="reading"):
@@ -53,7 +54,7 @@ _SHOWN = 100_000
 def draw_source(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
     """Draw the record, named as for ``talkhouse show --raw``; raises UsageError where there is none."""
     back = "Conversation" if state.dialogue or state.record else "List"
-    link(here, back, state.shown(source=""), icon=":material/arrow_back:")
+    state.shown(source="").link(here, back, icon=":material/arrow_back:")
     st.html(f'<h1 class="title" dir="auto">{html(state.source)}</h1>')
     record = _record(opened, opened.version, state.source)
     st.caption("The source record as published: JSON equal in every value, anything else byte for byte.")
@@ -110,7 +111,7 @@ def draw_conversation(here: st.Page, opened: ServedWarehouse, state: ReadState) 
     """Draw the dialogue or record that a state names; raises UsageError where there is none."""
     way = st.container(horizontal=True, vertical_alignment="center")
     with way:
-        link(here, "List", state.opened(), icon=":material/arrow_back:")
+        state.opened().link(here, "List", icon=":material/arrow_back:")
     found = _found(opened, opened.version, state.record or state.dialogue)
     dialogue = found["dialogue"]
     if dialogue:
@@ -180,7 +181,7 @@ def _draw_comparison(state: ReadState, records: list[dict[str, Any]], releases: 
     if not others or not shown:
         return False
     with st.container(horizontal=True, vertical_alignment="center"):
-        draw(st.toggle, "compare", state.compare, "Compare publications")
+        state.draw(st.toggle, "compare", "Compare publications")
         if not state.compare:
             also = ", ".join(release.described for release in others)
             st.caption(plain(f"Labels of {shown[0].described}; also published: {also}"))
@@ -212,8 +213,7 @@ def _draw_neighbours(opened: ServedWarehouse, state: ReadState, dialogue_id: str
                 type="tertiary",
                 shortcut=key,
                 disabled=row[name] is None,
-                on_click=go,
-                args=(state.opened(**(row[name] or {})),),
+                on_click=state.opened(**(row[name] or {})).go,
             )
         st.markdown(f":gray[{row['position']:,} of {row['dialogues']:,}]", width="content")
 
@@ -235,7 +235,7 @@ def _draw_head(here: st.Page, state: ReadState, found: dict[str, Any]) -> None:
     if found["kind"] == "record" and dialogue:
         dialogue_id = dialogue["dialogue_id"]
         label = f"This is one record of {plain(dialogue_id)}: show all"
-        link(here, label, state.opened(dialogue=dialogue_id), icon=":material/forum:")
+        state.opened(dialogue=dialogue_id).link(here, label, icon=":material/forum:")
 
 
 def _table(rows: Iterable[tuple[str, Any]]) -> str:
@@ -270,9 +270,9 @@ def _draw_records(here: st.Page, state: ReadState, records: list[dict[str, Any]]
             )
             with st.container(horizontal=True):
                 name = record["record_id"]
-                link(here, "As published", state.shown(source=name), icon=":material/data_object:")
+                state.shown(source=name).link(here, "As published", icon=":material/data_object:")
                 if len(records) > 1:
-                    link(here, "Only this record", state.opened(record=name), icon=":material/filter_alt:")
+                    state.opened(record=name).link(here, "Only this record", icon=":material/filter_alt:")
 
 
 def _draw_corpus(corpus: dict[str, Any]) -> None:

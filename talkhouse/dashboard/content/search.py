@@ -1,15 +1,16 @@
 """Search: texts by their words, the best first, with facets beside them; and texts that are like a turn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import streamlit as st
 
 from talkhouse.dashboard import download, links, reading, warehouse
 from talkhouse.dashboard.content import read
+from talkhouse.dashboard.page_state import PageState
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.explore.ranked import RankedHit, RankedMatches, best_match, like, rank
@@ -33,64 +34,31 @@ _TITLES = {"kind": "Kind of text", "corpus": "Corpus", "split": "Split", "role":
 
 
 @dataclass(frozen=True)
-class SearchState:
-    """What the page shows; all of it is in the address."""
+class SearchState(PageState):
+    """What the page shows."""
+
+    PAGE: ClassVar[str] = "search"
+    FACETS: ClassVar[tuple[str, ...]] = FACETS
 
     text: str = ""
     like: str = ""
     """The dialogue of the turn that texts are to be like."""
     turn: int = 0
-    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    page: int = 1
     more: str = ""
     """The facet of which all values are shown."""
     filters: bool = False
     """Whether the facets are shown on a narrow screen."""
 
-    def query(self) -> dict[str, list[str]]:
-        """Return the parameters of the address; what is as by default is left out."""
-        of_turn = {"like": self.like, "turn": str(self.turn)} if self.like else {}
-        shown = {"page": str(self.page) if self.page > 1 else "", "more": self.more, "filters": "1" * self.filters}
-        single = {"text": self.text, **of_turn, **shown}
-        values = {name: list(chosen) for name, chosen in self.choices.items()}
-        return values | {name: [value] for name, value in single.items() if value}
-
-    def toggled(self, facet: str, value: str) -> "SearchState":
-        """Return the state with one more choice, or one less, on its first page."""
-        chosen = self.choices.get(facet, ())
-        values = tuple(one for one in chosen if one != value) if value in chosen else (*chosen, value)
-        others = {name: those for name, those in self.choices.items() if name != facet}
-        return replace(self, choices=others | ({facet: values} if values else {}), page=1)
-
-
-def current() -> SearchState:
-    """Read the state from the address, and write the address as it should be."""
-    parameters = st.query_params
-    choices = {facet: tuple(dict.fromkeys(parameters.get_all(facet))) for facet in FACETS}
-    state = SearchState(
-        parameters.get("text", ""),
-        parameters.get("like", ""),
-        _number(parameters.get("turn", ""), 0),
-        {facet: values for facet, values in choices.items() if values},
-        max(_number(parameters.get("page", ""), 1), 1),
-        parameters.get("more", ""),
-        parameters.get("filters", "") == "1",
-    )
-    _go(state)
-    return state
-
-
-def _number(text: str, default: int) -> int:
-    return int(text) if text.isdecimal() and len(text) < 7 else default
-
-
-def _go(state: SearchState) -> None:
-    st.query_params.from_dict(state.query())
+    def changed(self, name: str, value: Any) -> Self:
+        """Return the state after somebody has changed a field: other words are another search."""
+        state = super().changed(name, value)
+        return state.shown(like="", turn=0, more="", filters=False) if name == "text" else state
 
 
 def page() -> None:
     """Draw what was searched for."""
-    state, opened = current(), warehouse.current()
+    state, opened = SearchState.current(), warehouse.current()
+    state.go()
     here = st.Page(page, title="Search", url_path="search")
     st.html(_STYLE)
     with st.container(key="reading"):
@@ -103,14 +71,13 @@ def page() -> None:
 
 
 def _draw_input(state: SearchState) -> None:
-    st.session_state["search.text"] = state.text  # what the address says, also after going back
-    st.text_input(
+    state.draw(
+        st.text_input,
+        "text",
         "Search for words",
-        key="search.text",
         placeholder="Words, in any order",
         label_visibility="collapsed",
         icon=":material/search:",
-        on_change=lambda: _go(SearchState(st.session_state["search.text"], choices=state.choices)),
     )
     st.caption(
         "Turns, candidates and personas of all corpora that have any of these words, by BM25: the rarer a word, the "
@@ -155,7 +122,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
         st.markdown(f":gray[{plain(words)}]", width="content", help="Each word, and how many texts have it.")
         chosen = sum(map(len, state.choices.values()))
         with st.container(key="facets-link", width="content"):
-            _link(here, f"Filters ({chosen})" if chosen else "Filters", replace(state, filters=not state.filters))
+            state.shown(filters=not state.filters).link(here, f"Filters ({chosen})" if chosen else "Filters")
     beside, main = st.columns([1, 3], gap="large")
     with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
         for facet in FACETS:
@@ -168,12 +135,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
             st.info("No text has these words. Remove a filter, or search for others.", icon=":material/search_off:")
         pages = -(-found.texts // _SIZE)
         if pages > 1:
-            st.session_state["search.page"] = min(state.page, pages)
-            st.pagination(
-                pages,
-                key="search.page",
-                on_change=lambda: _go(replace(state, page=st.session_state["search.page"])),
-            )
+            state.shown(page=min(state.page, pages)).draw(st.pagination, "page", pages)
 
 
 @st.cache_data(max_entries=100, show_spinner=False)
@@ -205,17 +167,10 @@ def _draw_facet(here: st.Page, state: SearchState, facet: str, counts: Mapping[s
     st.header(_TITLES[facet], anchor=False)
     few = max(_VALUES, len(chosen))
     for value in values if state.more == facet else values[:few]:
-        key = f"search.{facet}={value}"
-        st.session_state[key] = value in chosen
-        label = f"{plain(value)} ({counts.get(value, 0):,})"
-        st.checkbox(label, key=key, on_change=_go, args=(state.toggled(facet, value),), width="stretch")
+        state.draw_value(facet, value, f"{plain(value)} ({counts.get(value, 0):,})")
     if len(values) > few:
         label = "Fewer" if state.more == facet else f"{len(values) - few:,} more"
-        _link(here, f":gray[{label}]", replace(state, more="" if state.more == facet else facet))
-
-
-def _link(here: st.Page, label: str, state: SearchState) -> None:
-    st.page_link(here, label=label, query_params=state.query())
+        state.shown(more="" if state.more == facet else facet).link(here, f":gray[{label}]")
 
 
 def _draw_hit(hit: RankedHit) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from talkhouse.dashboard import download
 from talkhouse.dashboard.reading.selection import FACETS, MOST, ORDERS, ConversationSelection, Facet, rows
-from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, ReadState, draw, go, link
+from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, ReadState
 from talkhouse.dashboard.reading.talk import bar_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text, turns_found
 from talkhouse.dashboard.warehouse import ServedWarehouse
@@ -27,22 +27,20 @@ _LENGTHS = {"0": "none", "1": "1 to 4", "5": "5 to 9", "10": "10 to 19", "20": "
 def draw_search(state: ReadState) -> None:
     """Draw what is searched for, and how."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        draw(
+        state.draw(
             st.text_input,
             "text",
-            state.text,
             "Search for a text or an id",
             placeholder="A text, or the id of a conversation",
             label_visibility="collapsed",
             icon=":material/search:",
         )
-        draw(st.toggle, "match_case", state.match_case, "Match case")
-        draw(st.toggle, "regex", state.regex, "Expression", help="A regular expression in RE2's syntax.")
+        state.draw(st.toggle, "match_case", "Match case")
+        state.draw(st.toggle, "regex", "Expression", help="A regular expression in RE2's syntax.")
         if state.text:
-            draw(
+            state.draw(
                 st.number_input,
                 "neighbours",
-                state.neighbours,
                 "Turns around each",
                 min_value=0,
                 max_value=MOST_NEIGHBOURS,
@@ -56,10 +54,9 @@ def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="summary"):
         st.markdown(f"**{number:,}** conversation{'' if number == 1 else 's'}", width="content")
         names = list(ORDERS)
-        draw(
+        state.draw(
             st.selectbox,
             "sort",
-            state.sort,
             "Sort by",
             options=names,
             format_func=lambda name: ORDERS[name].title,
@@ -67,14 +64,10 @@ def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
             width=190,
         )
         if chosen or state.text:
-            link(here, "Clear all", ReadState(), icon=":material/close:")
+            ReadState().link(here, "Clear all", icon=":material/close:")
         with st.container(key="facets-link", width="content"):
-            link(
-                here,
-                f"Filters ({chosen})" if chosen else "Filters",
-                state.shown(filters=not state.filters),
-                icon=":material/filter_list:",
-            )
+            label = f"Filters ({chosen})" if chosen else "Filters"
+            state.shown(filters=not state.filters).link(here, label, icon=":material/filter_list:")
 
 
 def draw_facets(here: st.Page, state: ReadState, counts: Mapping[str, Mapping[str, int]]) -> None:
@@ -97,26 +90,19 @@ def _draw_facet(here: st.Page, state: ReadState, facet: Facet, counts: Mapping[s
         return
     st.header(facet.title, anchor=False, help=facet.help)
     if is_waiting:
-        link(here, ":gray[Count them]", state.shown(more=facet.name), icon=":material/more_horiz:", width="stretch")
+        state.shown(more=facet.name).link(here, ":gray[Count them]", icon=":material/more_horiz:", width="stretch")
         return
     few = max(_FIRST, len(chosen))
     shown = values if state.more == facet.name else values[:few]
     for value in shown:
-        _draw_value(state, facet, value, counts.get(value, 0))
+        name = _LENGTHS.get(value, f"{value} or more") if facet.name == "turns" else value or '""'
+        state.draw_value(facet.name, value, f"{plain(name)} ({counts.get(value, 0):,})")
     if len(values) > few:
         label = "Fewer" if state.more == facet.name else f"{len(values) - len(shown):,} more"
         if len(counts) == MOST:
             label += f" of the {MOST} most frequent"
         more = "" if state.more == facet.name else facet.name
-        link(here, f":gray[{label}]", state.shown(more=more), icon=":material/more_horiz:", width="stretch")
-
-
-def _draw_value(state: ReadState, facet: Facet, value: str, count: int) -> None:
-    name = _LENGTHS.get(value, f"{value} or more") if facet.name == "turns" else value or '""'
-    key = f"read.{facet.name}={value}"
-    st.session_state[key] = value in state.choices.get(facet.name, ())  # what the URL says, also after going back
-    label = f"{plain(name)} ({count:,})"
-    st.checkbox(label, key=key, on_change=go, args=(state.toggled(facet, value),), width="stretch")
+        state.shown(more=more).link(here, f":gray[{label}]", icon=":material/more_horiz:", width="stretch")
 
 
 SIZE = 50
@@ -191,7 +177,7 @@ def _draw_ids(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
         for target in targets:
             is_record = target.kind == "record"
             there = state.opened(record=target.id) if is_record else state.opened(dialogue=target.id)
-            link(here, plain(target.id), there)
+            there.link(here, plain(target.id))
 
 
 def _draw_page(here: st.Page, opened: ServedWarehouse, state: ReadState, number: int) -> None:
@@ -212,7 +198,7 @@ def _draw_page(here: st.Page, opened: ServedWarehouse, state: ReadState, number:
             name = place["dialogue_id"]
             _draw_row(here, state, {**known[name], **place}, turns.get(name, []), previews.get(name, ""))
     if pages > 1:
-        draw(st.pagination, "page", state.page, pages)
+        state.draw(st.pagination, "page", pages)
     download.draw(*_files(selection))
 
 
@@ -244,7 +230,7 @@ def _turns(opened: ServedWarehouse, state: ReadState, found: list[dict[str, Any]
 
 def _draw_row(here: st.Page, state: ReadState, row: dict[str, Any], turns: list[Hit], preview: str) -> None:
     turn = turns[0].turn_index if turns else row["turn_index"]
-    link(here, plain(row["dialogue_id"]), state.opened(dialogue=row["dialogue_id"], turn=turn))
+    state.opened(dialogue=row["dialogue_id"], turn=turn).link(here, plain(row["dialogue_id"]))
     releases, splits = row["releases"] or [], row["splits"] or []
     places = (
         [f"publisher's release {releases[0]}"]

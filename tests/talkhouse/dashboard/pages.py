@@ -10,7 +10,7 @@ from streamlit.util import calc_hash
 from talkhouse.dashboard.server import APP
 
 
-def draw(page: str = "", **parameters: object) -> AppTest:
+def draw(page: str = "", /, **parameters: object) -> AppTest:
     """Draw a page, by its name in the URL and the URL's parameters, of the warehouse that ``TALKHOUSE_DB`` names."""
     test = AppTest.from_file(str(APP), default_timeout=120)
     for name, value in parameters.items():

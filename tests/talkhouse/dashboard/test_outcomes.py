@@ -53,7 +53,7 @@ def test_choices_of_the_address_are_counted_and_listed(two_runs: Compared, monke
     assert shown.count("gold : ") == len(alike)
     assert f"gold : {label} careful is" in shown
     # A value that there is not, as of another run, chooses nothing.
-    assert not draw("errors", **RUNS, by_answer="none", dialogues="99").exception
+    assert not draw("errors", **RUNS, by_answer="none", page="99").exception
 
 
 def listed(page: AppTest) -> int:

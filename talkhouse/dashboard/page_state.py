@@ -1,0 +1,143 @@
+"""The state of a page, all of it in its address: read from there, changed by widgets and links, and written back."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Self
+
+import streamlit as st
+
+Parameters = Mapping[str, Sequence[str]]
+"""The parameters of an address, each with its values."""
+
+
+def parameters() -> dict[str, list[str]]:
+    """Return the parameters of the address that is open."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+@dataclass(frozen=True)
+class PageState:
+    """The state of a page; its fields are named as in the address, and so are the facets of its choices.
+
+    Widgets that stand alone bind themselves to the address (``bind="query-params"``). Those of a state do not: what one
+    of them makes impossible changes with it, links lead to other states, and what the page does not know is dropped.
+    """
+
+    PAGE: ClassVar[str] = ""
+    """With which the keys of its widgets begin."""
+    FACETS: ClassVar[tuple[str, ...]] = ()
+    ON_THE_SAME_PAGE: ClassVar[frozenset[str]] = frozenset({"page"})
+    """Fields after whose change a list stays at its page; after that of another it begins anew."""
+
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Facet -> its chosen values; a facet without any is left out."""
+    page: int = 1
+
+    @classmethod
+    def from_parameters(cls, given: Parameters) -> Self:
+        """Return the state of an address; a value that can't be is as by default."""
+        values = {facet: tuple(dict.fromkeys(given.get(facet, ()))) for facet in cls.FACETS}
+        asked: dict[str, Any] = {
+            one.name: _read(given[one.name][-1], one.default)
+            for one in fields(cls)
+            if one.name != "choices" and given.get(one.name)
+        }
+        return cls(choices={facet: chosen for facet, chosen in values.items() if chosen}, **asked).checked()
+
+    @classmethod
+    def current(cls) -> Self:
+        """Return the state of the address that is open."""
+        return cls.from_parameters(parameters())
+
+    def checked(self) -> Self:
+        """Return the state with what can't be as by default."""
+        return replace(self, page=max(self.page, 1))
+
+    def query(self) -> dict[str, list[str]]:
+        """Return the parameters of the address; what is as by default is left out."""
+        found = {facet: list(values) for facet, values in self.choices.items()}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name != "choices" and value != one.default:
+                found[one.name] = ["1" if value is True else str(value)]
+        return found
+
+    def go(self) -> None:
+        """Show the state. At the beginning of a run this corrects the address: a link within a page leaves the old."""
+        st.query_params.from_dict(self.query())
+
+    def shown(self, **values: Any) -> Self:
+        """Return the state with other values of some fields."""
+        return replace(self, **values)
+
+    def toggled(self, facet: str, value: str) -> Self:
+        """Return the state with one more choice, or one less, on its first page."""
+        chosen = self.choices.get(facet, ())
+        return self.chosen(facet, *(one for one in chosen if one != value), *([value] if value not in chosen else []))
+
+    def chosen(self, facet: str, *values: str) -> Self:
+        """Return the state with these values of a facet, on its first page."""
+        others = {name: those for name, those in self.choices.items() if name != facet}
+        return replace(self, choices=others | ({facet: values} if values else {}), page=1)
+
+    def changed(self, name: str, value: Any) -> Self:
+        """Return the state after somebody has changed a field, or the only value of a facet; None or "" is nothing."""
+        if name in self.FACETS:
+            return self.chosen(name, *([value] if value else []))
+        value = "" if value is None else value
+        return replace(self, **{"page": self.page if name in self.ON_THE_SAME_PAGE else 1, name: value})
+
+    def link(self, here: st.Page, label: str, **options: Any) -> None:
+        """Draw a link to the state; the label is Markdown."""
+        st.page_link(here, label=label, query_params=self.query(), **options)
+
+    def draw(self, widget: Callable[..., Any], name: str, about: object, **options: Any) -> Any:
+        """Draw a widget that shows and changes a field; ``about``: what the widget takes first."""
+        return self._draw(widget, name, getattr(self, name), about, **options)
+
+    def draw_value(self, facet: str, value: str, label: str) -> None:
+        """Draw a box that says whether a value is chosen; the label is Markdown."""
+        key = f"{self.PAGE}.{facet}={value}"
+        st.session_state[key] = value in self.choices.get(facet, ())  # what the address says, also after going back
+        st.checkbox(label, key=key, on_change=self.toggled(facet, value).go, width="stretch")
+
+    @classmethod
+    def choose(
+        cls,
+        widget: Callable[..., Any],
+        name: str,
+        title: str,
+        options: Sequence[str],
+        usual: str | None = None,
+        *,
+        is_kept: bool = False,
+        **how: Any,
+    ) -> Any:
+        """Draw a choice and return it; the usual one is left out of the address, unless it ``is_kept``."""
+        state = cls.current()
+        asked = next(iter(state.choices.get(name, ())), None) if name in cls.FACETS else getattr(state, name)
+        value = asked if asked in options else usual
+        if is_kept and value is not None and asked != value:
+            state.shown(**{name: value}).go()
+        return state._draw(widget, name, value, title, usual=None if is_kept else usual, options=options, **how)
+
+    def _draw(
+        self, widget: Callable[..., Any], name: str, value: object, about: object, *, usual: object = None, **how: Any
+    ) -> Any:
+        key = f"{self.PAGE}.{name}"
+        st.session_state[key] = value  # what the address says, also after going back
+        # The address is read again by then: several widgets may change at once.
+        return widget(about, key=key, on_change=self._on_change, args=(name, usual), **how)
+
+    @classmethod
+    def _on_change(cls, name: str, usual: object) -> None:
+        value = st.session_state[f"{cls.PAGE}.{name}"]
+        cls.current().changed(name, None if value == usual else value).go()
+
+
+def _read(text: str, default: object) -> object:
+    if isinstance(default, bool):
+        return text == "1"
+    if isinstance(default, int):
+        return int(text) if text.isdecimal() and len(text) < 10 else default
+    return text
