@@ -1,6 +1,8 @@
 """Find turns by what they mean: the vectors nearest to that of a turn or of a text, and where they lie on a map."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -69,8 +71,7 @@ def rank_by_meaning(
     (vector,) = model.encode([text])
     if not vector.any():
         raise UsageError("the text has no word that the model knows", found=text or "nothing")
-    itself = {"dialogue": None, "turn": None}
-    return _nearest(con, vectors, vector.tolist(), choices, limit, offset, itself)
+    return _nearest(con, vectors, vector.tolist(), choices, limit, offset, _NONE)
 
 
 def _nearest(
@@ -80,16 +81,11 @@ def _nearest(
     choices: Choices,
     limit: int,
     offset: int,
-    itself: dict[str, Any],
+    itself: Mapping[str, Any],
 ) -> RankedMatches:
     groups = groups_of(vectors)
     shown = chosen_groups(groups, choices)
-    of_others = "(dialogue_id, turn_index) is distinct from ($dialogue::varchar, $turn::integer)"
-    counts = dict(
-        vectors.execute(
-            f"select group_no, count(*) from main.vectors where {of_others} group by group_no", itself
-        ).fetchall()
-    )
+    every = turns_with_vectors(vectors, choices, itself)
     # Not the inner product, for that of a stranger's vectors may be anything.
     found = dicts(
         vectors.execute(
@@ -100,15 +96,32 @@ select
     turn_index,
     round(array_cosine_similarity(vector, $vector::float[{len(vector)}])::double, 6) as score
 from main.vectors
-where group_no in (select unnest($groups::integer[])) and {of_others} and isfinite(score)
+where group_no in (select unnest($groups::integer[])) and {_OTHERS} and isfinite(score)
 order by score desc, turn_number
 limit $limit offset $offset
 """,
             {"vector": vector, "groups": shown, "limit": limit, "offset": offset, **itself},
         )
     )
-    total = sum(counts.get(number, 0) for number in shown)
-    return RankedMatches(total, [], counted_facets(groups, counts, choices), read_hits(con, found, groups, offset))
+    return replace(every, hits=read_hits(con, found, groups, offset))
+
+
+_NONE = MappingProxyType({"dialogue": None, "turn": None})
+_OTHERS = "(dialogue_id, turn_index) is distinct from ($dialogue::varchar, $turn::integer)"
+
+
+def turns_with_vectors(
+    vectors: duckdb.DuckDBPyConnection, choices: Choices, without: Mapping[str, Any] = _NONE
+) -> RankedMatches:
+    """Count the turns that are chosen, and those of each facet; none of them is listed."""
+    groups = groups_of(vectors)
+    counts: dict[int, int] = dict(
+        vectors.execute(
+            f"select group_no, count(*) from main.vectors where {_OTHERS} group by group_no", dict(without)
+        ).fetchall()
+    )
+    total = sum(counts.get(number, 0) for number in chosen_groups(groups, choices))
+    return RankedMatches(total, [], counted_facets(groups, counts, choices))
 
 
 MOST_ON_MAP = 5_000

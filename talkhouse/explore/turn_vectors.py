@@ -300,7 +300,8 @@ def _keep(con: duckdb.DuckDBPyConnection, given: _Given, now: str, path: Path) -
         size,
         _places(
             con,
-            f"(select owner as dialogue_id, turn_index from {_NUMBERED}) as given anti join {_GIVEN} using (dialogue_id, turn_index)",
+            f"(select owner as dialogue_id, turn_index from {_NUMBERED}) as given "
+            f"anti join {_GIVEN} using (dialogue_id, turn_index)",
         ),
         _places(con, f"{_GIVEN} as given anti join {_NUMBERED} as numbered on {_SAME}"),
         (len(zero), zero[:_SHOWN]),
