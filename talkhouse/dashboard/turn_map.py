@@ -14,9 +14,6 @@ from talkhouse.explore.turn_vectors import Turn
 from talkhouse.visible import visible
 
 _HEIGHT = 340
-_SYMBOLS = {"symbolOpacity": 1, "symbolStrokeWidth": 0, "symbolType": "circle", "symbolSize": 80}
-"""Those of the legend, which would look as the marked points do."""
-
 _LETTERS = 160
 """Characters of a text that is shown on pointing."""
 
@@ -76,7 +73,18 @@ def draw_map(
         pl.Series("_leads", [links.read(dialogue, turn) for dialogue, turn in _keys(turns)], pl.String),
     )
     st.caption(_sentence(len(turns), of, run))
-    legend = alt.Legend(orient="bottom", columns=2, labelLimit=150, symbolLimit=24, padding=0, **_SYMBOLS)
+    legend = alt.Legend(
+        orient="bottom",
+        columns=2,
+        labelLimit=150,
+        symbolLimit=24,
+        padding=0,
+        # Without these it would look as the marked points do.
+        symbolOpacity=1,
+        symbolStrokeWidth=0,
+        symbolType="circle",
+        symbolSize=80,
+    )
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])
     axis = alt.Axis(labels=False, ticks=False, grid=False, domain=False)
     encoding = {

@@ -5,7 +5,7 @@ it is of, and somebody else's file is neither read nor changed.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -241,11 +241,15 @@ def _embed(con: duckdb.DuckDBPyConnection, of: str, model: "TextModel") -> _Give
         f"select owner, numbered.turn_index, coalesce(text, '') as text from {_NUMBERED} as numbered "
         f"inner join {of}.main.turns on turns.rowid = row_number order by document"
     )
-    with con.cursor() as cursor:
-        for batch in cursor.sql(texts).to_arrow_reader(_BATCH):
-            vectors = model.encode(batch.column(2).to_pylist())
-            columns = [batch.column(0), batch.column(1), _as_arrow(vectors)]
-            _insert(con, _GIVEN, pa.Table.from_arrays(columns, names=["dialogue_id", "turn_index", "vector"]))
+    names = ["dialogue_id", "turn_index", "vector"]
+    _insert(
+        con,
+        _GIVEN,
+        (
+            pa.Table.from_arrays([*rows.columns[:2], _as_arrow(model.encode(rows.columns[2].to_pylist()))], names=names)
+            for rows in _batches(con, texts)
+        ),
+    )
     return _Given("model", model.name, model.sha256, "FLOAT", size, has_map=False)
 
 
@@ -257,7 +261,7 @@ def _keep(con: duckdb.DuckDBPyConnection, given: _Given, now: str, path: Path) -
     vector = f"given.vector::{given.value}[{size}]"
     survey = Survey(size)
     zero: list[Turn] = []
-    for rows in _batches(con, f"select owner, numbered.turn_index, {vector} from {_TAKEN} order by document"):
+    for rows in _batches(con, f"select owner, numbered.turn_index, {vector} from {_TAKEN}"):
         vectors, is_zero = _of_length_one(rows)
         zero += [(turns["owner"], turns["turn_index"]) for turns in rows.filter(pa.array(is_zero)).to_pylist()]
         survey.add(vectors[~is_zero])
@@ -273,13 +277,17 @@ def _keep(con: duckdb.DuckDBPyConnection, given: _Given, now: str, path: Path) -
     con.execute(f"create table {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
     place = "x::float, y::float" if given.has_map else "null::float, null::float"
     keys = "document, owner, numbered.turn_index, group_no"
-    for rows in _batches(con, f"select {keys}, {place}, {vector} from {_TAKEN} order by document"):
-        vectors, is_zero = _of_length_one(rows)
-        *of_turns, x, y, _ = rows.columns
-        if not given.has_map:
-            x, y = map(pa.array, components.places(vectors))
-        kept = pa.Table.from_arrays([*of_turns, _as_arrow(vectors), x, y], names=[*columns])
-        _insert(con, table, kept.filter(pa.array(~is_zero)))
+
+    def kept() -> Iterator[pa.Table]:
+        for rows in _batches(con, f"select {keys}, {place}, {vector} from {_TAKEN} order by document"):
+            vectors, is_zero = _of_length_one(rows)
+            *of_turns, x, y, _ = rows.columns
+            if not given.has_map:
+                x, y = map(pa.array, components.places(vectors))
+            one = pa.Table.from_arrays([*of_turns, _as_arrow(vectors), x, y], names=[*columns])
+            yield one.filter(pa.array(~is_zero))
+
+    _insert(con, table, kept())
     ((number,),) = con.execute(f"select count(*) from {table}").fetchall()
     run = {
         "warehouse_fingerprint": now,
@@ -304,7 +312,7 @@ def _keep(con: duckdb.DuckDBPyConnection, given: _Given, now: str, path: Path) -
             f"anti join {_GIVEN} using (dialogue_id, turn_index)",
         ),
         _places(con, f"{_GIVEN} as given anti join {_NUMBERED} as numbered on {_SAME}"),
-        (len(zero), zero[:_SHOWN]),
+        (len(zero), sorted(zero)[:_SHOWN]),
     )
 
 
@@ -393,8 +401,13 @@ def _as_arrow(vectors: "np.ndarray") -> "pa.Array":
     return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
 
 
-def _insert(con: duckdb.DuckDBPyConnection, table: str, rows: "pa.Table") -> None:
-    con.register("rows_to_insert", rows)
+def _insert(con: duckdb.DuckDBPyConnection, table: str, batches: "Iterable[pa.Table]") -> None:
+    """Insert rows by one statement: many would leave holes in the file."""
+    from pyarrow import lib as pa
+
+    schema = con.sql(f"from {table} limit 0").to_arrow_table().schema
+    rows = (batch for several in batches for batch in several.cast(schema).to_batches())
+    con.register("rows_to_insert", pa.RecordBatchReader.from_batches(schema, rows))
     con.execute(f"insert into {table} select * from rows_to_insert")
     con.unregister("rows_to_insert")
 

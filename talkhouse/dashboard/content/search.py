@@ -179,14 +179,15 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
     with st.container(horizontal=True, vertical_alignment="center", key="summary"):
         what = "turn" if is_meant else "text"
         st.markdown(f"**{found.texts:,}** {what}{'' if found.texts == 1 else 's'}", width="content")
-        words = ", ".join(f"{word.word} ({word.texts:,})" for word in found.words)
-        st.markdown(f":gray[{plain(words)}]", width="content", help="Each word, and how many texts have it.")
+        if not is_meant:
+            words = ", ".join(f"{word.word} ({word.texts:,})" for word in found.words)
+            st.markdown(f":gray[{plain(words)}]", width="content", help="Each word, and how many texts have it.")
         chosen = sum(map(len, state.choices.values()))
         with st.container(key="facets-link", width="content"):
             state.shown(filters=not state.filters).link(here, f"Filters ({chosen})" if chosen else "Filters")
     beside, main = st.columns([1, 3], gap="large")
     with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
-        for facet in FACETS:
+        for facet in FACETS[is_meant:]:  # only turns have vectors
             _draw_facet(here, state, facet, found.facets.get(facet, {}))
     with main:
         if is_meant:
@@ -194,12 +195,10 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
         with st.container(key="rows", gap=None):
             for hit in found.hits:
                 _draw_hit(hit, state.by)
-        if is_meant and not found.hits:
-            return
-        if not found.hits:
+        if not found.hits and not is_meant:
             st.info("No text has these words. Remove a filter, or search for others.", icon=":material/search_off:")
         pages = min(-(-found.texts // _SIZE), _PAGES)
-        if pages > 1:
+        if pages > 1 and found.hits:
             state.shown(page=min(state.page, pages)).draw(st.pagination, "page", pages)
 
 
