@@ -35,7 +35,15 @@ Groups = Mapping[int, Mapping[str, Any]]
 
 def groups_of(index: duckdb.DuckDBPyConnection) -> Groups:
     """Return the groups of an index."""
-    return {row["group_no"]: row for row in dicts(index.execute("from main.groups"))}
+    return {
+        row["group_no"]: {**row, **{name: _texts(row[name]) for name in ("splits", "standard_splits")}}
+        for row in dicts(index.execute("from main.groups"))
+    }
+
+
+def _texts(values: Sequence[str | None] | None) -> list[str]:
+    """Return the texts of a list; a stranger's may have others, and be none."""
+    return [value for value in values or () if value is not None]
 
 
 def check_choices(index: duckdb.DuckDBPyConnection, choices: Choices) -> None:
@@ -76,7 +84,7 @@ def counted_facets(groups: Groups, counts: Mapping[int, int], choices: Choices) 
 def _values(group: Mapping[str, Any], facet: str, *, standard: bool = False) -> set[str]:
     """Return what texts of a group have of a facet; ``standard``: their splits by both names."""
     if facet == "split":
-        return {*group["splits"], *(group["standard_splits"] if standard else ())} - {None}
+        return {*group["splits"], *(group["standard_splits"] if standard else ())}
     value = group["corpus_id" if facet == "corpus" else facet]
     return set() if value is None else {value}
 

@@ -54,7 +54,7 @@ VECTORS = FileBeside(
             "dialogue_id": "VARCHAR",
             "turn_index": "INTEGER",
             "group_no": "INTEGER",
-            "vector": "FLOAT[]",
+            "vector": "FLOAT[n]",
             "x": "FLOAT",
             "y": "FLOAT",
         },

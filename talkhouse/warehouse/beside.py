@@ -201,7 +201,7 @@ class FileBeside:
     number: int
     """Of its format."""
     tables: Mapping[str, Mapping[str, str]]
-    """The tables with their columns; ``FLOAT[]`` stands for a vector of any length. ``run``, of one row, has the
+    """The tables with their columns; ``FLOAT[n]`` stands for a vector of any length. ``run``, of one row, has the
     columns ``format`` and ``warehouse_fingerprint``."""
     more_room: str
     """What to do where there is no room for it."""
@@ -292,7 +292,7 @@ class FileBeside:
                 next_step=f"make it again with: {self.made_by}",
             )
         found = {
-            table: {name: _VECTOR.sub("FLOAT[]", kind) for name, kind in columns.items()}
+            table: {name: _VECTOR.sub("FLOAT[n]", kind) for name, kind in columns.items()}
             for table, columns in tables.items()
         }
         if found != self.tables:
