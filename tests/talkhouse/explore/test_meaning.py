@@ -248,6 +248,25 @@ def _change(path: Path, sql: str) -> None:
         con.execute(f"attach '{path}' as changed; use changed; {sql}")
 
 
+PAGE = Path("docs/search.md").read_text(encoding="utf-8").partition("## By meaning")[2]
+
+
+@pytest.mark.slow
+def test_what_the_page_on_searches_shows_can_be_run(sample: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    commands = re.findall(r"^\$ talkhouse (.*)$", PAGE, re.MULTILINE)
+    made, listed = (run(*command.split(), cwd=tmp_path) for command in commands[:2])
+    assert made.returncode == listed.returncode == 0, (made.stderr, listed.stderr)
+    (query,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    first, *rows = json.loads(run("sql", "--format", "json", "--db", path, query).stdout)
+    assert (first["dialogue_id"], first["turn_index"], round(first["cosine"], 5)) == (f"{RELEASES}:CIC9001", 4, 1)
+    assert [f"{one['cosine']:.5f}" for one in rows] == [
+        f"{float(line.split()[1]):.5f}" for line in listed.stdout.splitlines()[: len(rows)]
+    ]
+
+
 WORDS = ["[UNK]", "museum", "a", "small", "train", "river", "the", "is"]
 
 _MODEL = """
