@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -21,24 +20,7 @@ from talkhouse.schema import warehouse
 from talkhouse.schema.errors import UsageError
 from tests.commands import run
 from tests.samples import RELEASES
-
-SIZE = 12
-
-Keys = list[tuple[str, int]]
-
-
-def turns_of(path: Path) -> Keys:
-    with talkhouse.open(path) as con:
-        return con.execute("select dialogue_id, turn_index from main.turns order by all").fetchall()
-
-
-def invented(keys: Keys, **columns: Any) -> pl.DataFrame:
-    """Invent a vector for each turn, of any length."""
-    random = np.random.default_rng(7)
-    vectors = random.standard_normal((len(keys), SIZE)) * random.uniform(0.1, 9, (len(keys), 1)) + 0.5
-    return pl.DataFrame(
-        {"dialogue_id": [one for one, _ in keys], "turn_index": [turn for _, turn in keys], "vector": vectors.tolist()}
-    ).with_columns(**columns)
+from tests.vectors import SIZE, invented, turns_of
 
 
 @pytest.fixture(scope="module")
