@@ -1,5 +1,6 @@
 """Invented vectors for the turns of a warehouse."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,3 +27,18 @@ def invented(keys: Keys) -> pl.DataFrame:
     return pl.DataFrame(
         {"dialogue_id": [one for one, _ in keys], "turn_index": [turn for _, turn in keys], "vector": vectors.tolist()}
     )
+
+
+WORDS = ("[UNK]", "museum", "a", "small", "train", "river", "the", "is")
+
+
+def save_model(folder: Path, words: Sequence[str] = WORDS) -> None:
+    """Save a model of a few words, with vectors that are invented."""
+    from model2vec import StaticModel
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    places = {word: place for place, word in enumerate(words)}
+    tokenizer = Tokenizer(models.WordLevel(places, unk_token=words[0]))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+    vectors = np.random.default_rng(len(words)).standard_normal((len(words), 8)).astype(np.float32)
+    StaticModel(vectors, tokenizer).save_pretrained(folder)

@@ -20,7 +20,7 @@ from talkhouse.schema import warehouse
 from talkhouse.schema.errors import UsageError
 from tests.commands import run
 from tests.samples import RELEASES
-from tests.vectors import SIZE, invented, turns_of
+from tests.vectors import SIZE, WORDS, invented, save_model, turns_of
 
 
 @pytest.fixture(scope="module")
@@ -249,20 +249,6 @@ def test_what_the_page_on_searches_shows_can_be_run(sample: Path, tmp_path: Path
     ]
 
 
-WORDS = ["[UNK]", "museum", "a", "small", "train", "river", "the", "is"]
-
-_MODEL = """
-import sys
-import numpy as np
-from model2vec import StaticModel
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-words = sys.argv[2:]
-tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token="[UNK]"))
-tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
-vectors = np.random.default_rng(len(words)).standard_normal((len(words), 8)).astype(np.float32)
-StaticModel(vectors, tokenizer).save_pretrained(sys.argv[1])
-"""
-
 _NO_NETWORK = """
 import sys
 def refuse(event, arguments):
@@ -280,7 +266,7 @@ def test_a_model_in_a_folder_gives_vectors_and_nothing_connects(sample: Path, tm
     path = Path(shutil.copyfile(sample, tmp_path / "w.duckdb"))
     models = (tmp_path / "tiny", tmp_path / "other")
     for model, words in zip(models, (WORDS, WORDS[:-1]), strict=True):
-        subprocess.run([sys.executable, "-c", _MODEL, model, *words], check=True)
+        save_model(model, words)
 
     def command(*arguments: object) -> "subprocess.CompletedProcess[str]":
         program = [sys.executable, "-c", _NO_NETWORK, *map(str, arguments), "--db", str(path)]
