@@ -28,6 +28,11 @@ def name_bookmarks(path: Path) -> None:
     os.environ["TALKHOUSE_BOOKMARKS"] = str(path.absolute())
 
 
+def text_model(name: str | None = None) -> str:
+    """Return the folder of the model that turns texts into vectors: ``name``, or ``$TALKHOUSE_MODEL``, or ""."""
+    return name or os.environ.get("TALKHOUSE_MODEL", "")
+
+
 def corpus_folders(folders: Sequence[Path] | None = None) -> tuple[Path, ...]:
     """Return the folders of corpora that are named: ``folders``, or those of ``$TALKHOUSE_CORPORA``, or none."""
     named = os.environ.get("TALKHOUSE_CORPORA", "").split(os.pathsep)

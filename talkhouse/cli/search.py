@@ -33,7 +33,20 @@ _HIT_LINES = 4
 @options.flag("--regex", help="TEXT is a regular expression in RE2 syntax.")
 @options.flag("--case-sensitive/--ignore-case", "-s/-i", "match_case", help="Whether upper and lower case differ.")
 @options.flag("--rank", help="Find texts by the words of TEXT, the best first.")
-@options.flag("--like", help="TEXT is DIALOGUE_ID#TURN_INDEX: find texts that are like this turn by their words.")
+@options.flag("--like", help="TEXT is DIALOGUE_ID#TURN_INDEX: find texts that are like this turn.")
+@click.option(
+    "--by",
+    type=click.Choice(("words", "meaning")),
+    default="words",
+    help="With --rank and --like: by words, or by the vectors of talkhouse vectors.",
+)
+@click.option(
+    "--model",
+    metavar="FOLDER",
+    envvar="TALKHOUSE_MODEL",
+    show_envvar=True,
+    help="With --rank --by meaning: the model that the vectors were made by.",
+)
 @click.option(
     "--in",
     "kind",
@@ -57,6 +70,8 @@ def command(
     match_case: bool,
     rank: bool,
     like: bool,
+    by: str,
+    model: str | None,
     kind: str | None,
     corpus: str | None,
     role: str | None,
@@ -82,7 +97,8 @@ def command(
     each pair of neighbouring letters. A word that more than a tenth of all texts have finds none beside a rarer word,
     and only adds to scores; where all words are such, a text has all of them. The first time, and where the warehouse
     has changed, an index is written beside it, which can be deleted at any time. --like looks for the most telling
-    words of a turn. Both print place, score, kind, dialogue id, turn index, role, speaker and text.
+    words of a turn. With --by meaning, both find the turns whose vectors are nearest, and the score is the cosine. All
+    print place, score, kind, dialogue id, turn index, role, speaker and text.
 
     Examples:
         talkhouse search "lighthouse"
@@ -90,24 +106,38 @@ def command(
         talkhouse search "lighthouse" --limit 100000 --context 0 --json > hits.json
         talkhouse search --rank "a night in the lighthouse" --in turn
         talkhouse search --like dbdc3:CIC9001#4
+        talkhouse search --like dbdc3:CIC9001#4 --by meaning
     """
     from talkhouse.explore.dialogue import find_ids
     from talkhouse.explore.search import search
     from talkhouse.warehouse.opened import opened
 
     ranked = "--like" if like else "--rank" if rank else ""
-    _check(ranked, regex=regex, match_case=match_case, context=context, kind=kind, both=rank and like)
+    is_meant = by == "meaning"
+    _check(
+        ranked,
+        regex=regex,
+        match_case=match_case,
+        context=context,
+        kind=kind,
+        both=rank and like,
+        is_meant=is_meant,
+    )
     with opened(database(db)) as warehouse:
         if ranked:
             chosen = {"kind": kind, "corpus": corpus, "split": split, "role": role}
-            found = _ranked(warehouse, text, {name: [one] for name, one in chosen.items() if one}, limit, is_like=like)
+            choices = {name: [one] for name, one in chosen.items() if one}
+            if is_meant:
+                found = _meant(warehouse, text, choices, limit, "" if like else model or "", is_like=like)
+            else:
+                found = _ranked(warehouse, text, choices, limit, is_like=like)
             if as_json:
                 print(rows_as_json(found.hits))
             else:
                 for hit in found.hits:
                     _show_ranked(hit)
             sys.stdout.flush()
-            _summarise_ranked(found)
+            _summarise_ranked(found, is_meant=is_meant)
             return
         hits = search(
             warehouse.con,
@@ -131,8 +161,14 @@ def command(
         _name([] if regex else find_ids(warehouse.con, text, _IDS, whole=True))
 
 
-def _check(ranked: str, *, regex: bool, match_case: bool, context: int | None, kind: str | None, both: bool) -> None:
+def _check(
+    ranked: str, *, regex: bool, match_case: bool, context: int | None, kind: str | None, both: bool, is_meant: bool
+) -> None:
     """Raise UsageError for options that do not go together."""
+    if is_meant and not ranked:
+        raise UsageError("--by is for a search that ranks", expected="--by together with --rank or --like")
+    if is_meant and kind not in (None, "turn"):
+        raise UsageError("only turns have vectors", next_step=f"leave out --in {kind}")
     if not ranked and kind is not None:
         raise UsageError("--in is for a search by words", expected="--in together with --rank or --like")
     others = {"--rank": both, "--regex": regex, "--case-sensitive": match_case, "--context": context is not None}
@@ -144,18 +180,46 @@ def _ranked(
     warehouse: "Warehouse", text: str, choices: dict[str, list[str]], limit: int, *, is_like: bool
 ) -> "RankedMatches":
     """Find texts by their words; make the index where it is missing, and say so."""
-    from talkhouse.explore.ranked import check_choices, like, rank
-    from talkhouse.explore.search_index import open_index, ready_index
+    from talkhouse.explore.ranked import like, rank
+    from talkhouse.explore.search_index import INDEX, ready_index
+    from talkhouse.explore.text_groups import check_choices
 
-    dialogue_id, _, turn = text.rpartition("#")
-    if is_like and not (dialogue_id and turn.isdecimal() and len(turn) < 10):
-        raise UsageError("this is no turn", expected="DIALOGUE_ID#TURN_INDEX, such as dbdc3:CIC9001#4", found=text)
+    turn = _turn(text) if is_like else None
     path = ready_index(warehouse, lambda why: click.echo(f"{why}; making it ...", err=True))
-    with open_index(path) as index:
+    with INDEX.open(path) as index:
         check_choices(index, choices)
-        if is_like:
-            return like(warehouse.con, index, dialogue_id, int(turn), choices, limit=limit)
+        if turn:
+            return like(warehouse.con, index, *turn, choices, limit=limit)
         return rank(warehouse.con, index, text, choices, limit=limit)
+
+
+def _meant(
+    warehouse: "Warehouse", text: str, choices: dict[str, list[str]], limit: int, model: str, *, is_like: bool
+) -> "RankedMatches":
+    """Find turns by their vectors, which somebody has made before."""
+    from talkhouse.explore.meaning import like_by_meaning, rank_by_meaning
+    from talkhouse.explore.text_groups import check_choices
+    from talkhouse.explore.text_model import open_model
+    from talkhouse.explore.turn_vectors import VECTORS
+
+    turn = _turn(text) if is_like else None
+    path = VECTORS.path(warehouse.path)
+    if missing := VECTORS.state_beside(warehouse):
+        raise UsageError(missing, where=path, next_step="make it with: talkhouse vectors FILE, or --model FOLDER")
+    if not turn and not model:
+        raise UsageError("a text needs the model that the vectors were made by", next_step="add --model FOLDER")
+    with VECTORS.open(path) as vectors:
+        check_choices(vectors, choices)
+        if turn:
+            return like_by_meaning(warehouse.con, vectors, *turn, choices, limit=limit)
+        return rank_by_meaning(warehouse.con, vectors, open_model(model), text, choices, limit=limit)
+
+
+def _turn(text: str) -> tuple[str, int]:
+    dialogue_id, _, turn = text.rpartition("#")
+    if not (dialogue_id and turn.isdecimal() and len(turn) < 10):
+        raise UsageError("this is no turn", expected="DIALOGUE_ID#TURN_INDEX, such as dbdc3:CIC9001#4", found=text)
+    return dialogue_id, int(turn)
 
 
 def _show_ranked(hit: "RankedHit") -> None:
@@ -179,8 +243,11 @@ def _show_ranked(hit: "RankedHit") -> None:
     print_hanging(styled(" " * 6), Text.assemble((f"{who_says}: ", "bold"), text))
 
 
-def _summarise_ranked(found: "RankedMatches") -> None:
+def _summarise_ranked(found: "RankedMatches", *, is_meant: bool) -> None:
     """Print on standard error how many there are, by which words, and how to see the rest."""
+    if is_meant:
+        click.echo(f"the nearest {len(found.hits):,} of {_count(found.texts, 'turn')} by meaning", err=True)
+        return
     words = ", ".join(f"{visible(one.word)} ({_count(one.texts, 'text')})" for one in found.words)
     message = f"found {_count(found.texts, 'text')}" if found.texts else "no text was found"
     if found.texts > len(found.hits):

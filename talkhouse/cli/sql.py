@@ -57,8 +57,8 @@ def command(
     raise or lower it). It runs in a process of its own, which is ended if it does not stop.
 
     Where talkhouse overlap has written overlap.duckdb beside the warehouse, its tables are there too: from
-    overlap.matches. So are the index of talkhouse search --rank, from search.postings, and the notes of talkhouse
-    notes, from notes.notes.
+    overlap.matches. So are the index of talkhouse search --rank, from search.postings, the vectors of talkhouse
+    vectors, from vectors.vectors, and the notes of talkhouse notes, from notes.notes.
 
     --unsafe lifts the sandbox for queries that you trust, for instance to join a CSV file of your own. The warehouse is
     opened read-only there too.
@@ -114,7 +114,8 @@ def _run(
     start_clock: Callable[[], None],
 ) -> None:
     """Run the query and write its rows."""
-    from talkhouse.explore import search_index
+    from talkhouse.explore.search_index import INDEX
+    from talkhouse.explore.turn_vectors import VECTORS
     from talkhouse.notes import notes_file
     from talkhouse.overlap import overlap_file
     from talkhouse.query import sandbox
@@ -125,8 +126,8 @@ def _run(
     from talkhouse.warehouse.opened import opened
 
     settings = sandbox.settings(sandboxed=sandboxed, memory=memory)
-    made_by = {"overlap": "talkhouse overlap", search_index.SCHEMA: "talkhouse search --rank WORDS"}
-    beside = {**overlap_file.attachable(path), **search_index.attachable(path)}
+    made_by = {"overlap": "talkhouse overlap", **{one.schema: one.made_by for one in (INDEX, VECTORS)}}
+    beside = {**overlap_file.attachable(path), **INDEX.attachable(path), **VECTORS.attachable(path)}
     notes = notes_file.attachable(path)
     with opened(
         path, beside={**beside, **notes}, settings=settings, unsafe=not sandboxed, seconds=timeout

@@ -1,7 +1,7 @@
 """Find texts by their words, the best first: turns, candidates and personas by BM25, and turns that are like one."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import isfinite, log
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from talkhouse.explore.search_index import KINDS
+from talkhouse.explore.text_groups import KINDS, Choices, Groups, chosen_groups, counted_facets, groups_of
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.sql import dicts
 from talkhouse.warehouse.tokens import search_runs, search_tokens
@@ -26,12 +26,6 @@ TELLING = 10
 
 MOST_WORDS = 50
 """Words of a search."""
-
-FACETS = ("kind", "corpus", "split", "role")
-"""What texts are chosen by; a split by the publisher's name, or as train, validation or test."""
-
-Choices = Mapping[str, Collection[str]]
-"""Facet -> its chosen values, of which one must hold; a facet without any is left out."""
 
 
 class SearchWord(NamedTuple):
@@ -81,16 +75,6 @@ class RankedMatches:
     facets: dict[str, dict[str, int]] = field(default_factory=dict)
     """Facet -> value -> how many texts there would be with it and the choices of the other facets."""
     hits: list[RankedHit] = field(default_factory=list)
-
-
-def check_choices(index: duckdb.DuckDBPyConnection, choices: Choices) -> None:
-    """Raise UsageError for a value that no text has."""
-    groups = dicts(index.execute("from main.groups"))
-    for facet, values in choices.items():
-        known = set[str]().union(*(_values(group, facet, standard=True) for group in groups))
-        for value in values:
-            if value not in known:
-                raise UsageError(f"no {facet} '{value}' here", expected=f"one of: {', '.join(sorted(known))}")
 
 
 def rank(
@@ -193,20 +177,20 @@ def _found(
     without: tuple[str, int] | None = None,
 ) -> RankedMatches:
     there = [word for word in words if word.texts]
-    groups = {row["group_no"]: row for row in dicts(index.execute("from main.groups"))}
     if not there:
         return RankedMatches(0, words)
-    chosen = {facet: set(values) for facet, values in choices.items() if values}
-    shown = [number for number, group in groups.items() if _holds(group, chosen)]
+    groups = groups_of(index)
+    shown = chosen_groups(groups, choices)
     values = {"groups": shown, "limit": limit, "offset": offset, "owner": None, "turn": None}
     if without is not None:
         values |= {"owner": without[0], "turn": without[1]}
     ((counts, best),) = index.execute(_sql(index, there), values).fetchall()
     in_groups = Counter({row["group_no"]: row["texts"] for row in counts or () if row["group_no"] in groups})
-    facets = {facet: _counted(groups, in_groups, chosen, facet) for facet in FACETS}
     total = sum(in_groups[number] for number in shown)
-    found = list(_hits(con, index, best or (), groups, {word.word for word in words}, offset))
-    return RankedMatches(total, words, facets, found)
+    found = read_hits(con, best or (), groups, offset)
+    every = _matches(index, [hit.text for hit in found], {word.word for word in words})
+    marked = [replace(hit, matches=matches) for hit, matches in zip(found, every, strict=True)]
+    return RankedMatches(total, words, counted_facets(groups, in_groups, choices), marked)
 
 
 def _sql(index: duckdb.DuckDBPyConnection, words: Sequence[SearchWord]) -> str:
@@ -278,31 +262,6 @@ select
 """
 
 
-def _holds(group: Mapping[str, Any], chosen: Mapping[str, set[str]], without: str = "") -> bool:
-    """Whether texts of a group are chosen, apart from the choices of one facet."""
-    return all(facet == without or values & _values(group, facet, standard=True) for facet, values in chosen.items())
-
-
-def _values(group: Mapping[str, Any], facet: str, *, standard: bool = False) -> set[str]:
-    """Return what texts of a group have of a facet; ``standard``: their splits by both names."""
-    if facet == "split":
-        return {*group["splits"], *(group["standard_splits"] if standard else ())} - {None}
-    value = group["corpus_id" if facet == "corpus" else facet]
-    return set() if value is None else {value}
-
-
-def _counted(
-    groups: Mapping[int, Mapping[str, Any]], counts: Mapping[int, int], chosen: Mapping[str, set[str]], facet: str
-) -> dict[str, int]:
-    """Return how many texts there are of each value of a facet, the most first."""
-    found: Counter[str] = Counter()
-    for number, texts in counts.items():
-        if _holds(groups[number], chosen, without=facet):
-            for value in _values(groups[number], facet):
-                found[value] += texts
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-
-
 # The short columns give the row numbers first, as in a search to the character: few of the texts are read.
 _TURNS = """
 with hits as (
@@ -361,15 +320,13 @@ where personas.persona_id in (select unnest($owners::varchar[]))
 _QUERIES = {"turn": _TURNS, "candidate": _CANDIDATES, "persona": _PERSONAS}
 
 
-def _hits(
-    con: duckdb.DuckDBPyConnection,
-    index: duckdb.DuckDBPyConnection,
-    best: Sequence[dict[str, Any]],
-    groups: Mapping[int, Mapping[str, Any]],
-    words: set[str],
-    offset: int,
+def read_hits(
+    con: duckdb.DuckDBPyConnection, best: Sequence[dict[str, Any]], groups: Groups, offset: int
 ) -> list[RankedHit]:
-    """Read the texts of documents; one that the warehouse does not have is left out."""
+    """Read the texts of what was found from the warehouse; what it does not have is left out.
+
+    ``best`` has owner, turn_index, group_no and score, of those from place ``offset`` on.
+    """
     texts: dict[tuple[str, str, int | None], dict[str, Any]] = {}
     for kind in KINDS:
         some = [row for row in best if groups[row["group_no"]]["kind"] == kind]
@@ -388,8 +345,7 @@ def _hits(
             known["persona_id"] = owner if kind == "persona" else None
             known |= {"kind": kind, "corpus_id": group["corpus_id"], "splits": group["splits"], "matches": []}
             found.append(RankedHit(place=offset + number + 1, score=row["score"], **known))
-    every = _matches(index, [hit.text for hit in found], words)
-    return [replace(hit, matches=matches) for hit, matches in zip(found, every, strict=True)]
+    return found
 
 
 def _matches(index: duckdb.DuckDBPyConnection, texts: list[str], words: set[str]) -> list[list[tuple[int, int]]]:

@@ -3,7 +3,6 @@
 import csv
 import os
 import re
-import stat
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,13 +22,11 @@ from talkhouse.query.row_stream import row_groups
 from talkhouse.schema.errors import SourceError, TalkhouseError, UsageError
 from talkhouse.schema.guard import guard
 from talkhouse.scores.workspace import BadPredictions, ScoringTable, ScoringWorkspace
+from talkhouse.system.files import copy_hashed, open_named
 from talkhouse.system.memory import capped, lowered, out_of_memory
 
 LABEL_FILES = ".labels.json"
 """How the names of files end that are read of a folder or an archive."""
-
-_PIECE = 1_000_000
-"""Bytes that are copied at a time."""
 
 _QUOTED = 300
 """Characters of what a reader says of a file; it may quote a line of any length."""
@@ -76,7 +73,7 @@ def copy_files(paths: Sequence[Path], folder: Path, limits: Limits) -> list[Pred
             files.append(_folder(path, folder / f"{index}", limits))
         else:
             copy = folder / f"{index}"
-            with _opened(path) as stream:
+            with open_named(path, "name another file") as stream:
                 digest, _ = _copy(stream, path, copy, limits)
             files.append(PredictionFile(path, False, (Copy(path.name, copy),), digest))
     return files
@@ -132,35 +129,10 @@ def _folder(path: Path, folder: Path, limits: Limits) -> PredictionFile:
     return PredictionFile(path, True, tuple(copies), sha256("".join(hashes).encode()).hexdigest())
 
 
-def _opened(path: Path) -> BinaryIO:
-    """Open a file that the user has named; a named pipe or a device is opened without waiting, and refused."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            "there is no such file" if isinstance(error, FileNotFoundError) else "the file can't be opened",
-            where=path,
-            found=getattr(error, "strerror", None) or str(error),
-            next_step="name another file",
-        ) from error
-    stream = os.fdopen(handle, "rb")
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        stream.close()
-        raise UsageError("neither a file nor a folder", where=path, next_step="write it to a file, and name that")
-    return stream
-
-
 def _copy(stream: BinaryIO | RawIOBase, path: Path, copy: Path, limits: Limits) -> tuple[str, int]:
     """Copy a file that is open; return its SHA-256 and size."""
     limits.check("file", os.fstat(stream.fileno()).st_size, path)
-    digest, size = sha256(), 0
-    with copy.open("wb") as output:
-        while piece := stream.read(_PIECE):
-            size += len(piece)
-            limits.check("file", size, path, f"{size:,} or more")
-            digest.update(piece)
-            output.write(piece)
-    return digest.hexdigest(), size
+    return copy_hashed(stream, copy, lambda size: limits.check("file", size, path, f"{size:,} or more"))
 
 
 MEMORY = 600_000_000

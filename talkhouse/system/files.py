@@ -3,15 +3,22 @@
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
+from io import RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
+from talkhouse.schema.errors import UsageError
 from talkhouse.system import ctrl_c
 
 if TYPE_CHECKING:  # commands that read need no lock
     from filelock import FileLock
+
+_PIECE = 1_000_000
+"""Bytes that are copied at a time."""
 
 _SMALL = 64_000_000
 """Bytes; the limit of a record that is read."""
@@ -36,6 +43,41 @@ def read_small(path: Path) -> bytes:
     if len(content) > _SMALL:
         raise OSError(errno.EFBIG, f"it has more than {_SMALL:,} bytes")
     return content
+
+
+def open_named(path: Path, next_step: str) -> BinaryIO:
+    """Open a file that the user has named; a named pipe or a device is opened without waiting, and refused.
+
+    Raises UsageError, which says what to do next.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            "there is no such file" if isinstance(error, FileNotFoundError) else "the file can't be opened",
+            where=path,
+            found=getattr(error, "strerror", None) or str(error),
+            next_step=next_step,
+        ) from error
+    stream = os.fdopen(handle, "rb")
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        stream.close()
+        raise UsageError("neither a file nor a folder", where=path, next_step="write it to a file, and name that")
+    return stream
+
+
+def copy_hashed(
+    stream: BinaryIO | RawIOBase, copy: Path, check: Callable[[int], None] = lambda _: None
+) -> tuple[str, int]:
+    """Copy a file that is open; return its SHA-256 and size. ``check`` gets the size so far, and may raise."""
+    digest, size = sha256(), 0
+    with copy.open("wb") as output:
+        while piece := stream.read(_PIECE):
+            size += len(piece)
+            check(size)
+            digest.update(piece)
+            output.write(piece)
+    return digest.hexdigest(), size
 
 
 def link_or_copy(path: Path, second: Path) -> None:

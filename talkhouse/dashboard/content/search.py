@@ -1,4 +1,4 @@
-"""Search: texts by their words, the best first, with facets beside them; and texts that are like a turn."""
+"""Search: texts by their words, the best first, with facets beside them; what is like a turn, also by meaning."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,16 +12,28 @@ from talkhouse.dashboard import download, links, reading, warehouse
 from talkhouse.dashboard.content import read
 from talkhouse.dashboard.page_state import PageState
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
+from talkhouse.dashboard.turn_map import colours_by, draw_map
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.explore.ranked import FACETS, RankedHit, RankedMatches, best_match, like, rank
-from talkhouse.explore.search_index import open_index, path_for, state_of
+from talkhouse.explore.meaning import like_by_meaning, rank_by_meaning, run_of, turns_on_map, turns_with_vectors
+from talkhouse.explore.ranked import RankedHit, RankedMatches, best_match, like, rank
+from talkhouse.explore.search_index import INDEX
+from talkhouse.explore.text_groups import FACETS
+from talkhouse.explore.text_model import TextModel, open_model
+from talkhouse.explore.turn_vectors import VECTORS, Turn
+from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
+from talkhouse.settings import text_model
+from talkhouse.visible import visible
+from talkhouse.warehouse.beside import FileBeside
 from talkhouse.warehouse.build_facts import fingerprint
 
 _STYLE = Path(reading.__file__).with_name("style.css")
 
 _SIZE = 20
 """Texts on a page."""
+
+_PAGES = 500
+"""Of texts: nobody reads on."""
 
 _VALUES = 8
 """Values of a facet that are seen without asking for more, beside those that are chosen."""
@@ -43,10 +55,18 @@ class SearchState(PageState):
     like: str = ""
     """The dialogue of the turn that texts are to be like."""
     turn: int = 0
+    by: str = "words"
+    """words or meaning."""
+    colour: str = "corpus"
+    """What the points of the map are coloured by."""
     more: str = ""
     """The facet of which all values are shown."""
     filters: bool = False
     """Whether the facets are shown on a narrow screen."""
+
+    def checked(self) -> Self:
+        """Return the state with what can't be as by default."""
+        return super().checked().shown(by="meaning" if self.by == "meaning" else "words")
 
     def changed(self, name: str, value: Any) -> Self:
         """Return the state after somebody has changed a field: other words are another search."""
@@ -62,14 +82,32 @@ def page() -> None:
     st.html(_STYLE)
     with st.container(key="reading"):
         st.title("Search", anchor=False)
-        _draw_input(state)
-        if missing := _missing(opened, opened.version, warehouse.version(path_for(opened.version.path))):
+        try:
+            without_vectors = _missing(opened, opened.version, VECTORS, _version(opened, VECTORS))
+        except UsageError as error:  # somebody else's file: words can be searched for all the same
+            without_vectors = error.what
+        _draw_input(state, without_vectors)
+        if state.by == "meaning":
+            if without_vectors:
+                st.info(plain(f"{without_vectors[:1].upper()}{without_vectors[1:]}."))
+            elif state.text and not state.like and not text_model():
+                st.info(
+                    "To find words by meaning, the pages need the model that the vectors were made by: start them with "
+                    "`TALKHOUSE_MODEL=FOLDER`. Or search by words, and choose ≈ beside a turn."
+                )
+            else:
+                _draw_found(here, opened, state)
+        elif missing := _missing(opened, opened.version, INDEX, _version(opened, INDEX)):
             _draw_making(missing)
         elif state.text or state.like:
             _draw_found(here, opened, state)
 
 
-def _draw_input(state: SearchState) -> None:
+def _version(opened: ServedWarehouse, file: FileBeside) -> Version | None:
+    return warehouse.version(file.path(opened.version.path))
+
+
+def _draw_input(state: SearchState, without_vectors: str) -> None:
     state.draw(
         st.text_input,
         "text",
@@ -78,6 +116,26 @@ def _draw_input(state: SearchState) -> None:
         label_visibility="collapsed",
         icon=":material/search:",
     )
+    if not without_vectors:
+        state.draw(
+            st.radio,
+            "by",
+            "Find by",
+            options=["words", "meaning"],
+            format_func=lambda by: f"by {by}",
+            horizontal=True,
+            label_visibility="collapsed",
+        )
+    else:
+        st.caption(
+            "To find turns by meaning too, keep a vector for each: `talkhouse vectors FILE`, or `--model FOLDER`."
+        )
+    if state.by == "meaning":
+        st.caption(
+            "Turns whose vectors are nearest to that of a turn or text: the score is the cosine, 1 where both point "
+            "the same way."
+        )
+        return
     st.caption(
         "Turns, candidates and personas of all corpora that have any of these words, by BM25: the rarer a word, the "
         "more often it is there, and the shorter the text, the higher. A word that more than a tenth of all texts have "
@@ -86,16 +144,17 @@ def _draw_input(state: SearchState) -> None:
 
 
 @st.cache_data(max_entries=5, show_spinner=False)
-def _missing(_opened: ServedWarehouse, version: Version, index: Version | None) -> str:  # noqa: ARG001
+def _missing(_opened: ServedWarehouse, version: Version, _file: FileBeside, beside: Version | None) -> str:  # noqa: ARG001
     # By the versions of both files is it known again whether they belong together.
     with _opened.connection() as con, warehouse.ONE_BESIDE:
         ((database,),) = con.execute("select current_database()").fetchall()
-        return state_of(path_for(version.path), fingerprint(con, identifier(str(database))))
+        return _file.state(_file.path(version.path), fingerprint(con, identifier(str(database))))
 
 
 def _draw_making(why: str) -> None:
     """Draw why there is no index, and the button that makes it, by a command."""
-    st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(path_for(warehouse.path()).name)}")
+    name = INDEX.path(warehouse.path()).name
+    st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(name)}")
     if st.button("Make the index", key="make_index", icon=":material/build:", type="primary"):
         place = st.empty()
         with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
@@ -110,39 +169,89 @@ def _draw_making(why: str) -> None:
 
 
 def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> None:
-    index = warehouse.version(path_for(opened.version.path))
-    found = _found(opened, opened.version, index, state)
+    is_meant = state.by == "meaning"
+    find, file = (_found_by_meaning, VECTORS) if is_meant else (_found, INDEX)
+    # The colour and what is folded out change nothing of what is found.
+    asked = state.shown(colour="", more="", filters=False)
+    found = find(opened, opened.version, _version(opened, file), asked)
     if state.like:
         _draw_turn(opened, state, found)
     with st.container(horizontal=True, vertical_alignment="center", key="summary"):
-        st.markdown(f"**{found.texts:,}** text{'' if found.texts == 1 else 's'}", width="content")
-        words = ", ".join(f"{word.word} ({word.texts:,})" for word in found.words)
-        st.markdown(f":gray[{plain(words)}]", width="content", help="Each word, and how many texts have it.")
+        what = "turn" if is_meant else "text"
+        st.markdown(f"**{found.texts:,}** {what}{'' if found.texts == 1 else 's'}", width="content")
+        if not is_meant:
+            words = ", ".join(f"{word.word} ({word.texts:,})" for word in found.words)
+            st.markdown(f":gray[{plain(words)}]", width="content", help="Each word, and how many texts have it.")
         chosen = sum(map(len, state.choices.values()))
         with st.container(key="facets-link", width="content"):
             state.shown(filters=not state.filters).link(here, f"Filters ({chosen})" if chosen else "Filters")
     beside, main = st.columns([1, 3], gap="large")
     with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
-        for facet in FACETS:
+        for facet in FACETS[is_meant:]:  # only turns have vectors
             _draw_facet(here, state, facet, found.facets.get(facet, {}))
     with main:
+        if is_meant:
+            _draw_map(opened, state, found)
         with st.container(key="rows", gap=None):
             for hit in found.hits:
-                _draw_hit(hit)
-        if not found.hits:
+                _draw_hit(hit, state.by)
+        if not found.hits and not is_meant:
             st.info("No text has these words. Remove a filter, or search for others.", icon=":material/search_off:")
-        pages = -(-found.texts // _SIZE)
-        if pages > 1:
+        pages = min(-(-found.texts // _SIZE), _PAGES)
+        if pages > 1 and found.hits:
             state.shown(page=min(state.page, pages)).draw(st.pagination, "page", pages)
 
 
 @st.cache_data(max_entries=100, show_spinner=False)
 def _found(_opened: ServedWarehouse, version: Version, index: Version | None, state: SearchState) -> RankedMatches:  # noqa: ARG001
     where: dict[str, Any] = {"limit": _SIZE, "offset": (state.page - 1) * _SIZE}
-    with _opened.connection() as con, warehouse.beside(path_for(version.path), open_index) as beside:
+    with _opened.connection() as con, warehouse.beside(INDEX.path(version.path), INDEX.open) as beside:
         if state.like:
             return like(con, beside, state.like, state.turn, state.choices, **where)
         return rank(con, beside, state.text, state.choices, **where)
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def _found_by_meaning(
+    _opened: ServedWarehouse,
+    version: Version,
+    vectors: Version | None,  # noqa: ARG001
+    state: SearchState,
+) -> RankedMatches:
+    where: dict[str, Any] = {"limit": _SIZE, "offset": (state.page - 1) * _SIZE}
+    with _opened.connection() as con, warehouse.beside(VECTORS.path(version.path), VECTORS.open) as beside:
+        if state.like:
+            return like_by_meaning(con, beside, state.like, state.turn, state.choices, **where)
+        if state.text:
+            return rank_by_meaning(con, beside, _model(text_model()), state.text, state.choices, **where)
+        return turns_with_vectors(beside, state.choices)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _model(name: str) -> TextModel:
+    return open_model(name)
+
+
+def _draw_map(opened: ServedWarehouse, state: SearchState, found: RankedMatches) -> None:
+    chosen = (state.like, state.turn) if state.like else None
+    nearest = [
+        (hit.dialogue_id, hit.turn_index) for hit in found.hits if hit.dialogue_id and hit.turn_index is not None
+    ]
+    always = (*nearest, *([chosen] if chosen else []))
+    turns, run = _map(opened.version, _version(opened, VECTORS), state.choices, always)
+    by = state.choose(st.selectbox, "colour", "Colour of the map", colours_by(opened), "corpus", format_func=visible)
+    draw_map(opened, turns, found.texts + bool(chosen), run, by, chosen, nearest)
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def _map(
+    version: Version,
+    vectors: Version | None,  # noqa: ARG001
+    choices: Mapping[str, tuple[str, ...]],
+    always: tuple[Turn, ...],
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    with warehouse.beside(VECTORS.path(version.path), VECTORS.open) as beside:
+        return turns_on_map(beside, choices, always), run_of(beside)
 
 
 def _draw_turn(opened: ServedWarehouse, state: SearchState, found: RankedMatches) -> None:
@@ -154,6 +263,7 @@ def _draw_turn(opened: ServedWarehouse, state: SearchState, found: RankedMatches
     for (text,) in rows.iter_rows():
         said = tag("span", "said", snippet(text or "", [], 0), ' dir="auto"')
         about = "Texts with the most telling words of" if found.words else "No other text has a word of"
+        about = "Turns that are nearest in meaning to" if state.by == "meaning" else about
         st.html(tag("div", "found", tag("div", "line hit", f"{about} {name}: {said}")))
 
 
@@ -171,7 +281,7 @@ def _draw_facet(here: st.Page, state: SearchState, facet: str, counts: Mapping[s
         state.shown(more="" if state.more == facet else facet).link(here, f":gray[{label}]")
 
 
-def _draw_hit(hit: RankedHit) -> None:
+def _draw_hit(hit: RankedHit, by: str) -> None:
     """Draw a text: the conversation that it leads to, what it is, and its words marked."""
     place = {"dialogue": hit.dialogue_id} if hit.dialogue_id else {"record": hit.record_id} if hit.record_id else {}
     at = {"turn": str(hit.turn_index)} if place and hit.turn_index is not None else {}
@@ -183,4 +293,9 @@ def _draw_hit(hit: RankedHit) -> None:
     said = who(hit.role or "", hit.speaker, "message") if hit.kind == "turn" else ""
     shown = tag("span", "said", snippet(hit.text, hit.matches, best_match(hit.text, hit.matches)), ' dir="auto"')
     about = facts([hit.kind, hit.corpus_id, *splits, f"score {hit.score:.2f}"])
-    st.html(about + tag("div", "found", tag("div", "line hit", said + shown)))
+    alike = ""
+    if hit.kind == "turn" and hit.dialogue_id and hit.turn_index is not None:
+        how = {} if by == "words" else {"by": by}
+        address = html(links.search(like=hit.dialogue_id, turn=hit.turn_index, **how), lines=False)
+        alike = f' <a href="{address}" title="What is like this turn" aria-label="What is like this turn">≈</a>'
+    st.html(about + tag("div", "found", tag("div", "line hit", said + shown + alike)))

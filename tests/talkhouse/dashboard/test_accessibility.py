@@ -10,10 +10,12 @@ from playwright.sync_api import Browser
 
 from talkhouse.dashboard.bookmarks import Bookmark
 from talkhouse.explore.search_index import make_index
+from talkhouse.explore.turn_vectors import make_from_file
 from tests.accessibility import LOOKS, PHONE, Exempt, Look, Wrong, show, wrong
 from tests.browser import Served, Visit, visit
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.conftest import Compared
+from tests.vectors import invented, turns_of
 
 STREAMLIT = [
     Exempt("list", "[data-testid='stSidebarNavItems']", "the navigation has its sections' titles among the items"),
@@ -38,10 +40,14 @@ def conversations(opened: duckdb.DuckDBPyConnection) -> Sequence[str]:
 
 
 @pytest.fixture(scope="module")
-def searches(sample: Path) -> Sequence[str]:
-    """The addresses of a search by words, and of one for texts that are like a turn."""
+def searches(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Sequence[str]:
+    """The addresses of a search by words, and of one for texts that are like a turn, also by meaning."""
     make_index(sample, lambda _: None)
-    return ["/search?text=the+museum+train", f"/search?like={RELEASES}:CIC9001&turn=4&kind=turn"]
+    vectors = tmp_path_factory.mktemp("given") / "vectors.parquet"
+    invented(turns_of(sample)).write_parquet(vectors)
+    make_from_file(sample, vectors)
+    like = f"/search?like={RELEASES}:CIC9001&turn=4"
+    return ["/search?text=the+museum+train", f"{like}&kind=turn", f"{like}&by=meaning&colour={RELEASES}.breakdown"]
 
 
 @pytest.mark.parametrize("looks", LOOKS)

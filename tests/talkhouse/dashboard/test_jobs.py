@@ -1,13 +1,18 @@
-"""Twelve jobs that people come with: each takes at most four clicks from Home, and no address is written by hand."""
+"""Thirteen jobs that people come with: each takes at most four clicks from Home, and no address is written by hand."""
 
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from math import cos, sin
 from pathlib import Path
+from urllib.parse import parse_qs, quote_plus, urlsplit
 
+import polars as pl
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+import talkhouse
+from talkhouse.explore.turn_vectors import make_from_file
 from tests.browser import Visit, served, visit
 from tests.commands import run
 from tests.samples import GROUPS, RELEASES
@@ -221,6 +226,65 @@ def test_find_what_is_said_about_something_in_all_corpora_and_what_is_like_it(re
     expect(reader.main.locator(".found").first).to_contain_text("Texts with the most telling words of")
     reader.main.locator("mark.match").first.wait_for()
     assert "museum" not in "".join(reader.main.locator("mark.match").all_inner_texts())  # the turn itself is left out
+
+
+@pytest.mark.slow
+def test_find_what_is_like_a_turn_by_meaning(browser: Browser, two_runs: Compared, tmp_path: Path) -> None:
+    # Turns at the corners of a map of our own: each is nearest to the one that is said before it.
+    with talkhouse.open(two_runs.warehouse) as con:
+        keys = con.execute("select dialogue_id, turn_index from main.turns order by all").fetchall()
+    angles = [place / len(keys) for place in range(len(keys))]
+    pl.DataFrame(
+        {
+            "dialogue_id": [dialogue for dialogue, _ in keys],
+            "turn_index": [turn for _, turn in keys],
+            "vector": [[cos(angle), sin(angle)] for angle in angles],
+            "x": angles,
+            "y": [0.5] * len(keys),
+        }
+    ).write_parquet(tmp_path / "v.parquet")
+    with visit(browser, two_runs.pages.url) as window:
+        window.open()
+        reader = Reader(window)
+        reader.go("Search")
+        expect(reader.main.get_by_text("talkhouse vectors FILE")).to_be_visible()
+        make_from_file(two_runs.warehouse, tmp_path / "v.parquet")
+        reader.clicks = 0
+        window.open()
+        reader.go("Read")
+        reader.click(reader.first_conversation)
+        like = reader.main.locator("a.like").first
+        reader.click(like)
+        reader.click(reader.main.get_by_text("by meaning", exact=True))
+        assert "by=meaning" in reader.page.url
+        asked = parse_qs(urlsplit(reader.page.url).query)
+        itself = (asked["like"][0], int(asked.get("turn", ["0"])[0]))
+        place = keys.index(itself)
+        near = {keys[other] for other in (place - 1, place + 1) if 0 <= other < len(keys)}
+        links = reader.main.locator('.st-key-rows a[href*="dialogue="]')
+        expect(links).to_have_count(20)
+        first = {f"{dialogue} {turn}" for dialogue, turn in near}
+        assert {links.nth(number).inner_text() for number in range(len(near))} == first
+        drawing = reader.main.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first
+        expect(drawing).to_be_visible()
+        expect(reader.main.get_by_text("at the places that the file of vectors gives them")).to_be_visible()
+        reader.clicks = 0  # the answer was there; from the map one reads on
+        box = drawing.bounding_box()
+        assert box
+        # The places lie in one line: the pointer is a hand above a point, and nowhere else.
+        for down in range(4, int(box["height"]), 4):
+            reader.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + down)
+            if drawing.evaluate("one => getComputedStyle(one).cursor") == "pointer":
+                break
+        tooltip = reader.page.locator("#vg-tooltip-element.visible")
+        shown = next(dialogue for dialogue, turn in keys if f"{dialogue} {turn}" in tooltip.inner_text())
+        with reader.page.expect_navigation():
+            reader.page.mouse.down()
+            reader.page.mouse.up()
+        window.drawn()
+        assert f"dialogue={quote_plus(shown)}" in reader.page.url
+        expect(reader.main.locator(".turn.here")).to_have_count(1)
+        assert window.leave() == []
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import pytest
 
 import talkhouse
 from talkhouse.explore.ranked import COMMON, K1, B, RankedMatches, like, rank
-from talkhouse.explore.search_index import make_index, open_index, path_for
+from talkhouse.explore.search_index import INDEX, make_index
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import UsageError
 from tests.commands import COMMAND, on_a_terminal, run
@@ -66,13 +66,13 @@ def indexed(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
     said: list[str] = []
     make_index(path, said.append)
-    assert said == ["there is no index of the texts yet"]
+    assert said == ["there is no index of texts yet"]
     return path
 
 
 @pytest.fixture
 def both(indexed: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, duckdb.DuckDBPyConnection]]:
-    with talkhouse.open(indexed) as con, open_index(path_for(indexed)) as index:
+    with talkhouse.open(indexed) as con, INDEX.open(INDEX.path(indexed)) as index:
         yield con, index
 
 
@@ -247,7 +247,7 @@ def test_an_index_is_of_one_state_made_by_one_process_and_whole_or_not_there(ind
     path = tmp_path / "w.duckdb"
     shutil.copyfile(indexed, path)
     path.chmod(0o600)
-    index = path_for(path)
+    index = INDEX.path(path)
 
     def interrupt(_: str) -> None:
         raise KeyboardInterrupt
@@ -267,7 +267,9 @@ def test_an_index_is_of_one_state_made_by_one_process_and_whole_or_not_there(ind
         con.execute(f"attach '{path}' as {warehouse.name(path)}; use {warehouse.name(path)}")
         con.execute("delete from main.turns where dialogue_id = $1 and turn_index = 8", [ODD_DIALOGUE])
     again = run("search", "--rank", "zeppelin", "--db", path)
-    assert again.stderr.startswith("the warehouse has changed since its texts were indexed; making it ...\nfound 2 ")
+    assert again.stderr.startswith(
+        "the warehouse has changed since its index of texts was made; making it ...\nfound 2 "
+    )
     assert {*tmp_path.iterdir()} == {path, index}
     assert index.stat().st_mode == path.stat().st_mode == 0o100600
 
@@ -283,7 +285,7 @@ def test_a_strangers_index_shows_no_text_of_its_own_and_none_that_is_not_ours_is
 ) -> None:
     path = tmp_path / "w.duckdb"
     shutil.copyfile(indexed, path)
-    index = path_for(path)
+    index = INDEX.path(path)
     for planted in (b"", b"notes", None):
         if planted is None:
             index.unlink()
@@ -291,11 +293,14 @@ def test_a_strangers_index_shows_no_text_of_its_own_and_none_that_is_not_ours_is
         else:
             index.write_bytes(planted)
         refused = run("search", "--rank", "zeppelin", "--db", path)
-        assert (refused.returncode, "this is not an index that talkhouse search made" in refused.stderr) == (2, True)
+        assert (refused.returncode, "this is no index of texts that talkhouse search made" in refused.stderr) == (
+            2,
+            True,
+        )
     index.unlink()
     _change(path, "create macro main.lower(x) as 'planted'; create macro main.len(x) as 0")
     run("search", "--rank", "zeppelin", "--db", path)
-    with duckdb.connect(index, read_only=True) as ours, duckdb.connect(path_for(indexed), read_only=True) as wanted:
+    with duckdb.connect(index, read_only=True) as ours, duckdb.connect(INDEX.path(indexed), read_only=True) as wanted:
         assert ours.execute("from postings").fetchall() == wanted.execute("from postings").fetchall()
     shutil.copyfile(indexed, path)
     for harm in (
@@ -303,11 +308,11 @@ def test_a_strangers_index_shows_no_text_of_its_own_and_none_that_is_not_ours_is
         "alter table main.postings rename to other; create view main.postings as select * from read_csv('/etc/passwd')",
         "alter table main.words add column more varchar",
     ):
-        shutil.copyfile(path_for(indexed), index)
+        shutil.copyfile(INDEX.path(indexed), index)
         _change(index, harm)
         refused = run("search", "--rank", "zeppelin", "--db", path)
         assert (refused.returncode, refused.stdout) == (2, ""), harm
-    shutil.copyfile(path_for(indexed), index)
+    shutil.copyfile(INDEX.path(indexed), index)
     _change(
         index,
         "update main.documents set owner = 'nobody', turn_index = null where document % 2 = 0; "

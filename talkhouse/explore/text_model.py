@@ -1,0 +1,99 @@
+"""A model of the user's that turns texts into vectors: a folder on this machine, read without the network."""
+
+import os
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from talkhouse.schema.errors import UsageError
+from talkhouse.system.files import open_named
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_EXTRA = "type: pip install 'talkhouse[embeddings]'"
+
+_FILES = (".json", ".safetensors")
+"""Endings of the files that decide what a model says."""
+
+_PIECE = 1_000_000
+
+
+class TextModel:
+    """A static model of model2vec: a vector is the mean of those of the words."""
+
+    def __init__(self, folder: Path, digest: str, model: Any) -> None:
+        self.name, self.sha256, self._model = folder.name, digest, model
+        self.dimensions: int = model.dim
+
+    def encode(self, texts: Sequence[str]) -> "np.ndarray":
+        """Return a vector for each text, zeros for one that has no word of the model."""
+        import numpy as np
+
+        # The characters that can't be written as UTF-8 have no word anyway.
+        readable = [text.encode("utf-8", "replace").decode() for text in texts]
+        return np.asarray(self._model.encode(readable, use_multiprocessing=False), dtype=np.float32)
+
+
+def open_model(name: str, *, download: bool = False) -> TextModel:
+    """Open the model in a folder; ``download`` fetches one of the Hugging Face Hub by its name, where it is no folder.
+
+    Without it nothing connects to anything. Raises UsageError where there is no such folder or model, or no model2vec.
+    """
+    folder = Path(name)
+    if not folder.is_dir():
+        folder = _downloaded(name) if download else _no_folder(name)
+    os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}  # read where the libraries are imported
+    digest = _digest(folder)
+    try:
+        from model2vec import StaticModel
+    except ImportError as error:
+        raise UsageError("this needs model2vec", next_step=_EXTRA) from error
+    try:
+        model = StaticModel.from_pretrained(folder)
+    except Exception as error:  # its libraries raise their own, of no common kind
+        raise UsageError(
+            "the model can't be read",
+            where=folder,
+            expected="a folder as model2vec saves it: config.json, model.safetensors, tokenizer.json",
+            found=(str(error) or type(error).__name__)[:300],
+        ) from error
+    return TextModel(folder.resolve(), digest, model)
+
+
+def _no_folder(name: str) -> Path:
+    raise UsageError(
+        "there is no such folder",
+        where=name,
+        expected="a folder as model2vec saves it, read without the network",
+        next_step="name the folder; or, for a model of the Hugging Face Hub, add --download, which fetches it",
+    )
+
+
+def _downloaded(name: str) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
+        raise UsageError("this needs model2vec", next_step=_EXTRA) from error
+    try:
+        return Path(snapshot_download(name, allow_patterns=[f"*{ending}" for ending in _FILES]))
+    except Exception as error:  # of the library, or of the network
+        raise UsageError(
+            "the model can't be fetched",
+            where=name,
+            expected="the name of a model of the Hugging Face Hub, such as OWNER/NAME",
+            found=(str(error) or type(error).__name__).splitlines()[0][:300],
+        ) from error
+
+
+def _digest(folder: Path) -> str:
+    """Return a hash of the names and contents of a model's files."""
+    found = sha256()
+    for path in sorted(one for one in folder.rglob("*") if one.suffix in _FILES):
+        with open_named(path, "name the folder of a model") as stream:
+            content = sha256()
+            while piece := stream.read(_PIECE):
+                content.update(piece)
+        found.update(f"{path.relative_to(folder).as_posix()} {content.hexdigest()}\n".encode())
+    return found.hexdigest()
