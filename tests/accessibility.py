@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from hypothesis import settings
 from playwright.sync_api import Page
 
 _DESK, PHONE = 1400, 390
@@ -14,12 +15,20 @@ Look = tuple[Literal["light", "dark"], int]
 
 _LIGHT, _DARK = "light", "dark"
 
+_SLOW_AND_LONG = (pytest.mark.slow, pytest.mark.long)
+
 LOOKS = [
-    pytest.param([(_DARK, PHONE), (_LIGHT, _DESK)], id="dark and narrow, light and wide", marks=pytest.mark.slow),
+    pytest.param([(_DARK, PHONE), (_LIGHT, _DESK)], id="dark and narrow, light and wide", marks=_SLOW_AND_LONG),
     # What a theme changes is the same at both widths, and what a width changes in both themes.
     pytest.param([(_LIGHT, PHONE), (_DARK, _DESK)], id="light and narrow, dark and wide", marks=pytest.mark.long),
 ]
 """Looks of a page, one after the other; narrow first where a page is opened, for there the navigation folds away."""
+
+
+def looks_of(page: int, looks: Sequence[Look]) -> Sequence[Look]:
+    """Return the looks in which one of many pages is tried: the slow lane takes them in turn."""
+    return [looks[page % len(looks)]] if settings.get_current_profile_name() == "slow" else looks
+
 
 _GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]') ?? document.body).backgroundColor"
 

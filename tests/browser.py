@@ -81,6 +81,9 @@ ERRORS = '[data-testid="stException"], [data-testid="stAlertContentError"]'
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
 """Nobody looks: to emulate a graphics card costs as much as everything else."""
 
+_SCRIPTS = "--js-flags=--no-opt --single-threaded"
+"""A page lives for seconds: scripts that are compiled a second time, in threads of their own, never pay for that."""
+
 
 def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("google-chrome")
@@ -91,7 +94,7 @@ def launched() -> Iterator[Browser]:
     if not (path := chromium()):
         pytest.skip("Chromium is not installed: it would open the pages (Debian: apt-get install chromium)")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*_ARGUMENTS, _SCRIPTS])
         try:
             yield browser
         finally:

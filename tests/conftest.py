@@ -1,5 +1,6 @@
 """The lanes of the suite, and fixtures: a built sample, a way to build any data folder, the publishers' files."""
 
+import atexit
 import gc
 import os
 import shutil
@@ -68,11 +69,9 @@ def pytest_collection() -> Iterator[None]:
     yield
     gc.freeze()
     gc.enable()
-
-
-def pytest_unconfigure() -> None:
-    """Look among them again at the end: libraries complain of objects that are left."""
-    gc.unfreeze()
+    atexit.register(
+        gc.unfreeze
+    )  # libraries complain of objects that are left; pytest itself looks ten times before that
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:

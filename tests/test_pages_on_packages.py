@@ -12,7 +12,7 @@ import talkhouse
 from tests import outside
 from tests.test_docs import ROOT, blocks, commands, run
 
-pytestmark = [pytest.mark.packages, pytest.mark.slow]
+pytestmark = pytest.mark.packages
 
 PACKAGES, TRAINING = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("packages", "training"))
 
@@ -37,6 +37,7 @@ def run_page(page: str, sample: Path, folder: Path) -> dict[str, list[str]]:
     return shown
 
 
+@pytest.mark.slow
 def test_the_page_on_packages_is_run_from_the_first_command_to_the_last(sample: Path, tmp_path: Path) -> None:
     shown = run_page(PACKAGES, sample, tmp_path)
     hub, records, dialogues, files = (lines[-1] for command, lines in shown.items() if command.endswith(".py"))

@@ -3,8 +3,9 @@
 ``uv run pytest tests/talkhouse/explore/test_data_dictionary.py --regen`` updates ``docs/dictionary.md``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 from sqlalchemy import Table
@@ -13,7 +14,7 @@ from talkhouse.ingest.corpus import Corpus
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.heads import ViewQuery
 from talkhouse.schema.tables import metadata, qualified
-from talkhouse.warehouse.relations import columns_of
+from talkhouse.warehouse.relations import columns_of_each
 
 TABLES = (
     *(
@@ -75,8 +76,9 @@ def views(con: duckdb.DuckDBPyConnection, catalogued: Iterable[ViewQuery]) -> li
     def place(view: ViewQuery) -> tuple[bool, bool, str]:
         return view.schema == BI, view.name != view.path.stem, view.full_name
 
+    columns = columns_of_each(con)
     return [
-        Entry(view.full_name, view.comment, view.grain, tuple(_view_columns(con, view)))
+        Entry(view.full_name, view.comment, view.grain, tuple(map(_view_column, columns[view.schema, view.name])))
         for view in sorted(catalogued, key=place)
     ]
 
@@ -115,9 +117,8 @@ def _columns(table: Table) -> Iterator[DescribedColumn]:
         yield DescribedColumn(column.name, kind, f"{column.comment}{references}", required=not column.nullable)
 
 
-def _view_columns(con: duckdb.DuckDBPyConnection, view: ViewQuery) -> Iterator[DescribedColumn]:
-    for column in columns_of(con, view.schema, view.name):
-        yield DescribedColumn(column["name"], column["type"].lower(), column["meaning"] or "")
+def _view_column(column: Mapping[str, Any]) -> DescribedColumn:
+    return DescribedColumn(column["name"], column["type"].lower(), column["meaning"] or "")
 
 
 def _entry(entry: Entry, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

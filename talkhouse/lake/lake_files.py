@@ -33,7 +33,7 @@ from talkhouse.schema.sql import dicts, literal, quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.relations import SplitView, columns_of
+from talkhouse.warehouse.relations import SplitView
 from talkhouse.warehouse.rows_hash import SHARED, RowsHash, belongs, rows_hash
 
 
@@ -281,8 +281,7 @@ def _plan(
 
 def columns_of_table(con: duckdb.DuckDBPyConnection, table: Table) -> tuple[LakeColumn, ...]:
     """Describe the columns of a table as it is declared, with DuckDB's types."""
-    columns = columns_of(con, table.schema or "main", table.name)
-    types = {column["name"]: column["type"] for column in columns}
+    types = dict(con.execute(f"select column_name, column_type from (describe {qualified(table)})").fetchall())
     return tuple(
         LakeColumn(
             str(column.name), types[column.name], bool(column.nullable) and not column.primary_key, column.comment or ""

@@ -26,7 +26,7 @@ from talkhouse.superset.charts import VERSION, chart, identity
 from talkhouse.superset.dashboards import colours, counted_once, dashboard, text
 from talkhouse.system.atomic_output import atomic_file, check_free
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.relations import columns_of, relations
+from talkhouse.warehouse.relations import columns_of_each, relations
 
 _FOLDER = "talkhouse"
 """The folder in the archive that holds everything; Superset does not look at its name."""
@@ -119,7 +119,8 @@ def _describe(
     name: str,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield path and content of every dataset, chart and dashboard; ``name`` is that of the connection."""
-    columns = {view: columns_of(con, BI, view) for view in views}
+    every = columns_of_each(con)
+    columns = {view: every[BI, view] for view in views}
     names = {view: [column["name"] for column in of_view] for view, of_view in columns.items()}
     built = _built(con)
     for view, comment in views.items():

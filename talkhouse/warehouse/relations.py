@@ -17,9 +17,9 @@ select schema_name, table_name, comment from duckdb_tables() where database_name
 order by all
 """
 _COLUMNS = """
-select column_name as name, data_type as type, comment as meaning
+select schema_name, table_name, column_name as name, data_type as type, comment as meaning
 from duckdb_columns()
-where schema_name = ? and table_name = ? and database_name = current_database()
+where database_name = current_database()
 order by column_index
 """
 
@@ -46,7 +46,15 @@ def relation(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
 
 def columns_of(con: duckdb.DuckDBPyConnection, schema: str, name: str) -> list[dict[str, Any]]:
     """List name, type and meaning of the columns of a view or table, in order."""
-    return dicts(con.execute(_COLUMNS, [schema, name]))
+    return columns_of_each(con)[schema, name]
+
+
+def columns_of_each(con: duckdb.DuckDBPyConnection) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
+    """List them of every view and table, by schema and name: DuckDB binds all views to tell the columns of one."""
+    found = defaultdict[tuple[str, str], list[dict[str, Any]]](list)
+    for column in dicts(con.execute(_COLUMNS)):
+        found[column.pop("schema_name"), column.pop("table_name")].append(column)
+    return found
 
 
 def check_corpus(con: duckdb.DuckDBPyConnection, corpus_id: str) -> None:

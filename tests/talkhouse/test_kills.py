@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle, islice
@@ -304,20 +304,33 @@ CASES = (
 )
 
 
+def shuffled(number: int) -> list[signal.Signals]:
+    signals = list(islice(cycle(SIGNALS), number))
+    random.Random(7).shuffle(signals)  # noqa: S311 - the same order every time
+    return signals
+
+
 @pytest.mark.parametrize(
-    ("make", "number"),
+    ("make", "signals"),
     [
-        *(pytest.param(make, len(SIGNALS), marks=pytest.mark.slow) for make in CASES),
-        *(pytest.param(make, 500 if make is a_build else 60, marks=pytest.mark.long) for make in CASES),
+        *(
+            pytest.param(make, (signal.SIGKILL, SIGNALS[1 + place % 2]), id=make.__name__, marks=pytest.mark.slow)
+            for place, make in enumerate(CASES)
+        ),
+        *(
+            pytest.param(make, shuffled(number), id=f"{make.__name__}-{number}", marks=pytest.mark.long)
+            for make in CASES
+            for number in (500 if make is a_build else 60,)
+        ),
     ],
 )
-def test_a_signal_leaves_the_old_or_the_new(folder: Path, make: Callable[[Path], Case], number: int) -> None:
+def test_a_signal_leaves_the_old_or_the_new(
+    folder: Path, make: Callable[[Path], Case], signals: Sequence[signal.Signals]
+) -> None:
     case, trace = make(folder), folder / "trace"
     case.reset()
     assert started(folder, case.arguments, Both(case.before, Trace(case.phases, trace))).returncode == 0
-    signals = list(islice(cycle(SIGNALS), number))
-    random.Random(7).shuffle(signals)  # noqa: S311 - the same order every time
-    for instant, sent in zip(instants(trace, number), signals, strict=True):
+    for instant, sent in zip(instants(trace, len(signals)), signals, strict=True):
         case.reset()
         done = started(folder, case.arguments, Both(case.before, Trace(case.phases, trace, sent, instant)))
         phase = hit(trace)

@@ -1,4 +1,4 @@
-"""Every page by the criteria of WCAG 2.2 AA, as far as axe-core can tell, at both widths and in both themes."""
+"""Every page by the criteria of WCAG 2.2 AA, as far as axe-core can tell, at either width and in either theme."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 from talkhouse.dashboard.bookmarks import Bookmark
 from talkhouse.explore.search_index import make_index
 from talkhouse.explore.turn_vectors import make_from_file
-from tests.accessibility import LOOKS, PHONE, Exempt, Look, Wrong, show, wrong
+from tests.accessibility import LOOKS, PHONE, Exempt, Look, Wrong, looks_of, show, wrong
 from tests.browser import Served, Visit, visit
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.conftest import Compared
@@ -27,9 +27,10 @@ STREAMLIT = [
 """What Streamlit's own elements break; none of its options changes them."""
 
 
-SIDEWAYS = """() => [...document.querySelectorAll('.rows')].filter(one => one.scrollWidth > one.clientWidth)
+SIDEWAYS = """() => [...document.querySelectorAll('[data-testid=stMain], .rows')]
+    .filter(one => one.scrollWidth > one.clientWidth)
     .map(one => `${one.getAttribute('aria-label')}: ${one.scrollWidth} pixels in ${one.clientWidth}`)"""
-"""Returns the tables whose rows can only be read by scrolling sideways."""
+"""Returns the page and the tables whose rows can only be read by scrolling sideways."""
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +81,15 @@ def test_nor_with_saved_runs(browser: Browser, two_runs: Compared, looks: Sequen
 def breaking(visited: Visit, paths: Sequence[str], looks: Sequence[Look]) -> dict[str, list[Wrong]]:
     """Return what is wrong on pages, by the page and the look."""
     found: dict[str, list[Wrong]] = {}
-    for path in paths:
+    assert looks[0][1] == PHONE
+    for number, path in enumerate(paths):
         show(visited.page, looks[0])
         visited.turn_to(path)
         assert not visited.errors(), path
-        for look in looks:
+        assert visited.page.evaluate(SIDEWAYS) == [], path
+        for look in looks_of(number, looks):
             show(visited.page, look)
             if elements := wrong(visited.page, STREAMLIT):
                 found[f"{path}, {look}"] = elements
-            if look[1] == PHONE:
-                assert visited.page.evaluate(SIDEWAYS) == [], path
     assert visited.wrong == []
     return found

@@ -136,7 +136,7 @@ def test_files_are_read_in_the_browser_and_not_kept(at_runs: Visit, two_runs: Co
     "arguments",
     [
         ["score", BREAKDOWNS, "careful.csv", "--beside", "bold.csv", *OF_EVALUATION],
-        ["scores", "--compare", "careful", "<b>*bold*</b>"],
+        pytest.param(["scores", "--compare", "careful", "<b>*bold*</b>"], marks=pytest.mark.long),
     ],
 )
 def test_a_command_opens_the_pages_at_its_errors(

@@ -81,7 +81,7 @@ IN_TURNS = [
 
 
 @pytest.mark.parametrize(
-    "start", [pytest.param(start, marks=pytest.mark.slow if start < 2 else pytest.mark.long) for start in range(10)]
+    "start", [pytest.param(start, marks=pytest.mark.long if start else pytest.mark.slow) for start in range(10)]
 )
 def test_pages_that_open_together_right_after_the_start_are_drawn(sample: Path, tmp_path: Path, start: int) -> None:  # noqa: ARG001
     port = free_port()

@@ -129,7 +129,7 @@ def test_no_link_in_a_lake_is_followed(lake: Path, outside: Path) -> None:
         lake_manifest.read(lake)
 
 
-@pytest.mark.parametrize("step", [pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [pytest.param(6, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
 def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path, other: Path, step: int) -> None:
     pointer, before = lake / "manifest.json", tree(outside)
     original = Path(shutil.copytree(lake, lake.with_name("original")))

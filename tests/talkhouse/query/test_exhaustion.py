@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,6 +109,16 @@ STUBBORN = {
 QUICK = (*(next(iter(queries)) for queries in (ENDLESS, LARGE, DEEP)), "20,000 columns")
 """Those of all these that run in the quick lane: 0.3 s of all processors, or the seconds of grace."""
 
+
+def in_lanes(queries: dict[str, str], every: int) -> list[Any]:
+    """Leave one of every so many to the slow lane, and the others to the long one."""
+    return [
+        pytest.param(query, id=name, marks=[] if name in QUICK else [lane])
+        for place, (name, query) in enumerate(queries.items())
+        for lane in (pytest.mark.long if place % every else pytest.mark.slow,)
+    ]
+
+
 CRASH = (
     "select json_transform(repeat('[', 100_000) || repeat(']', 100_000), "
     "repeat('[', 100_000) || '\"INT\"' || repeat(']', 100_000))"
@@ -122,13 +133,7 @@ def _unchanged(sample: Path) -> Iterator[None]:
     assert hashlib.sha256(sample.read_bytes()).digest() == before
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        pytest.param(query, id=name, marks=[] if name in QUICK else pytest.mark.slow)
-        for name, query in (ENDLESS | LARGE | DEEP).items()
-    ],
-)
+@pytest.mark.parametrize("query", in_lanes(ENDLESS | LARGE, 3) + in_lanes(DEEP, 1))
 def test_a_query_that_takes_too_much_is_stopped(sample: Path, query: str, capfd: pytest.CaptureFixture[str]) -> None:
     with talkhouse.open(sample, settings=sandbox.settings(memory="200MB")) as con:
         with pytest.raises(QueryFailed) as failed, stoppable(con, 0.3) as stop, capped(con):
@@ -138,10 +143,7 @@ def test_a_query_that_takes_too_much_is_stopped(sample: Path, query: str, capfd:
     assert "still here" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "query",
-    [pytest.param(query, id=name, marks=[] if name in QUICK else pytest.mark.slow) for name, query in STUBBORN.items()],
-)
+@pytest.mark.parametrize("query", in_lanes(STUBBORN, 2))
 def test_a_query_that_does_not_hear_is_killed(sample: Path, tmp_path: Path, query: str) -> None:
     arguments = ["--db", sample, "--timeout", "0.3", "--memory-limit", "200MB", "--output", tmp_path / "out.csv"]
     shown = run("sql", query, *arguments)

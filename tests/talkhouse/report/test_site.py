@@ -21,7 +21,7 @@ from talkhouse.schema.errors import TermsNotAccepted, UsageError
 from talkhouse.system.atomic_output import replaced_folder
 from talkhouse.visible import visible
 from talkhouse.warehouse.opened import Warehouse
-from tests.accessibility import LOOKS, Look, show, wrong
+from tests.accessibility import LOOKS, Look, looks_of, show, wrong
 from tests.commands import run
 from tests.talkhouse.report.page import Page
 from tests.talkhouse.report.test_policy import CUT, INJECTED
@@ -130,7 +130,6 @@ def test_every_page_is_whole_and_leads_only_to_pages_that_are_there(site: Path, 
     assert sum(int(row[-1]) for row in split.tables["Gold labels of this split"][1:]) == labels
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("looks", LOOKS)
 def test_it_is_read_and_searched_without_a_network(browser: Browser, site: Path, looks: Sequence[Look]) -> None:
     outside, said = list[str](), list[str]()
@@ -180,9 +179,9 @@ def test_it_is_read_and_searched_without_a_network(browser: Browser, site: Path,
         for kind in (*kinds, "*/dialogues/*"):
             found = sorted(site.glob(f"{kind}.html"))
             visited += [path.as_uri() for path in {path.relative_to(site).parts[0]: path for path in found}.values()]
-        for look in looks:
-            for address in visited:
-                tab.goto(address)
+        for number, address in enumerate(visited):
+            tab.goto(address)
+            for look in looks_of(number, looks):
                 show(tab, look)
                 assert wrong(tab) == [], (address, look)
                 assert tab.evaluate(CUT) == [], (address, look)

@@ -64,14 +64,13 @@ def test_runs_are_kept_beside_the_warehouse(con: duckdb.DuckDBPyConnection, ware
 
 
 COMPARED = (
-    "delidata.change_of_mind",
-    "mpchat.next_response_prediction",
-    "mantis.response_ranking_10",
-    "dbdc3.breakdown_detection",
+    pytest.param("delidata.change_of_mind", marks=pytest.mark.slow),
+    pytest.param("mpchat.next_response_prediction", marks=pytest.mark.slow),
+    pytest.param("mantis.response_ranking_10", marks=pytest.mark.long),
+    pytest.param("dbdc3.breakdown_detection", marks=pytest.mark.long),
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPARED)
 def test_a_run_differs_from_its_copy_in_nothing(con: duckdb.DuckDBPyConnection, warehouse: Path, name: str) -> None:
     for run, kind in (("a", Baseline.RANDOM), ("b", Baseline.RANDOM), ("best's", Baseline.ORACLE)):

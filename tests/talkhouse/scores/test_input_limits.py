@@ -79,7 +79,8 @@ BOMBS: dict[str, tuple[tuple[str, ...], Callable[[Path], None], str]] = {
         "can't be read",
     ),
 }
-
+ALIKE = ("record.zip", "texts.parquet", "texts.arrow", "size.csv", "line.txt")
+"""Of a format, or a way to read, that another of them has too."""
 
 WATCHED = """
 import resource, subprocess, sys
@@ -89,8 +90,9 @@ print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """Run from a small process: a process that is started by a large one begins with that one's peak on Linux."""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name in ALIKE else pytest.mark.slow) for name in BOMBS]
+)
 def test_what_unpacks_to_much_is_refused(name: str, sample: Path, tmp_path: Path) -> None:
     task, make, message = BOMBS[name]
     make(tmp_path / name)

@@ -20,19 +20,19 @@ from talkhouse.scores.workspace import BadPredictions, ScoringWorkspace
 from tests.talkhouse.scores.invented import Invented, score_once
 
 FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "scoring"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (FOLDER / "expected.jsonl").is_file(), reason=f"there is no {FOLDER}: the reference programs' outputs"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not (FOLDER / "expected.jsonl").is_file(), reason=f"there is no {FOLDER}: the reference programs' outputs"
+)
 
 
-def expected(corpus: str, name: str = "") -> list[dict[str, Any]]:
+def expected(corpus: str, name: str = "", every: int = 1) -> list[Any]:
+    """Return the outputs for a corpus and task: one of every so many for the slow lane, the others for the long one."""
     if not (FOLDER / "expected.jsonl").is_file():
         return []
     rows = [json.loads(line) for line in (FOLDER / "expected.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [row for row in rows if row["corpus"] == corpus and name in ("", row.get("task"))]
+    wanted = [row for row in rows if row["corpus"] == corpus and name in ("", row.get("task"))]
+    lanes = [pytest.mark.slow, *[pytest.mark.long] * (every - 1)]
+    return [pytest.param(row, marks=lanes[place % every]) for place, row in enumerate(wanted)]
 
 
 def values(done: Scored) -> dict[str, float]:
@@ -84,7 +84,7 @@ def name_of(row: dict[str, Any]) -> str:
     return f"{row.get('gold', '')} {row['predictions']} {row.get('threshold', '')}".strip()
 
 
-@pytest.mark.parametrize("row", expected("dbdc3"), ids=name_of)
+@pytest.mark.parametrize("row", expected("dbdc3", every=4), ids=name_of)
 def test_breakdown_detection(row: dict[str, Any], dbdc3: dict[str, duckdb.DuckDBPyConnection]) -> None:
     con, wanted = dbdc3[row["gold"]], task("dbdc3.breakdown_detection")
     folder = FOLDER / "dbdc3" / row["gold"]
@@ -114,7 +114,7 @@ CANDIDATES = {
 }
 
 
-@pytest.mark.parametrize("row", expected("mpchat"), ids=lambda row: f"{row['predictions']} {row['torch']}")
+@pytest.mark.parametrize("row", expected("mpchat", every=3), ids=lambda row: f"{row['predictions']} {row['torch']}")
 def test_candidates_in_an_array(row: dict[str, Any], invented: Invented) -> None:
     """The three tasks have the same metrics: which of them has a case does not matter."""
     examples, candidates = (int(part[1:]) for part in row["predictions"].split("_")[-2:])
