@@ -167,7 +167,7 @@ def check_writable(path: Path) -> None:
         )
 
 
-_PATIENCE = 60
+_PATIENCE_OF_WRITERS = 60
 """Seconds for which another process may write a file that users write to; that takes less than one."""
 
 
@@ -180,7 +180,7 @@ def changed_beside(
     ``open_file`` opens, and checks, a file that is there; ``schema`` is SQL that makes what is missing. Waits for
     another process that writes the file.
     """
-    with private_folder(path, patience=_PATIENCE) as folder:
+    with private_folder(path, patience=_PATIENCE_OF_WRITERS) as folder:
         part = folder / path.name
         if os.path.lexists(path):
             with open_file(path):  # held open meanwhile, so that nobody writes to it
