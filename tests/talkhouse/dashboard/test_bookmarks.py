@@ -110,6 +110,11 @@ def test_a_file_that_is_none_of_ours_is_named_with_its_line_and_never_changed(fi
     with pytest.raises(TalkhouseError, match="too many"):
         bookmarks.read()
     file.unlink()
+    file.write_text("".join(Bookmark(f"{one}", "a", choices={"b": "c" * 19_990}).text for one in range(99)))
+    with pytest.raises(TalkhouseError, match="too many"):
+        bookmarks.add("new", "read", "", {"b": ["c" * 19_990]})
+    assert len(bookmarks.read()) == 99
+    file.unlink()
     for name, choices in (("", {}), (" ", {}), ("a" * 201, {}), ("a", {"token": ["b"]}), ("a", {"b": ["c" * 20_000]})):
         with pytest.raises(TalkhouseError, match="can't be a bookmark"):
             bookmarks.add(name, "read", "", choices)
