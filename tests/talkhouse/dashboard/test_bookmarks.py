@@ -57,7 +57,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_file_that_is_edited_by_hand_stays_as_it_is_but_for_what_is_added_and_removed(file: Path) -> None:
+def test_a_file_that_is_edited_by_hand_stays_as_it_is_but_for_what_is_added_and_removed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file.write_text(BY_HAND, newline="\r\n")
     choices = {"query": ['select "a"\r\n\\ \x7f """', "x"], "an odd.key": ["\u2028 '''"], "split": []}
     bookmarks.add("#4\n[[bookmark]]", "sql", "note\n# of two lines", choices)
@@ -71,6 +73,10 @@ def test_a_file_that_is_edited_by_hand_stays_as_it_is_but_for_what_is_added_and_
         bookmarks.remove(name)
     kept = BY_HAND.replace(SECOND, "").replace("\n", "\r\n")
     assert file.read_bytes().decode().rstrip() == kept.rstrip()
+    monkeypatch.delenv("TALKHOUSE_BOOKMARKS")
+    monkeypatch.setenv("TALKHOUSE_DB", str(file.parent / "a.duckdb"))
+    bookmarks.add("beside the warehouse", "read", "", {})
+    assert file.with_name("bookmarks.toml").exists()
 
 
 WRONG = {
@@ -199,7 +205,7 @@ STATES = (
 @pytest.mark.slow
 def test_each_state_comes_back_as_it_was(at_runs: Visit, two_runs: Compared) -> None:
     page, saved = at_runs.page, dict[str, tuple[str, str]]()
-    path = two_runs.warehouse.with_name("bookmarks.toml")
+    path = two_runs.folder / "kept.toml"
     path.unlink(missing_ok=True)
     dialog = page.get_by_role("dialog")
     save = dialog.get_by_role("button", name="Save")
