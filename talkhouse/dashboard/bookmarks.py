@@ -116,6 +116,12 @@ def add(name: str, page: str, note: str, choices: Mapping[str, list[str]]) -> No
 
 _END = "\n"
 
+_CLOSING = re.compile("\"{3}|'{3}")
+"""What ends a text of several lines."""
+
+_MOST_ENDS = 20
+"""Ends of a bookmark that are tried."""
+
 
 def remove(name: str) -> None:
     """Remove a bookmark, if it is still there; comments around it stay."""
@@ -126,12 +132,12 @@ def remove(name: str) -> None:
             return text, known
         of_text = text.split(_END)
         begin = lines.line_of(("bookmark", at)) - 1
-        end = lines.line_of(("bookmark", at + 1)) - 1 if at + 1 < len(known) else len(of_text)
+        end = last = lines.line_of(("bookmark", at + 1)) - 1 if at + 1 < len(known) else len(of_text)
         while end > begin and (not (line := of_text[end - 1].strip()) or line.startswith("#")):
             end -= 1
         # The last line of a text of several lines may look like a comment.
-        while end < len(of_text) and not _says(_END.join([*of_text[begin:end], ""]), [known[at]]):
-            end += 1
+        ends = [end, *(number + 1 for number in range(end, last) if _CLOSING.search(of_text[number]))][:_MOST_ENDS]
+        end = next((one for one in ends if _says(_END.join([*of_text[begin:one], ""]), [known[at]])), last)
         if begin and end < len(of_text) and not of_text[begin - 1].strip() and not of_text[end].strip():
             end += 1
         return _END.join(of_text[:begin] + of_text[end:]), known[:at] + known[at + 1 :]
@@ -145,6 +151,8 @@ def _change(changed: Callable[[str, list[Bookmark], TomlLines], tuple[str, list[
         with private_folder(path(), patience=_PATIENCE) as folder:
             before = _text()
             text, bookmarks = changed(before, *_bookmarks(before))
+            if len(text.encode()) > _LARGEST:
+                raise _too_large()
             if not _says(text, bookmarks):
                 raise UsageError(
                     "the file is written in a way that a page can't change",
@@ -182,8 +190,12 @@ def _text() -> str:
         parts = error_text(error, path(), another=another)
         raise UsageError("the bookmarks can't be read", where=path(), **parts) from error
     if len(raw) > _LARGEST:
-        raise UsageError("the file has too many bookmarks", where=path(), expected=f"at most {_LARGEST:,} bytes")
+        raise _too_large()
     return decoded(raw, str(path()))
+
+
+def _too_large() -> UsageError:
+    return UsageError("the file has too many bookmarks", where=path(), expected=f"at most {_LARGEST:,} bytes")
 
 
 def _bookmarks(text: str) -> tuple[list[Bookmark], TomlLines]:

@@ -90,7 +90,7 @@ def _draw(one: Bookmark, leads_to: st.Page | None, there: frozenset[str] | None)
     """Draw a bookmark; its link loads the page anew, or choices of before would stand where it has none."""
     missing = [] if there is None else [corpus for corpus in _corpora_of(one) if corpus not in there]
     if leads_to is None or missing:
-        reason = f"there is no corpus {missing[0]}" if leads_to else f"there is no page {one.page}"
+        reason = f"there is no corpus {_shortened(missing[0])}" if leads_to else f"there is no page {one.page}"
         body = tag("b", "name", html(one.name), ' dir="auto"') + facts([f"{reason} in this warehouse"])
     else:
         link = html(links.state(leads_to.url_path, one.parameters), lines=False)

@@ -85,7 +85,7 @@ def two_runs(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         labels.append(predict(folder / name, [*right], seed))
         done = start("score", BREAKDOWNS, folder / name, *OF_EVALUATION, "--save", run, "--db", warehouse)
         assert done.returncode == 0, done.stderr
-    with browsers.served(warehouse, served) as started:
+    with browsers.served(warehouse, served, "--bookmarks", str(folder / "kept.toml")) as started:
         yield Compared(warehouse, folder, right, tuple(labels), served, started)
 
 

@@ -62,7 +62,7 @@ def test_axe_finds_nothing_wrong(
 
 @pytest.mark.parametrize("looks", LOOKS)
 def test_nor_with_saved_runs(browser: Browser, two_runs: Compared, looks: Sequence[Look]) -> None:
-    bookmarks = two_runs.warehouse.with_name("bookmarks.toml")
+    bookmarks = two_runs.folder / "kept.toml"
     kept = [Bookmark("first", "errors", "a note", {"run": "careful"}), Bookmark("second", "tea")]
     bookmarks.write_text("".join(one.text for one in kept))
     with visit(browser, two_runs.pages.url) as visited:
