@@ -20,6 +20,9 @@ from talkhouse.system.folders import temporary_folder
 NOTE_LABEL, NOTE_TEXT, COMMENT = "note_label", "note", "comment"
 """The controls and questions for notes in what is exported: labels, words on a turn, words on a dialogue."""
 
+NOTE_LABEL_OF_DIALOGUE = f"{NOTE_LABEL}_of_dialogue"
+"""The control for labels of dialogues, where those of turns have one of their own."""
+
 ONLY_WORDS = "(note)"
 """The label of a region that is only there for the words on it."""
 
@@ -79,6 +82,7 @@ class _Data(msgspec.Struct):
 
 class _Result(msgspec.Struct):
     type: str = ""
+    from_name: str = ""
     id: str | None = None
     value: dict[str, Any] = {}
 
@@ -202,7 +206,14 @@ def _answers(result: _Result) -> tuple[list[str], list[str], str]:
     texts = [found] if isinstance(found, str) else found
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         return [], [], f"no list of texts as value.{name}"
-    return ([], texts, "") if name == "text" else (texts, [], "")
+    if name == "text":
+        return [], texts, ""
+    return [_named(result.from_name, text) for text in texts], [], ""
+
+
+def _named(asked_by: str, answer: str) -> str:
+    """Return an answer as a label: one to anything but the question for notes says what was asked."""
+    return answer if asked_by in ("", NOTE_LABEL, NOTE_LABEL_OF_DIALOGUE) else f"{asked_by}={answer}"
 
 
 def _paragraphs(value: Mapping[str, Any], count: int) -> tuple[Sequence[int | None], str]:
@@ -236,7 +247,7 @@ def _of_record(file: Path, number: int, record: _Record) -> Iterator[ReturnedNot
                     None,
                     None,
                     whole,
-                    text if is_text and not is_words else None,
+                    _named(question, text) if is_text and not is_words else None,
                     text if is_words else None,
                     author,
                     "argilla",

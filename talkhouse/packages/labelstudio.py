@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from talkhouse.notes.returned_files import COMMENT, NOTE_LABEL, NOTE_TEXT, ONLY_WORDS
+from talkhouse.notes.returned_files import COMMENT, NOTE_LABEL, NOTE_LABEL_OF_DIALOGUE, NOTE_TEXT, ONLY_WORDS
 from talkhouse.notes.states import NoteNow
 from talkhouse.packages.content import ExportPackage, PackageLayout, described_file
 from talkhouse.packages.whole_dialogues import (
@@ -30,7 +30,6 @@ from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
 _MODEL = "published labels"
-_LABEL_OF_DIALOGUE = f"{NOTE_LABEL}_of_dialogue"
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -67,7 +66,7 @@ def _config(package: DialoguePackage) -> str:
     if package.noted is not None:
         _add_labels(view, NOTE_LABEL, [ONLY_WORDS, *package.note_labels(is_of_turns=True)], is_of_turns=True)
         if labels := package.note_labels(is_of_turns=False):
-            _add_labels(view, _LABEL_OF_DIALOGUE, labels, is_of_turns=False)
+            _add_labels(view, NOTE_LABEL_OF_DIALOGUE, labels, is_of_turns=False)
     shown = {"name": _DIALOGUE, "value": f"${_DIALOGUE}", "layout": "dialogue", "nameKey": "author", "textKey": "text"}
     ElementTree.SubElement(view, "Paragraphs", shown)
     if package.noted is not None:
@@ -80,7 +79,7 @@ def _config(package: DialoguePackage) -> str:
 def _add_labels(view: ElementTree.Element, name: str, labels: Iterable[str], *, is_of_turns: bool) -> None:
     control, item = ("ParagraphLabels", "Label") if is_of_turns else ("Choices", "Choice")
     choice = ElementTree.SubElement(view, control, name=name, toName=_DIALOGUE)
-    if name == _LABEL_OF_DIALOGUE:
+    if name == NOTE_LABEL_OF_DIALOGUE:
         choice.set("choice", "multiple")
     for label in map(_in_xml, labels):
         # The editor would put what a task has of this name in the place of $name. It is known by its alias then.
@@ -128,7 +127,7 @@ def _of_notes(dialogue: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     whole = [note for note in dialogue["notes"] if note.turn_index is None]
     # A control of the whole has one result, with all that is chosen or written.
     if labels := sorted({_in_xml(note.label) for note in whole if note.label}):
-        yield _result(_LABEL_OF_DIALOGUE, _LABEL_OF_DIALOGUE, "choices", {"choices": labels})
+        yield _result(NOTE_LABEL_OF_DIALOGUE, NOTE_LABEL_OF_DIALOGUE, "choices", {"choices": labels})
     if words := [note.note for note in whole if note.note]:
         yield _result(COMMENT, COMMENT, "textarea", {"text": words})
     places = _places(dialogue)

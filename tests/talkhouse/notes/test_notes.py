@@ -146,9 +146,15 @@ def annotated(task: dict[str, Any]) -> dict[str, Any]:
     more = {"id": "w", "from_name": "comment", "to_name": "dialogue", "type": "textarea", "value": {"text": ["all"]}}
     last = {"start": "2", "end": "3", "startOffset": 0, "endOffset": 1, "text": "", "paragraphlabels": ["both"]}
     span = {"id": "s", "from_name": "note_label", "to_name": "dialogue", "type": "paragraphlabels", "value": last}
+    other = {"id": "o", "from_name": "mood", "to_name": "dialogue", "type": "choices", "value": {"choices": ["X"]}}
     made = {"id": 5, "completed_by": {"id": 1, "email": "ann@example.org"}, "was_cancelled": False}
     skipped = {"id": 6, "completed_by": 2, "was_cancelled": True, "result": [span]}
-    return {**task, "id": 1, "annotations": [{**made, "result": [*proposed, more, span]}, skipped], "predictions": []}
+    return {
+        **task,
+        "id": 1,
+        "annotations": [{**made, "result": [*proposed, more, span, other]}, skipped],
+        "predictions": [],
+    }
 
 
 @pytest.mark.slow
@@ -186,8 +192,8 @@ def test_notes_go_to_label_studio_and_argilla_and_come_back_once(warehouse: Path
     (folder / "table.csv").write_text(f'dialogue_id,turn_index,label\n"{DIALOGUE}",3,by hand\n"{DIALOGUE}",,"  "\n')
     files = ("studio.json", "argilla.json", "table.csv")
     first, again = (start("notes", "--take", *files, "--author", "me", cwd=folder) for _ in range(2))
-    assert (first.returncode, first.stdout) == (0, "Took 13 notes\n"), first.stderr
-    assert again.stdout == "Took 0 notes; 13 were there already\n"
+    assert (first.returncode, first.stdout) == (0, "Took 14 notes\n"), first.stderr
+    assert again.stdout == "Took 0 notes; 14 were there already\n"
     back = {(one["turn_index"], one["label"], one["note"], one["author"], one["source"]) for one in listed(warehouse)}
     studio, argilla = ("ann@example.org", "label studio"), ("user u", "argilla")
     assert {one for one in back if one[4] != "command"} == {
@@ -199,6 +205,7 @@ def test_notes_go_to_label_studio_and_argilla_and_come_back_once(warehouse: Path
         (None, "long", None, *studio),
         (None, None, "whole", *studio),
         (None, None, "all", *studio),
+        (None, "mood=X", None, *studio),
         (None, "good", None, *argilla),
         (None, "long", None, *argilla),
         (None, None, "whole", *argilla),
