@@ -376,3 +376,18 @@ def test_two_who_write_at_once_lose_nothing_and_a_file_that_may_not_be_written_s
     path.with_name(f"{FILE}.wal").touch()
     with pytest.raises(UsageError, match="its changes are not in it yet"):
         remove(warehouse, 1)
+
+
+@pytest.mark.slow
+def test_a_folder_that_may_not_be_written_is_named(warehouse: Path, unprivileged: None) -> None:  # noqa: ARG001
+    one = note(warehouse, 1)
+    warehouse.parent.chmod(0o555)
+    try:
+        with pytest.raises(UsageError, match="the file can't be written") as caught:
+            add(warehouse, [one])
+    finally:
+        warehouse.parent.chmod(0o755)
+    assert caught.value.where == path_for(warehouse)
+    assert not path_for(warehouse).exists()
+    for wrong in (("--take", "x.csv", "--label", "a"), ("--remove", "1", "--take"), ("x.csv",), ("--note", "a")):
+        assert start("notes", *wrong, cwd=warehouse.parent).returncode == 2
