@@ -98,6 +98,8 @@ def command(
         raise UsageError("--take is of files", next_step="name them: talkhouse notes --take FILE")
     if added is None:
         options.check_absent({"--note": words}, "goes with --add", "notes")
+    if take or removed is not None:
+        options.check_absent({"--label": label}, "is for the list of notes, or goes with --add", "notes")
     if asked:
         listed = {"--corpus": corpus, "--state": state, "--output": table}
         options.check_absent(listed, "is for the list of notes", "notes")

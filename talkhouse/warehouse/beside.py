@@ -250,7 +250,7 @@ def format_of_run(
 RESULT, WORK = "talkhouse_result", "talkhouse_work"
 """Names in SQL, while such a file is made: the file itself, and a database for what is needed meanwhile."""
 
-_MAKING = 600.0
+_PATIENCE = 600.0
 """Seconds to wait for another process that makes the same file."""
 _MEMORY: Settings = MappingProxyType({"memory_limit": "20%"})
 """Of the machine, as for other commands that the pages run; what does not fit is on the disk meanwhile."""
@@ -321,7 +321,7 @@ class FileBeside:
         is no room.
         """
         path = self.path(warehouse)
-        with writing_beside(warehouse, path, self.more_room, settings, patience=_MAKING) as (of, folder):
+        with writing_beside(warehouse, path, self.more_room, settings, patience=_PATIENCE) as (of, folder):
             con = of.con
             now = fingerprint(con, identifier(of.database))
             if not (why := self.state(path, now)) and not anew:

@@ -52,34 +52,37 @@ def listed(warehouse: Path, *options: str) -> list[dict[str, Any]]:
     return list(json.loads(done.stdout))
 
 
-def test_notes_are_written_listed_and_removed_and_no_number_comes_again(warehouse: Path) -> None:
+def test_a_note_is_written_and_listed_exactly(warehouse: Path) -> None:
     said = texts(warehouse)
-    whole = hashlib.sha256("".join(f"{hashlib.sha256(one.encode()).hexdigest()}\n" for one in said.values()).encode())
     done = start("notes", "--add", f"{DIALOGUE}#4", "--label", "odd", "--note", HOSTILE, cwd=warehouse.parent)
     assert done.stdout == "Wrote note 1\n", done.stderr
-    new = note(warehouse, None), note(warehouse, None), note(warehouse, 2, None, "words")
-    assert add(warehouse, new) == [2, None, 3]
-    assert add(warehouse, new) == [None, None, None]
-    remove(warehouse, 3)
-    assert add(warehouse, new) == [None, None, 4]
-    kept = {one.note_id: one for one in read(path_for(warehouse))}
-    assert (kept[1].note, kept[1].text_sha256) == (HOSTILE, hashlib.sha256(said[4].encode()).hexdigest())
-    assert kept[2].text_sha256 == whole.hexdigest()
+    (kept,) = read(path_for(warehouse))
+    assert (kept.turn_index, kept.label, kept.note) == (4, "odd", HOSTILE)
+    assert kept.text_sha256 == hashlib.sha256(said[4].encode()).hexdigest()
     lines = start("notes", "--label", "odd", "--corpus", RELEASES, "--state", "fits", cwd=warehouse.parent)
-    assert [line.split("\t")[:4] for line in lines.stdout.splitlines()] == [
-        ["2", "fits", DIALOGUE, "odd"],
-        ["1", "fits", f"{DIALOGUE}#4", "odd"],
-    ]
+    assert lines.stdout.split("\t")[:4] == ["1", "fits", f"{DIALOGUE}#4", "odd"]
     assert "\x1b" not in lines.stdout
-    assert lines.stderr == "2 notes: 2 fits\n"
+    assert lines.stderr == "1 note: 1 fits\n"
     whole = NewNote(DIALOGUE, None, text_hash(""), "x" * 200, "y" * 10_000, "z" * 200, "command")
     check_new(whole)
-    for name, most in LIMITS.items():
-        with pytest.raises(UsageError, match=f"the {name} is too long"):
-            check_new(NewNote(**{**vars(whole), name: "x" * (most + 1)}))
-    for wrong in ({"label": None, "note": None}, {"author": " "}, {"label": "\ud800"}):
+    wrong: list[dict[str, object]] = [{name: "x" * (most + 1)} for name, most in LIMITS.items()]
+    for fields in (*wrong, {"label": None, "note": None}, {"author": " "}, {"label": "\ud800"}):
         with pytest.raises(UsageError):
-            check_new(NewNote(**{**vars(whole), **wrong}))
+            check_new(NewNote(**{**vars(whole), **fields}))
+
+
+@pytest.mark.slow
+def test_the_same_note_is_written_once_and_no_number_comes_again(warehouse: Path) -> None:
+    hashes = "".join(f"{hashlib.sha256(one.encode()).hexdigest()}\n" for one in texts(warehouse).values())
+    new = note(warehouse, None), note(warehouse, None), note(warehouse, 2, None, "words")
+    assert add(warehouse, new) == [1, None, 2]
+    assert add(warehouse, new) == [None, None, None]
+    assert remove(warehouse, 2).note == "words"
+    assert add(warehouse, new) == [None, None, 3]
+    assert [one.note_id for one in read(path_for(warehouse))] == [1, 3]
+    assert read(path_for(warehouse))[0].text_sha256 == hashlib.sha256(hashes.encode()).hexdigest()
+    with pytest.raises(UsageError, match="there is no note 2"):
+        remove(warehouse, 2)
 
 
 def change(warehouse: Path, sql: str) -> None:
@@ -380,3 +383,18 @@ def test_two_who_write_at_once_lose_nothing_and_a_file_that_may_not_be_written_s
     path.with_name(f"{FILE}.wal").touch()
     with pytest.raises(UsageError, match="its changes are not in it yet"):
         remove(warehouse, 1)
+
+
+@pytest.mark.slow
+def test_a_folder_that_may_not_be_written_is_named(warehouse: Path, unprivileged: None) -> None:  # noqa: ARG001
+    one = note(warehouse, 1)
+    warehouse.parent.chmod(0o555)
+    try:
+        with pytest.raises(UsageError, match="the file can't be written") as caught:
+            add(warehouse, [one])
+    finally:
+        warehouse.parent.chmod(0o755)
+    assert caught.value.where == path_for(warehouse)
+    assert not path_for(warehouse).exists()
+    for wrong in (("--take", "x.csv", "--label", "a"), ("--remove", "1", "--take"), ("x.csv",), ("--note", "a")):
+        assert start("notes", *wrong, cwd=warehouse.parent).returncode == 2
