@@ -6,6 +6,7 @@ it is of, and somebody else's file is neither read nor changed.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier, literal
 from talkhouse.settings import version
 from talkhouse.system.files import copy_hashed, open_named
-from talkhouse.warehouse.beside import RESULT, WORK, FileBeside
+from talkhouse.warehouse.beside import MEMORY, RESULT, WORK, FileBeside
 from talkhouse.warehouse.opened import Warehouse
 
 if TYPE_CHECKING:
@@ -114,7 +115,26 @@ def make_from_file(warehouse: Path, file: Path) -> MadeVectors:
 
     Raises UsageError for a file that does not fit, which says where; and what ``FileBeside.make`` raises.
     """
-    return _make(warehouse, lambda con, _, folder: _read_file(con, file, folder))
+    with _readable(file):
+        return _make(warehouse, lambda con, _, folder: _read_file(con, file, folder))
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[None]:
+    """Turn what the readers of Parquet and Arrow raise into UsageError; what is said of a full disk stays."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise
+    except (duckdb.Error, ValueError, OverflowError) as error:
+        # The path is that of a private copy.
+        said = re.sub(r"['\"][^'\"]*[/\\\\]given['\"]", file.name, str(error).strip()).splitlines()
+        raise UsageError(
+            "the vectors can't be read",
+            where=file,
+            expected="a Parquet or Arrow file",
+            found=(said[0] if said else type(error).__name__)[:300],
+        ) from error
 
 
 def make_by_model(warehouse: Path, model: "TextModel") -> MadeVectors:
@@ -132,7 +152,8 @@ def _make(warehouse: Path, give: Callable[[duckdb.DuckDBPyConnection, str, Path]
         create_groups(con, of, VECTORS, kinds=["turn"])
         made.append(_keep(con, give(con, of, folder), now, VECTORS.path(warehouse)))
 
-    VECTORS.make(warehouse, fill, lambda _: None, anew=True)
+    # What DuckDB takes for such numbers, ALPRD, needs half as much again, and is slower to read.
+    VECTORS.make(warehouse, fill, lambda _: None, {**MEMORY, "force_compression": "uncompressed"}, anew=True)
     return made[0]
 
 
@@ -146,16 +167,7 @@ def _read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path) -> _Giv
     copy = folder / "given"
     with open_named(file, "name a Parquet file of vectors") as stream:
         digest, _ = copy_hashed(stream, copy)
-    try:
-        columns = _open_copy(con, copy)
-    except (duckdb.Error, ValueError, OSError) as error:
-        said = str(error).replace(str(copy), file.name).strip().splitlines()
-        raise UsageError(
-            "the vectors can't be read",
-            where=file,
-            expected="a Parquet or Arrow file",
-            found=(said[0] if said else type(error).__name__)[:300],
-        ) from error
+    columns = _open_copy(con, copy)
     has_map = not _PLACE.keys().isdisjoint(columns)
     for name, kind in {**_KEYS, **_VECTOR, **(_PLACE if has_map else {})}.items():
         if not re.fullmatch(kind, columns.get(name, "")):
@@ -178,7 +190,10 @@ def _open_copy(con: duckdb.DuckDBPyConnection, copy: Path) -> dict[str, str]:
         from pyarrow import lib as pa
         from pyarrow.ipc import open_file
 
-        source = open_file(pa.memory_map(str(copy)))  # type: ignore[no-untyped-call]
+        try:
+            source = open_file(pa.memory_map(str(copy)))  # type: ignore[no-untyped-call]
+        except OSError as error:  # it says so of what can't be read in it, too
+            raise ValueError(str(error)) from error
 
         def checked() -> Iterator[pa.RecordBatch]:
             for number in range(source.num_record_batches):
@@ -199,9 +214,9 @@ def _open_copy(con: duckdb.DuckDBPyConnection, copy: Path) -> dict[str, str]:
 
 def _one_length(con: duckdb.DuckDBPyConnection, file: Path, value: str) -> int:
     """Return the length of all vectors; raises UsageError where they have several, or a turn has several of them."""
-    nothing, longest = con.execute(
+    nothing, shortest, longest = con.execute(
         "select count(*) filter (dialogue_id is null or turn_index is null or vector is null), "
-        f"max(len(vector::{value}[])) from {_GIVEN}"
+        f"min(len(vector::{value}[])), max(len(vector::{value}[])) from {_GIVEN}"
     ).fetchall()[0]
     if nothing:
         raise UsageError("there are rows without a dialogue_id, turn_index or vector", where=file, found=f"{nothing:,}")
@@ -210,8 +225,8 @@ def _one_length(con: duckdb.DuckDBPyConnection, file: Path, value: str) -> int:
         raise UsageError(
             "vectors have too few numbers, or too many", where=file, expected=f"1 to {_MOST:,}", found=found
         )
-    shorter = _places(con, f"{_GIVEN} as given where len(vector::{value}[]) <> {longest}")
-    if shorter[0]:
+    if shortest < longest:
+        shorter = _places(con, f"{_GIVEN} as given where len(vector::{value}[]) < {longest}")
         raise UsageError(
             "vectors are of different lengths",
             where=file,
@@ -262,7 +277,7 @@ def _keep(con: duckdb.DuckDBPyConnection, given: _Given, now: str, path: Path) -
     survey = Survey(size)
     zero: list[Turn] = []
     for rows in _batches(con, f"select owner, numbered.turn_index, {vector} from {_TAKEN}"):
-        vectors, is_zero = _of_length_one(rows)
+        vectors, is_zero = _of_length_one(rows, given.name)
         zero += [(turns["owner"], turns["turn_index"]) for turns in rows.filter(pa.array(is_zero)).to_pylist()]
         survey.add(vectors[~is_zero])
     components = survey.components()
@@ -271,7 +286,9 @@ def _keep(con: duckdb.DuckDBPyConnection, given: _Given, now: str, path: Path) -
             con, f"{_TAKEN} where not coalesce(isfinite(given.x::float) and isfinite(given.y::float), false)"
         )
         if nowhere[0]:
-            raise UsageError("turns have no place on the map", expected="numbers as x and y", found=named(nowhere))
+            raise UsageError(
+                "turns have no place on the map", where=given.name, expected="numbers as x and y", found=named(nowhere)
+            )
     columns = {**VECTORS.tables["vectors"], "vector": f"FLOAT[{size}]"}
     table = f"{RESULT}.main.vectors"
     con.execute(f"create table {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
@@ -280,7 +297,7 @@ def _keep(con: duckdb.DuckDBPyConnection, given: _Given, now: str, path: Path) -
 
     def kept() -> Iterator[pa.Table]:
         for rows in _batches(con, f"select {keys}, {place}, {vector} from {_TAKEN} order by document"):
-            vectors, is_zero = _of_length_one(rows)
+            vectors, is_zero = _of_length_one(rows, given.name)
             *of_turns, x, y, _ = rows.columns
             if not given.has_map:
                 x, y = map(pa.array, components.places(vectors))
@@ -322,7 +339,7 @@ def _batches(con: duckdb.DuckDBPyConnection, query: str) -> "Iterator[pa.RecordB
         yield from cursor.sql(query).to_arrow_reader(_BATCH)
 
 
-def _of_length_one(rows: "pa.RecordBatch") -> "tuple[np.ndarray, np.ndarray]":
+def _of_length_one(rows: "pa.RecordBatch", of: str) -> "tuple[np.ndarray, np.ndarray]":
     """Return the last column, vectors, each divided by its length, and which of them are zeros.
 
     Raises UsageError for what is no number.
@@ -337,6 +354,7 @@ def _of_length_one(rows: "pa.RecordBatch") -> "tuple[np.ndarray, np.ndarray]":
         turn = rows.slice(first, 1).to_pylist()[0]
         raise UsageError(
             "a vector has a value that is no number",
+            where=of,
             expected="numbers, neither nan nor infinity nor empty",
             found=f"{vectors[first][~np.isfinite(vectors[first])][0]} in {turn['owner']}#{turn['turn_index']}",
         )
