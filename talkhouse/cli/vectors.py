@@ -13,13 +13,7 @@ from talkhouse.visible import visible
 
 @options.command
 @click.argument("file", metavar="FILE", type=options.PATH, required=False, help="A Parquet or Arrow file of vectors.")
-@click.option(
-    "--model",
-    metavar="FOLDER",
-    envvar="TALKHOUSE_MODEL",
-    show_envvar=True,
-    help="Make the vectors by this model: a folder as model2vec saves it.",
-)
+@options.model
 @options.flag("--download", help="Fetch the model from the Hugging Face Hub where --model is no folder, but its name.")
 @options.db
 def command(file: Path | None, model: str | None, download: bool, db: Path | None) -> None:
