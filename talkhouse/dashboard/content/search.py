@@ -50,6 +50,7 @@ class SearchState(PageState):
 
     PAGE: ClassVar[str] = "search"
     FACETS: ClassVar[tuple[str, ...]] = FACETS
+    ON_THE_SAME_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "colour"})
 
     text: str = ""
     like: str = ""
@@ -66,7 +67,11 @@ class SearchState(PageState):
 
     def checked(self) -> Self:
         """Return the state with what can't be as by default."""
-        return super().checked().shown(by="meaning" if self.by == "meaning" else "words")
+        state = super().checked()
+        if state.by != "meaning":
+            return state.shown(by="words")
+        # Only turns have vectors.
+        return state.shown(choices={facet: values for facet, values in state.choices.items() if facet != "kind"})
 
     def changed(self, name: str, value: Any) -> Self:
         """Return the state after somebody has changed a field: other words are another search."""
@@ -187,7 +192,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
             state.shown(filters=not state.filters).link(here, f"Filters ({chosen})" if chosen else "Filters")
     beside, main = st.columns([1, 3], gap="large")
     with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
-        for facet in FACETS[is_meant:]:  # only turns have vectors
+        for facet in FACETS[is_meant:]:  # the first is the kind of text
             _draw_facet(here, state, facet, found.facets.get(facet, {}))
     with main:
         if is_meant:
