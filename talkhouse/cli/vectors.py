@@ -43,7 +43,8 @@ def command(file: Path | None, model: str | None, download: bool, db: Path | Non
         raise UsageError("name either a file or a model", next_step="talkhouse vectors FILE, or --model FOLDER")
     if download and model is None:
         raise UsageError("--download is for a model", next_step="add --model NAME")
-    from talkhouse.explore.turn_vectors import make_by_model, make_from_file, named
+    from talkhouse.explore.given_vectors import named
+    from talkhouse.explore.turn_vectors import make_by_model, make_from_file
 
     if file is not None:
         made = make_from_file(database(db), file)

@@ -9,8 +9,8 @@ import streamlit as st
 from talkhouse.dashboard import links
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
+from talkhouse.explore.given_vectors import Turn
 from talkhouse.explore.schemes import PLAIN
-from talkhouse.explore.turn_vectors import Turn
 from talkhouse.visible import visible
 
 _HEIGHT = 340

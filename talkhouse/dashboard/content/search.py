@@ -14,12 +14,13 @@ from talkhouse.dashboard.page_state import PageState
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.turn_map import colours_by, draw_map
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
+from talkhouse.explore.given_vectors import Turn
 from talkhouse.explore.meaning import like_by_meaning, rank_by_meaning, run_of, turns_on_map, turns_with_vectors
 from talkhouse.explore.ranked import RankedHit, RankedMatches, best_match, like, rank
 from talkhouse.explore.search_index import INDEX
 from talkhouse.explore.text_groups import FACETS
 from talkhouse.explore.text_model import TextModel, open_model
-from talkhouse.explore.turn_vectors import VECTORS, Turn
+from talkhouse.explore.turn_vectors import VECTORS
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import text_model
