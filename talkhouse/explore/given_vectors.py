@@ -32,8 +32,8 @@ GIVEN = f"{WORK}.main.given"
 NUMBERED = f"{WORK}.main.numbered"
 SAME = "owner = given.dialogue_id and numbered.turn_index = given.turn_index"
 TAKEN = f"{GIVEN} as given inner join {NUMBERED} as numbered on {SAME}"
-"""In SQL: the vectors with dialogue_id and turn_index, the turns of the warehouse as ``create_groups`` numbers them, and
-those turns that a vector is given of."""
+"""In SQL: the vectors with dialogue_id and turn_index, the turns of the warehouse as ``create_groups`` numbers them,
+and those turns that a vector is given of."""
 
 Turn = tuple[str, int]
 
