@@ -13,13 +13,7 @@ from talkhouse.visible import visible
 
 @options.command
 @click.argument("file", metavar="FILE", type=options.PATH, required=False, help="A Parquet or Arrow file of vectors.")
-@click.option(
-    "--model",
-    metavar="FOLDER",
-    envvar="TALKHOUSE_MODEL",
-    show_envvar=True,
-    help="Make the vectors by this model: a folder as model2vec saves it.",
-)
+@options.model
 @options.flag("--download", help="Fetch the model from the Hugging Face Hub where --model is no folder, but its name.")
 @options.db
 def command(file: Path | None, model: str | None, download: bool, db: Path | None) -> None:
@@ -49,7 +43,8 @@ def command(file: Path | None, model: str | None, download: bool, db: Path | Non
         raise UsageError("name either a file or a model", next_step="talkhouse vectors FILE, or --model FOLDER")
     if download and model is None:
         raise UsageError("--download is for a model", next_step="add --model NAME")
-    from talkhouse.explore.turn_vectors import make_by_model, make_from_file, named
+    from talkhouse.explore.given_vectors import named
+    from talkhouse.explore.turn_vectors import make_by_model, make_from_file
 
     if file is not None:
         made = make_from_file(database(db), file)

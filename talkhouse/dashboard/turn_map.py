@@ -9,8 +9,8 @@ import streamlit as st
 from talkhouse.dashboard import links
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
+from talkhouse.explore.given_vectors import Turn
 from talkhouse.explore.schemes import PLAIN
-from talkhouse.explore.turn_vectors import Turn
 from talkhouse.visible import visible
 
 _HEIGHT = 340
@@ -125,7 +125,8 @@ def _sentence(shown: int, of: int, run: Mapping[str, Any]) -> str:
     if run["map"] == "given":
         return plain(f"{which}, at the places that the file of vectors gives them. {about}.")
     share = run["variance"] if isinstance(run["variance"], float) and 0 <= run["variance"] <= 1 else 0
-    return plain(f"{which}. {about}: its two directions have {share:.0%} of how the vectors vary.")
+    much = f"{share:.0%}" if share >= 0.01 else "less than 1%"
+    return plain(f"{which}. {about}: its two directions have {much} of how the vectors vary.")
 
 
 def _keys(turns: Sequence[Mapping[str, Any]]) -> list[Turn]:

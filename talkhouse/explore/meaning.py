@@ -7,10 +7,10 @@ from typing import Any
 
 import duckdb
 
+from talkhouse.explore.given_vectors import Turn
 from talkhouse.explore.ranked import RankedMatches, read_hits
 from talkhouse.explore.text_groups import Choices, chosen_groups, counted_facets, groups_of
 from talkhouse.explore.text_model import TextModel
-from talkhouse.explore.turn_vectors import Turn
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.sql import dicts
 

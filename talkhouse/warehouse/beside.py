@@ -252,7 +252,7 @@ RESULT, WORK = "talkhouse_result", "talkhouse_work"
 
 _PATIENCE = 600.0
 """Seconds to wait for another process that makes the same file."""
-_MEMORY: Settings = MappingProxyType({"memory_limit": "20%"})
+MEMORY: Settings = MappingProxyType({"memory_limit": "20%"})
 """Of the machine, as for other commands that the pages run; what does not fit is on the disk meanwhile."""
 
 _VECTOR = re.compile(r"^FLOAT\[[1-9][0-9]*\]$")
@@ -312,7 +312,7 @@ class FileBeside:
         return self.state(self.path(warehouse.path), fingerprint(warehouse.con, identifier(warehouse.database)))
 
     def make(
-        self, warehouse: Path, fill: Fill, say: Callable[[str], None], settings: Settings = _MEMORY, *, anew: bool
+        self, warehouse: Path, fill: Fill, say: Callable[[str], None], settings: Settings = MEMORY, *, anew: bool
     ) -> Path:
         """Make the file of a warehouse, and return it; without ``anew`` one that another process has made stays.
 

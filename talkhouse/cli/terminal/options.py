@@ -274,6 +274,13 @@ no_wait = flag("--no-wait", help="If another build is running, report it and sto
 dry_run = flag("--dry-run", help="Show what would be published, without publishing it.")
 open_pages = flag("--open", "open_pages", help="Then open the page Errors in the browser, at what is shown here.")
 force = flag("--force", help="Replace existing files.")
+model = click.option(
+    "--model",
+    metavar="FOLDER",
+    envvar="TALKHOUSE_MODEL",
+    show_envvar=True,
+    help="The model that turns texts into vectors: a folder as model2vec saves it.",
+)
 as_json = flag("--json", "as_json", help="Print JSON for programs.")
 
 

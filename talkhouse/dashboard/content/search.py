@@ -14,12 +14,13 @@ from talkhouse.dashboard.page_state import PageState
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.turn_map import colours_by, draw_map
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
+from talkhouse.explore.given_vectors import Turn
 from talkhouse.explore.meaning import like_by_meaning, rank_by_meaning, run_of, turns_on_map, turns_with_vectors
 from talkhouse.explore.ranked import RankedHit, RankedMatches, best_match, like, rank
 from talkhouse.explore.search_index import INDEX
 from talkhouse.explore.text_groups import FACETS
 from talkhouse.explore.text_model import TextModel, open_model
-from talkhouse.explore.turn_vectors import VECTORS, Turn
+from talkhouse.explore.turn_vectors import VECTORS
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import text_model
@@ -50,6 +51,7 @@ class SearchState(PageState):
 
     PAGE: ClassVar[str] = "search"
     FACETS: ClassVar[tuple[str, ...]] = FACETS
+    ON_THE_SAME_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "colour"})
 
     text: str = ""
     like: str = ""
@@ -66,7 +68,11 @@ class SearchState(PageState):
 
     def checked(self) -> Self:
         """Return the state with what can't be as by default."""
-        return super().checked().shown(by="meaning" if self.by == "meaning" else "words")
+        state = super().checked()
+        if state.by != "meaning":
+            return state.shown(by="words")
+        # Only turns have vectors.
+        return state.shown(choices={facet: values for facet, values in state.choices.items() if facet != "kind"})
 
     def changed(self, name: str, value: Any) -> Self:
         """Return the state after somebody has changed a field: other words are another search."""
@@ -187,7 +193,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
             state.shown(filters=not state.filters).link(here, f"Filters ({chosen})" if chosen else "Filters")
     beside, main = st.columns([1, 3], gap="large")
     with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
-        for facet in FACETS[is_meant:]:  # only turns have vectors
+        for facet in FACETS[is_meant:]:  # the first is the kind of text
             _draw_facet(here, state, facet, found.facets.get(facet, {}))
     with main:
         if is_meant:

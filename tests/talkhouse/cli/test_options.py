@@ -13,6 +13,7 @@ OWN = {"--all", "--format", "--output", "--limit"}
 """Of each command its own: how much is shown, what is written, and how."""
 
 OTHERS = {
+    "--by": {"search"},
     "--corpus": {"findings", "notes", "search"},
     "--db": {"build", "ingest", "lake", "replay"},
     "--force": {"publish"},

@@ -51,7 +51,7 @@ def spec_and_rows(page: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 @pytest.mark.slow
 def test_a_map_has_every_turn_by_its_colour_and_no_text_acts(visit: Visit, odd: Path) -> None:
-    page = visit(odd, "search", like=f"{RELEASES}:CIC9001", turn=4, by="meaning", colour="role")
+    page = visit(odd, "search", like=f"{RELEASES}:CIC9001", turn=4, by="meaning", colour="role", kind="persona")
     assert not page.exception
     spec, rows = spec_and_rows(page)
     keys = turns_of(odd)

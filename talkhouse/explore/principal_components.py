@@ -1,0 +1,91 @@
+"""Vectors in batches, by NumPy: divided by their length, and the two directions along which they vary most."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from talkhouse.schema.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from pyarrow import lib as pa
+
+
+def of_length_one(rows: "pa.RecordBatch", of: str) -> "tuple[np.ndarray, np.ndarray]":
+    """Return the last column, vectors, each divided by its length, and which of them are zeros.
+
+    Raises UsageError for what is no number.
+    """
+    import numpy as np
+
+    values = rows.columns[-1].flatten()
+    vectors = values.to_numpy(zero_copy_only=False).astype(np.float64).reshape(rows.num_rows, -1)
+    wrong = ~np.isfinite(vectors).all(axis=1)  # an empty value has become nan
+    if wrong.any():
+        first = int(wrong.argmax())
+        turn = rows.slice(first, 1).to_pylist()[0]
+        raise UsageError(
+            "a vector has a value that is no number",
+            where=of,
+            expected="numbers, neither nan nor infinity nor empty",
+            found=f"{vectors[first][~np.isfinite(vectors[first])][0]} in {turn['owner']}#{turn['turn_index']}",
+        )
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    is_zero = largest[:, 0] == 0
+    vectors /= np.where(largest == 0, 1, largest)  # or the square of a large number has no room
+    lengths = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+    return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32), is_zero
+
+
+class Survey:
+    """How vectors vary that come in batches."""
+
+    def __init__(self, dimensions: int) -> None:
+        import numpy as np
+
+        self._count, self._sum = 0, np.zeros(dimensions)
+        self._products = np.zeros((dimensions, dimensions))
+
+    def add(self, vectors: "np.ndarray") -> None:
+        """Add some vectors of length 1."""
+        import numpy as np
+
+        self._count += len(vectors)
+        self._sum += vectors.sum(axis=0, dtype=np.float64)
+        self._products += vectors.T @ vectors
+
+    def components(self) -> "Components":
+        """Return the first two principal components; of equal vectors always the same."""
+        import numpy as np
+
+        count = max(self._count, 1)
+        mean = self._sum / count
+        variances, axes = np.linalg.eigh(self._products / count - np.outer(mean, mean))
+        first = axes[:, ::-1][:, :2]
+        # A component has no direction of its own: the largest of its numbers is positive.
+        first = first * np.sign(first[np.abs(first).argmax(axis=0), range(first.shape[1])])
+        total = float(variances.sum())
+        return Components(mean, first, min(float(variances[-2:].sum()) / total, 1.0) if total > 0 else 0.0)
+
+
+@dataclass(frozen=True)
+class Components:
+    """Two axes, along which vectors vary most."""
+
+    mean: "np.ndarray"
+    axes: "np.ndarray"
+    share: float
+    """Of the variance, what the two have."""
+
+    def places(self, vectors: "np.ndarray") -> "tuple[np.ndarray, np.ndarray]":
+        """Return how far vectors lie along each axis; of one dimension, along the second 0."""
+        import numpy as np
+
+        along = ((vectors - self.mean) @ self.axes).astype(np.float32)
+        return along[:, 0], along[:, 1] if self.axes.shape[1] > 1 else np.zeros_like(along[:, 0])
+
+
+def as_arrow(vectors: "np.ndarray") -> "pa.Array":
+    """Return vectors as Arrow's lists of one length."""
+    from pyarrow import lib as pa
+
+    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
