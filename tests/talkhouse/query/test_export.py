@@ -461,7 +461,7 @@ def test_ctrl_c_while_duckdb_sorts(copied: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     script = (
         "import talkhouse.query.export; talkhouse.query.export.MEMORY = 500_000_000\n"
