@@ -36,10 +36,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # Apart from them, `-m superset` tries the dashboards in Superset itself, `-m spark` the views on a Spark cluster, and
 # `-m packages` what is exported for other programs in these programs.
 
-LANES = {"quick": 0.1, "slow": 0.2, "long": 4}
+LANES = {"quick": 0.1, "slow": 0.1, "long": 4}
 """How many examples a property test takes in each lane, as a share of those that it asks for."""
 
-ONCE_BROKEN = {**LANES, "slow": 0.5}
+ONCE_BROKEN = {**LANES, "slow": 0.25}
 """The same for a test that has found a bug: what was wrong once is looked for longer."""
 
 for _name, _share in LANES.items():

@@ -70,8 +70,6 @@ class TaskHash(NamedTuple):
 
 def rows_hash(con: duckdb.DuckDBPyConnection, query: str, *, without: Collection[str] = ()) -> RowsHash:
     """Count and hash the rows of a query: all columns but those ``without``."""
-    if not con.execute(f"select 1 from ({query}) limit 1").fetchall():  # as of most tables of a corpus: 5 times faster
-        return RowsHash(0, "0" * 64)
     ((_, rows, hashes),) = _summed(con, query, [], [without])
     return RowsHash(rows, hashes[0])
 

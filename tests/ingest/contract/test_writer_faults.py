@@ -29,6 +29,13 @@ def fails(stored: StoredRecord) -> bytes:
     return f"{stored.turns[99].text}".encode()
 
 
+def fails_at(file: str) -> Callable[[StoredRecord], bytes]:
+    """Return a writer that fails at one file: where each fails, the rows of each are read by themselves."""
+    assert CORPUS.write_record is not None
+    write_record = CORPUS.write_record
+    return lambda stored: fails(stored) if stored.file.source_file_id == file else write_record(stored)
+
+
 def a_text(stored: StoredRecord) -> Any:
     return stored.turns[0].text
 
@@ -60,7 +67,7 @@ def test_an_exception_is_told_with_the_record_and_the_line(con: duckdb.DuckDBPyC
         "writer, or report this message if it came with Talkhouse",
     ]
     assert not (tmp_path / "out").exists()
-    verdicts = {one.file: one for one in verify(con, by(fails), disk_files(sample_of(CORPUS), CORPUS.id))}
+    verdicts = {one.file: one for one in verify(con, by(fails_at(file)), disk_files(sample_of(CORPUS), CORPUS.id))}
     assert verdicts[file].status == "failed"
     assert f"IndexError: list index out of range, in {__file__}, line {line}" in (verdicts[file].reason or "")
     with pytest.raises(CorpusFailed) as shown:
@@ -70,12 +77,7 @@ def test_an_exception_is_told_with_the_record_and_the_line(con: duckdb.DuckDBPyC
 
 def test_the_other_files_are_written_and_compared(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     file, _ = first_record(con)
-    assert CORPUS.write_record is not None
-    write_record = CORPUS.write_record
-
-    def fails_once(stored: StoredRecord) -> bytes:
-        return fails(stored) if stored.file.source_file_id == file else write_record(stored)
-
+    fails_once = fails_at(file)
     write_back(con, CORPUS, tmp_path / "whole")
     with pytest.raises(SomeNotWritten, match="this file is not written") as caught:
         write_back(con, by(fails_once), tmp_path / "out")

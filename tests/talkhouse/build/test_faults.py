@@ -62,7 +62,7 @@ def assert_told(done: "subprocess.CompletedProcess[str]", *words: str) -> None:
 @pytest.mark.usefixtures("data")
 @pytest.mark.slow
 def test_a_quota_for_each_file(tmp_path: Path) -> None:
-    for size in (500_000, 2_000, 1_500_000, 7_000_000):
+    for size in (2_000, 7_000_000):
         with unchanged(tmp_path):
             done = run(*BUILD, cwd=tmp_path, before=Limit(resource.RLIMIT_FSIZE, size))
             assert_told(done, "the published warehouse is unchanged", "File too large", "make room")
@@ -93,7 +93,7 @@ def test_a_full_disk_in_every_phase(data: Path, small_disk: Path, tmp_path: Path
     shutil.copyfile(tmp_path / "w.duckdb", small_disk / "w.duckdb")
     arguments = ["build", "--data", data, "--db", small_disk / "w.duckdb"]
     phases = []
-    for free in (0, 1, 2, 3, 100, 300, 600, 1_000, 1_300, 1_700):
+    for free in (0, 2, 3, 300, 1_000, 1_700):
         stat = os.statvfs(small_disk)
         with (small_disk / "filler").open("wb") as stream:
             stream.write(bytes((stat.f_bavail - free) * stat.f_bsize))

@@ -83,8 +83,13 @@ def statements(con: duckdb.DuckDBPyConnection) -> int:
     return int(count)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("corpus_id", "invent"), [(POSTS, conversations), (PICTURES, pictures)])
+@pytest.mark.parametrize(
+    ("corpus_id", "invent"),
+    [
+        pytest.param(POSTS, conversations, marks=pytest.mark.slow),
+        pytest.param(PICTURES, pictures, marks=pytest.mark.long),
+    ],
+)
 def test_a_load_of_four_times_the_size_runs_as_many_statements_and_does_four_times_the_work(
     corpus_id: str, invent: Callable[[Path, int], None], tmp_path: Path
 ) -> None:

@@ -150,7 +150,8 @@ def test_numbers_are_written_as_people_read_them(value: float | None, how: Numbe
 
 @pytest.mark.parametrize("kind", [ChartKind.BAR, *(pytest.param(kind, marks=pytest.mark.slow) for kind in DRAWN[1:])])
 def test_no_name_is_code_or_a_pattern(kind: ChartKind) -> None:
-    for first, second, third in zip(HOSTILE, HOSTILE[1:] + HOSTILE[:1], HOSTILE[2:] + HOSTILE[:2], strict=True):
+    names = [*zip(HOSTILE, HOSTILE[1:] + HOSTILE[:1], HOSTILE[2:] + HOSTILE[:2], strict=True)]
+    for first, second, third in names[:: 3 if kind is ChartKind.BAR else 1]:  # each is in the cells, too
         metric = {first: Metric(title=second, sql="")}
         rows = pl.DataFrame({third: HOSTILE, second: HOSTILE[::-1], first: range(len(HOSTILE))})
         chart = Chart(title="", view="talks", kind=kind, x=third, by=(second,), metrics=(first,), largest_first=True)

@@ -28,7 +28,7 @@ from tests.talkhouse.overlap.invented import invent
 from tests.talkhouse.overlap.test_kit import KEYS, rows
 
 SEVEN = Fraction(7, 10)
-OF_LANES = [0, *(pytest.param(seed, marks=pytest.mark.slow if seed < 6 else pytest.mark.long) for seed in range(1, 12))]
+OF_LANES = [0, *(pytest.param(seed, marks=pytest.mark.slow if seed < 4 else pytest.mark.long) for seed in range(1, 12))]
 """Seeds: the first four have every threshold, all of them every pair of thresholds."""
 
 
@@ -203,8 +203,10 @@ def test_a_file_that_fits_is_used_again(invented: Path) -> None:
     assert not kept()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("file", ["work.duckdb", "overlap.duckdb"])
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param("work.duckdb", marks=pytest.mark.long), pytest.param("overlap.duckdb", marks=pytest.mark.slow)],
+)
 def test_a_killed_command_leaves_the_old_file(file: str, invented: Path) -> None:
     path = overlap(invented, OverlapRequest(["harbour/train"]))
     before = path.read_bytes()

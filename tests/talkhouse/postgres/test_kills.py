@@ -49,7 +49,7 @@ class Publisher:
 @pytest.mark.parametrize(
     ("number", "signals"),
     [
-        pytest.param(11, [signal.SIGKILL], marks=pytest.mark.slow),
+        pytest.param(6, [signal.SIGKILL], marks=pytest.mark.slow),
         pytest.param(120, [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], marks=pytest.mark.long),
     ],
 )

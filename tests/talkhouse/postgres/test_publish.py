@@ -108,9 +108,9 @@ def test_a_copy_says_what_it_is(sample: Path, postgres: Database, published: Pub
 
 @pytest.mark.slow
 def test_a_copy_says_of_which_release_it_is(
-    sample: Path, postgres: Database, published: Publish, tmp_path: Path
+    small: Path, postgres: Database, published: Publish, tmp_path: Path
 ) -> None:
-    db, store = Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb")), tmp_path / "store"
+    db, store = Path(shutil.copyfile(small, tmp_path / "talkhouse.duckdb")), tmp_path / "store"
     published(db, views=())
     create(store, db, ReleaseRequest("2026-11"))
     assert [problem.what for problem in differs(store, "2026-11", postgres.url())] == [

@@ -202,14 +202,14 @@ def test_two_exports_are_equal_to_the_byte_and_in_order(
     shuffled: Path, tmp_path: Path, file_format: ExportFormat
 ) -> None:
     files = []
-    for number, threads in enumerate((1, 4, 3)):
+    for number, threads in enumerate((1, 4)):
         path = tmp_path / str(number) / f"rows.{file_format}"
         path.parent.mkdir()
         with talkhouse.open(shuffled) as con:
             con.execute(f"set threads = {threads}")
             assert export(Warehouse(con), f"{TASK}_shuffled", path).rows == 70_000
         files.append((path.read_bytes(), Path(f"{path}.manifest.json").read_bytes()))
-    assert files[0] == files[1] == files[2]
+    assert files[0] == files[1]
     if file_format is ExportFormat.PARQUET:
         rows = parquet.read_table(tmp_path / "0" / "rows.parquet", columns=["split", "example_index"]).to_pylist()
         positions = [(row["split"], row["example_index"]) for row in rows]
@@ -323,12 +323,12 @@ def test_every_corpus_in_the_rows_is_named(
     assert found == (known if there else some[name])
 
 
-@pytest.mark.slow
-def test_every_relation_can_be_exported(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
+def test_every_relation_can_be_exported(con: duckdb.DuckDBPyConnection, tmp_path: Path, every: int) -> None:
     """Each in one format; of the views of single splits, which are all made alike, one."""
     names = [view.full_name for view in catalogue().views] + [qualified(table) for table in metadata.tables.values()]
     opened = Warehouse(con)
-    for name, file_format in zip([*names, f"{TASK}_eval"], cycle(FORMATS), strict=False):
+    for name, file_format in zip([*names[::every], f"{TASK}_eval"], cycle(FORMATS), strict=False):
         done = export(opened, name, tmp_path / f"rows.{file_format}", force=True)
         assert con.execute(f"select count(*) from {name}").fetchall() == [(done.rows,)]
         assert described(done.path)["rows"] == done.rows
@@ -461,7 +461,7 @@ def test_ctrl_c_while_duckdb_sorts(copied: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     script = (
         "import talkhouse.query.export; talkhouse.query.export.MEMORY = 500_000_000\n"

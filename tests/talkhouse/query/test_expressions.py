@@ -185,8 +185,14 @@ def read_back(path: Path, tag: str | None, con: duckdb.DuckDBPyConnection) -> du
     return con.from_arrow(table if tag is None else pa.table({"x": table.column(0).combine_chunks().field(0)}))
 
 
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("file_format", ["parquet", pytest.param("arrow", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("file_format", "whole"),
+    [
+        ("parquet", False),
+        pytest.param("arrow", True, marks=pytest.mark.slow),
+        pytest.param("parquet", True, marks=pytest.mark.long),
+    ],
+)
 def test_files_of_types_hold_every_value_or_are_refused(whole: bool, file_format: str, tmp_path: Path) -> None:
     with duckdb.connect() as con, duckdb.connect() as other:
         found = relation(con, whole=whole)

@@ -414,7 +414,7 @@ def _killed(db: Path, store: Path, times: int) -> None:
 
 @pytest.mark.slow
 def test_a_killed_process_leaves_no_release_or_a_whole_one(db: Path, tmp_path: Path) -> None:
-    _killed(db, tmp_path / "store", 6)
+    _killed(db, tmp_path / "store", 3)
 
 
 @pytest.mark.long

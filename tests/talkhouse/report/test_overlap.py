@@ -7,6 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import talkhouse
+from talkhouse.report.content import overlap
+from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
 from tests.talkhouse.overlap.test_kit import OWN
 from tests.talkhouse.report.page import Page
@@ -53,10 +56,11 @@ def test_a_file_that_does_not_fit_is_not_used_and_the_report_says_so(with_overla
     page = report(with_overlap)
     assert "Overlap of places" not in page.tables
     assert "another state of the warehouse" in page.source
-    file.write_bytes(b"nothing of ours")
-    assert "is not used: this is not a file that talkhouse overlap made" in report(with_overlap).source
-    file.unlink()
-    assert "It was not computed. Run talkhouse overlap" in report(with_overlap).source
+    with talkhouse.open(with_overlap) as con:
+        file.write_bytes(b"nothing of ours")
+        assert "is not used: this is not a file that talkhouse overlap made" in overlap(Warehouse(con)).missing
+        file.unlink()
+        assert "It was not computed. Run talkhouse overlap" in overlap(Warehouse(con)).missing
     assert not file.exists()
 
 

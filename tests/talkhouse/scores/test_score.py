@@ -90,7 +90,11 @@ FORMATS = {
 }
 
 
-CASES = [*((name, [suffix]) for suffix, name in FORMATS.items()), *((name, [*FORMATS]) for name in TASKS)]
+_TURNS = [*FORMATS, *FORMATS]
+CASES = [
+    *((name, [suffix]) for suffix, name in FORMATS.items()),
+    *((name, _TURNS[place % len(FORMATS) :][:2]) for place, name in enumerate(TASKS)),
+]
 
 
 @pytest.mark.parametrize(
