@@ -12,7 +12,7 @@ from talkhouse.explore.principal_components import as_arrow
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
 from talkhouse.system.files import copy_hashed, open_named
-from talkhouse.warehouse.beside import WORK
+from talkhouse.warehouse.made_beside import WORK
 
 if TYPE_CHECKING:
     from pyarrow import lib as pa

@@ -12,7 +12,7 @@ import duckdb
 from talkhouse.explore.text_groups import GROUPS, TEXTS, create_groups
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import version
-from talkhouse.warehouse.beside import RESULT, FileBeside
+from talkhouse.warehouse.made_beside import RESULT, FileBeside
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.tokens import search_tokens
 

@@ -8,7 +8,7 @@ import duckdb
 
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
-from talkhouse.warehouse.beside import FileBeside
+from talkhouse.warehouse.made_beside import FileBeside
 
 KINDS = ("turn", "candidate", "persona")
 """What is found; of equal scores in this order."""

@@ -34,7 +34,7 @@ from talkhouse.explore.text_groups import GROUPS, create_groups
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import version
-from talkhouse.warehouse.beside import MEMORY, RESULT, FileBeside
+from talkhouse.warehouse.made_beside import MEMORY, RESULT, FileBeside
 from talkhouse.warehouse.opened import Warehouse
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import text_model
 from talkhouse.visible import visible
-from talkhouse.warehouse.beside import FileBeside
 from talkhouse.warehouse.build_facts import fingerprint
+from talkhouse.warehouse.made_beside import FileBeside
 
 _STYLE = Path(reading.__file__).with_name("style.css")
 
