@@ -69,9 +69,8 @@ def pytest_collection() -> Iterator[None]:
     yield
     gc.freeze()
     gc.enable()
-    atexit.register(
-        gc.unfreeze
-    )  # libraries complain of objects that are left; pytest itself looks ten times before that
+    # Libraries complain of objects that are left; pytest itself looks ten times before that.
+    atexit.register(gc.unfreeze)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:

@@ -242,7 +242,8 @@ def _show(notes: "Sequence[NoteNow]") -> None:
     sys.stdout.flush()
     counts = {state: sum(one.state == state for one in notes) for state in _STATES}
     parts = [f"{count:,} {state}" for state, count in counts.items() if count]
-    click.echo(f"{len(notes):,} {_notes(len(notes))}{': ' * bool(parts)}{', '.join(parts)}", err=True)
+    hint = "; write one with: talkhouse notes --add DIALOGUE_ID#TURN_INDEX --note TEXT" if not notes else ""
+    click.echo(f"{len(notes):,} {_notes(len(notes))}{': ' * bool(parts)}{', '.join(parts)}{hint}", err=True)
 
 
 def _write(notes: "Sequence[NoteNow]", path: Path, warehouse: Path, *, force: bool) -> None:
