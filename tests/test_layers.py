@@ -140,6 +140,16 @@ def test_whoever_opens_duckdb_guards_it() -> None:
     assert opening == {name for name in opening if re.search(r"\bguard\(\s*con\b", texts[name])}
 
 
+def test_benchmarks_import_what_there_is() -> None:
+    # Types are checked of the package alone, and benchmarks are run by hand.
+    for path in (ROOT / "benchmarks").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module in MODULES:
+                text = MODULES[node.module].read_text(encoding="utf-8")
+                names = [alias.name for alias in node.names if f"{node.module}.{alias.name}" not in MODULES]
+                assert all(re.search(rf"\b{name}\b", text) for name in names), (path, node.module, names)
+
+
 def test_modules_import_each_other_in_no_circle() -> None:
     graph = {
         name: {other for other in imported(path) if other in MODULES and not name.startswith(f"{other}.")} - {name}

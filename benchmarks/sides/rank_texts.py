@@ -10,16 +10,16 @@ from pathlib import Path
 import talkhouse
 from benchmarks.sides.clock import timed
 from talkhouse.explore.ranked import rank
-from talkhouse.explore.search_index import make_index, open_index, path_for
+from talkhouse.explore.search_index import INDEX, make_index
 
 
 def main() -> None:
     """Rank what the arguments say."""
     path = Path(sys.argv[1])
     queries: dict[str, list[str]] = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
-    path_for(path).unlink(missing_ok=True)
+    INDEX.path(path).unlink(missing_ok=True)
     took = {"the index": timed(make_index, path, lambda _: None)}
-    with talkhouse.open(path) as con, open_index(path_for(path)) as index:
+    with talkhouse.open(path) as con, INDEX.open(INDEX.path(path)) as index:
         for name, words in queries.items():
             rank(con, index, " ".join(words), {})
             took[name] = timed(rank, con, index, " ".join(words), {})
