@@ -4,17 +4,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
 import duckdb
 
 from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import UsageError, check_unicode
-from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
+from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.warehouse.beside import (
     changed_beside,
     check_format,
+    columns_of_schema,
     columns_of_tables,
     is_ours,
     of_here,
@@ -92,15 +92,6 @@ _NEW = ", ".join(field.name for field in fields(NewNote))
 _ALL = ", ".join(field.name for field in fields(Note))
 
 
-@cache
-def _columns() -> dict[str, dict[str, str]]:
-    """Return the columns of the tables that Talkhouse makes, with their types."""
-    with duckdb.connect() as con:
-        guard(con)
-        con.execute(_SCHEMA)
-        return columns_of_tables(con)
-
-
 def path_for(warehouse: Path) -> Path:
     """Return where the notes on a warehouse are: beside it, those on a release beside the warehouse of here."""
     return of_here(warehouse).with_name(FILE)
@@ -126,7 +117,7 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     if what := strange(con):
         raise _not_ours(path, what)
     check_format(con, path, FORMAT, _not_ours)
-    if columns_of_tables(con) != _columns():
+    if columns_of_tables(con) != columns_of_schema(_SCHEMA):
         raise _not_ours(path, "other tables than those that Talkhouse makes")
 
 
@@ -179,7 +170,7 @@ def add(warehouse: Path, new: Sequence[NewNote]) -> list[int | None]:
         con.execute("update last_note set note_id = ?", [last + len(missing)])
         if rows := [(number, *astuple(note), now) for note, number in numbers.items()]:
             # By column: with a parameter for each value it takes seconds for some thousand notes.
-            columns = ", ".join(f"unnest(?::{kind}[])" for kind in _columns()["notes"].values())
+            columns = ", ".join(f"unnest(?::{kind}[])" for kind in columns_of_schema(_SCHEMA)["notes"].values())
             con.execute(f"insert into notes select {columns}", [list(column) for column in zip(*rows, strict=True)])
     # One that comes twice is written once.
     return [numbers.pop(note, None) for note in new]

@@ -2,7 +2,6 @@
 
 import os
 from datetime import UTC, datetime
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import duckdb
 
 from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import UsageError, check_unicode
-from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
+from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, insert, literal, quoted
 from talkhouse.scores.answers import answers_query, scored_rows
 from talkhouse.scores.score import Scored
@@ -22,6 +21,7 @@ from talkhouse.warehouse.beside import (
     changed_beside,
     check_format,
     check_writable,
+    columns_of_schema,
     columns_of_tables,
     of_here,
     open_beside,
@@ -40,15 +40,6 @@ HASHES = ("release", "content_id", "content_hash", "rows_hash")
 
 _ADDED = {"metrics_sha256", "low", "high", "where_expression", "where_fingerprint", *HASHES}
 """Columns that older files do not have."""
-
-
-@cache
-def _columns() -> dict[str, dict[str, str]]:
-    """Return the columns of the tables that Talkhouse makes, with their types."""
-    with duckdb.connect() as con:
-        guard(con)
-        con.execute(_SCHEMA)
-        return columns_of_tables(con)
 
 
 def path_for(warehouse: Path) -> Path:
@@ -72,7 +63,9 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
         check_format(con, path, FORMAT, _not_ours)
     for table in ("runs", "metrics"):
         there = tables.get(table, {})
-        if there != {name: kind for name, kind in _columns()[table].items() if name not in _ADDED - there.keys()}:
+        if there != {
+            name: kind for name, kind in columns_of_schema(_SCHEMA)[table].items() if name not in _ADDED - there.keys()
+        }:
             raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
     if "comparison" in tables:
         raise _not_ours(path, "a table comparison, which is a view in ours")

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from shutil import copyfile
 
@@ -122,6 +123,15 @@ def columns_of_tables(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str
     for table, column, kind in con.execute(_TABLES).fetchall():
         tables.setdefault(table, {})[column] = kind
     return tables
+
+
+@cache
+def columns_of_schema(schema: str) -> dict[str, dict[str, str]]:
+    """Return the columns of the tables that SQL makes, with their types."""
+    with duckdb.connect() as con:
+        guard(con)
+        con.execute(schema)
+        return columns_of_tables(con)
 
 
 def check_format(
