@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -246,21 +245,16 @@ def _nothing_is_lost(subject: Subject, unnoticed: list[_Broken]) -> None:
 def _broken_files(subject: Subject, rule: str) -> Iterator[_Broken]:
     """Break every file of the sample in every way; yield what the reader says.
 
-    Of files with the same keys, which are read alike, the first and the last are broken. Where nothing is left to be
-    loaded, the broken file is a copy beside the whole one.
+    Where nothing is left to be loaded, the broken file is a copy beside the whole one.
     """
-    alike: defaultdict[object, list[Path]] = defaultdict(list)
     for path in sorted(subject.sample_files.rglob("*")):
-        if path.is_file() and not skip_reason(str(path.relative_to(subject.sample_files))):
-            read = list(_with_members(path.read_bytes()))
-            alike[frozenset(text[slice(*member)] for text, members in read for member in members) or path].append(path)
-    for path in dict.fromkeys(path for paths in alike.values() for path in (paths[0], paths[-1])):
         name = path.relative_to(subject.sample_files)
-        for content in DAMAGES[rule](path.read_bytes()):
-            in_its_place = _broken(subject, rule, name, content)
-            yield in_its_place
-            if not in_its_place.reading.loaded:
-                yield _broken(subject, rule, name.with_name(f"{name.stem}-copy{name.suffix}"), content)
+        if path.is_file() and not skip_reason(str(name)):
+            for content in DAMAGES[rule](path.read_bytes()):
+                in_its_place = _broken(subject, rule, name, content)
+                yield in_its_place
+                if not in_its_place.reading.loaded:
+                    yield _broken(subject, rule, name.with_name(f"{name.stem}-copy{name.suffix}"), content)
 
 
 def _broken(subject: Subject, rule: str, name: Path, content: bytes) -> _Broken:
