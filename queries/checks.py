@@ -36,7 +36,7 @@ class SqlCheck:
     """The table that may offend, if it is one: where that is empty, there is nothing to check."""
     query: CheckQuery | None = None
     """The file that it is written in; None where it is generated."""
-    looks: str | None = None
+    probe: str | None = None
     """A SELECT that is cheaper: where it returns no row, no row offends."""
 
 
@@ -64,7 +64,7 @@ def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[SqlCheck]:
 
 
 def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[SqlCheck]) -> Iterator[CheckOutcome]:
-    """Run checks one by one; most find nothing, which a look without columns and order says in half the time."""
+    """Run checks one by one; most find nothing, which a probe without columns and order says in half the time."""
     listed = list(wanted)
     without_rows = _without_rows(con, {check.about for check in listed if check.about})
     for check in listed:
@@ -72,7 +72,7 @@ def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[SqlCheck]) -> Iterator[
         rows = []
         if check.about not in without_rows:
             with nullcontext() if check.query is None else sql_of(check.query):
-                if con.execute(f"select 1 from ({check.looks or check.sql}\n) limit 1").fetchall():
+                if con.execute(f"select 1 from ({check.probe or check.sql}\n) limit 1").fetchall():
                     rows = dicts(con.execute(f"select * from ({check.sql}\n) order by all limit {ROWS_KEPT + 1}"))
         offending = len(rows)
         if offending > ROWS_KEPT:
@@ -83,8 +83,8 @@ def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[SqlCheck]) -> Iterator[
 
 def _without_rows(con: duckdb.DuckDBPyConnection, tables: set[str]) -> set[str]:
     """Return which tables are empty, by one statement: each takes longer than to look into another table."""
-    looks = " union all ".join(f"(select {literal(table)} from {table} limit 1)" for table in sorted(tables))
-    return tables - {name for (name,) in con.execute(looks).fetchall()} if tables else set()
+    probe = " union all ".join(f"(select {literal(table)} from {table} limit 1)" for table in sorted(tables))
+    return tables - {name for (name,) in con.execute(probe).fetchall()} if tables else set()
 
 
 def _written(query: CheckQuery) -> SqlCheck:
@@ -121,7 +121,7 @@ def _grain(table: Table) -> SqlCheck:
         f"{rows} has one row per {grain}.",
         f"select {grain}, count(*) as row_count from {rows} where hash({grain}) in ({again}) "
         "group by all having count(*) > 1",
-        looks=again,
+        probe=again,
     )
 
 
@@ -142,10 +142,10 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> SqlCheck:
     )
 
 
-def _generated(table: Table, name: str, condition: str, sql: str, looks: str | None = None) -> SqlCheck:
+def _generated(table: Table, name: str, condition: str, sql: str, probe: str | None = None) -> SqlCheck:
     """Structure that is broken is a mistake of a reader, never of the data."""
     remedy = (
         "Fix the reader that yields these rows, that of the corpus which their keys begin with, or report this message "
         "if the corpus came with Talkhouse."
     )
-    return SqlCheck(name, "error", condition, sql, name, remedy, about=qualified(table), looks=looks)
+    return SqlCheck(name, "error", condition, sql, name, remedy, about=qualified(table), probe=probe)

@@ -108,7 +108,7 @@ def command(
     from talkhouse.warehouse.opened import opened
 
     ranked = "--like" if like else "--rank" if rank else ""
-    is_meant = by == "meaning"
+    is_by_meaning = by == "meaning"
     _check(
         ranked,
         regex=regex,
@@ -116,14 +116,14 @@ def command(
         context=context,
         kind=kind,
         both=rank and like,
-        is_meant=is_meant,
+        is_by_meaning=is_by_meaning,
     )
     with opened(database(db)) as warehouse:
         if ranked:
             chosen = {"kind": kind, "corpus": corpus, "split": split, "role": role}
             choices = {name: [one] for name, one in chosen.items() if one}
-            if is_meant:
-                found = _meant(warehouse, text, choices, limit, "" if like else model or "", is_like=like)
+            if is_by_meaning:
+                found = _ranked_by_meaning(warehouse, text, choices, limit, "" if like else model or "", is_like=like)
             else:
                 found = _ranked(warehouse, text, choices, limit, is_like=like)
             if as_json:
@@ -132,7 +132,7 @@ def command(
                 for hit in found.hits:
                     _show_ranked(hit)
             sys.stdout.flush()
-            _summarise_ranked(found, is_meant=is_meant)
+            _summarise_ranked(found, is_by_meaning=is_by_meaning)
             return
         hits = search(
             warehouse.con,
@@ -157,12 +157,19 @@ def command(
 
 
 def _check(
-    ranked: str, *, regex: bool, match_case: bool, context: int | None, kind: str | None, both: bool, is_meant: bool
+    ranked: str,
+    *,
+    regex: bool,
+    match_case: bool,
+    context: int | None,
+    kind: str | None,
+    both: bool,
+    is_by_meaning: bool,
 ) -> None:
     """Raise UsageError for options that do not go together."""
-    if is_meant and not ranked:
+    if is_by_meaning and not ranked:
         raise UsageError("--by is for a search that ranks", expected="--by together with --rank or --like")
-    if is_meant and kind not in (None, "turn"):
+    if is_by_meaning and kind not in (None, "turn"):
         raise UsageError("only turns have vectors", next_step=f"leave out --in {kind}")
     if not ranked and kind is not None:
         raise UsageError("--in is for a search by words", expected="--in together with --rank or --like")
@@ -188,7 +195,7 @@ def _ranked(
         return rank(warehouse.con, index, text, choices, limit=limit)
 
 
-def _meant(
+def _ranked_by_meaning(
     warehouse: "Warehouse", text: str, choices: dict[str, list[str]], limit: int, model: str, *, is_like: bool
 ) -> "RankedMatches":
     """Find turns by their vectors, which somebody has made before."""
@@ -238,9 +245,9 @@ def _show_ranked(hit: "RankedHit") -> None:
     print_hanging(styled(" " * 6), Text.assemble((f"{who_says}: ", "bold"), text))
 
 
-def _summarise_ranked(found: "RankedMatches", *, is_meant: bool) -> None:
+def _summarise_ranked(found: "RankedMatches", *, is_by_meaning: bool) -> None:
     """Print on standard error how many there are, by which words, and how to see the rest."""
-    if is_meant:
+    if is_by_meaning:
         click.echo(f"the nearest {len(found.hits):,} of {_count(found.texts, 'turn')} by meaning", err=True)
         return
     words = ", ".join(f"{visible(one.word)} ({_count(one.texts, 'text')})" for one in found.words)

@@ -36,8 +36,8 @@ def of_length_one(rows: "pa.RecordBatch", of: str) -> "tuple[np.ndarray, np.ndar
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32), is_zero
 
 
-class Survey:
-    """How vectors vary that come in batches."""
+class Covariance:
+    """The covariance of vectors that come in batches."""
 
     def __init__(self, dimensions: int) -> None:
         import numpy as np

@@ -29,7 +29,7 @@ from talkhouse.explore.given_vectors import (
     read_file,
     readable,
 )
-from talkhouse.explore.principal_components import Survey, as_arrow, of_length_one
+from talkhouse.explore.principal_components import Covariance, as_arrow, of_length_one
 from talkhouse.explore.text_groups import GROUPS, create_groups
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
@@ -128,13 +128,13 @@ def _keep(con: duckdb.DuckDBPyConnection, given: Given, now: str, path: Path) ->
 
     size = given.dimensions
     vector = f"given.vector::{given.value}[{size}]"
-    survey = Survey(size)
+    covariance = Covariance(size)
     zero: list[Turn] = []
     for rows in batches_of(con, f"select owner, numbered.turn_index, {vector} from {TAKEN}"):
         vectors, is_zero = of_length_one(rows, given.name)
         zero += [(turns["owner"], turns["turn_index"]) for turns in rows.filter(pa.array(is_zero)).to_pylist()]
-        survey.add(vectors[~is_zero])
-    components = survey.components()
+        covariance.add(vectors[~is_zero])
+    components = covariance.components()
     if given.has_map:
         nowhere = first_turns(
             con, f"{TAKEN} where not coalesce(isfinite(given.x::float) and isfinite(given.y::float), false)"

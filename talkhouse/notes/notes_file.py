@@ -159,7 +159,7 @@ def add(warehouse: Path, new: Sequence[NewNote]) -> list[int | None]:
         with open_notes(path) as con:
             if not _without(con, new):
                 return [None] * len(new)
-    with changed_beside(path, open_notes, _SCHEMA) as con:
+    with changed_beside(path, warehouse, open_notes, _SCHEMA) as con:
         missing = _without(con, new)
         ((last,),) = con.execute(
             "select greatest(note_id, (select coalesce(max(note_id), 0) from notes)) from last_note"
@@ -188,7 +188,7 @@ def remove(warehouse: Path, note_id: int) -> Note:
     path = path_for(warehouse)
     if not (found := read(path, {"note_id": note_id})):
         raise UsageError(f"there is no note {note_id}", where=path, next_step="see their numbers with: talkhouse notes")
-    with changed_beside(path, open_notes, _SCHEMA) as con:
+    with changed_beside(path, warehouse, open_notes, _SCHEMA) as con:
         con.execute("delete from notes where note_id = ?", [note_id])
     return found[0]
 

@@ -228,7 +228,7 @@ def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path)
     what ``open_saved`` raises.
     """
     check_run(run, warehouse)
-    with changed_beside(path_for(warehouse), open_saved, _SCHEMA) as into:
+    with changed_beside(path_for(warehouse), warehouse, open_saved, _SCHEMA) as into:
         _check_free(into, run, path_for(warehouse))
         _insert(into, scored, run, _state(workspace, scored, warehouse))
         _save_rows(workspace, EXAMPLES, scored_rows(scored), run, into)

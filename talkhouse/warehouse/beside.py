@@ -176,12 +176,12 @@ _PATIENCE = 60
 
 @contextmanager
 def changed_beside(
-    path: Path, open_file: Callable[[Path], duckdb.DuckDBPyConnection], schema: str
+    path: Path, of: Path, open_file: Callable[[Path], duckdb.DuckDBPyConnection], schema: str
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to a private copy, which replaces the file at the end; readers keep the one they opened.
 
-    ``open_file`` opens, and checks, a file that is there; ``schema`` is SQL that makes what is missing. Waits for
-    another process that writes the file.
+    ``open_file`` opens, and checks, a file that is there; ``schema`` is SQL that makes what is missing. A new file is
+    open to nobody who may not read ``of``, the warehouse. Waits for another process that writes the file.
     """
     with private_folder(path, patience=_PATIENCE) as folder:
         part = folder / path.name
@@ -194,6 +194,8 @@ def changed_beside(
             con.execute(schema)
             yield con
             con.execute("checkpoint")
+        readable = of.stat().st_mode & 0o444
+        part.chmod(part.stat().st_mode & (readable | readable >> 1))
         move_into_place(part, path)
 
 

@@ -175,17 +175,17 @@ def _draw_making(why: str) -> None:
 
 
 def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> None:
-    is_meant = state.by == "meaning"
-    find, file = (_found_by_meaning, VECTORS) if is_meant else (_found, INDEX)
+    is_by_meaning = state.by == "meaning"
+    find, file = (_found_by_meaning, VECTORS) if is_by_meaning else (_found, INDEX)
     # The colour and what is folded out change nothing of what is found.
     asked = state.shown(colour="", more="", filters=False)
     found = find(opened, opened.version, _version(opened, file), asked)
     if state.like:
         _draw_turn(opened, state, found)
     with st.container(horizontal=True, vertical_alignment="center", key="summary"):
-        what = "turn" if is_meant else "text"
+        what = "turn" if is_by_meaning else "text"
         st.markdown(f"**{found.texts:,}** {what}{'' if found.texts == 1 else 's'}", width="content")
-        if not is_meant:
+        if not is_by_meaning:
             words = ", ".join(f"{word.word} ({word.texts:,})" for word in found.words)
             st.markdown(f":gray[{plain(words)}]", width="content", help="Each word, and how many texts have it.")
         chosen = sum(map(len, state.choices.values()))
@@ -193,15 +193,15 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
             state.shown(filters=not state.filters).link(here, f"Filters ({chosen})" if chosen else "Filters")
     beside, main = st.columns([1, 3], gap="large")
     with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
-        for facet in FACETS[is_meant:]:  # the first is the kind of text
+        for facet in FACETS[is_by_meaning:]:  # the first is the kind of text
             _draw_facet(here, state, facet, found.facets.get(facet, {}))
     with main:
-        if is_meant:
+        if is_by_meaning:
             _draw_map(opened, state, found)
         with st.container(key="rows", gap=None):
             for hit in found.hits:
                 _draw_hit(hit, state.by)
-        if not found.hits and not is_meant:
+        if not found.hits and not is_by_meaning:
             st.info("No text has these words. Remove a filter, or search for others.", icon=":material/search_off:")
         pages = min(-(-found.texts // _SIZE), _PAGES)
         if pages > 1 and found.hits:

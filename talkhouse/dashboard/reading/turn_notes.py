@@ -14,6 +14,7 @@ from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.notes.notes_file import NewNote, add, labels, notes_of, open_notes, path_for, remove
 from talkhouse.notes.states import NoteNow, NoteState, dialogue_hash, text_hash, with_states
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.visible import visible
 
 
 def notes_on(opened: ServedWarehouse, dialogue_id: str | None = None) -> list[NoteNow]:
@@ -127,7 +128,9 @@ def _draw_form(dialogue_id: str, turn_index: int | None, text_sha256: str, notes
     with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         options = _labels(warehouse.version(path_for(warehouse.path())))
         about, named = f"Label of {name}", f"{key}.label"
-        st.selectbox(about, options, None, key=named, placeholder="Any", accept_new_options=True, width=170)
+        st.selectbox(
+            about, options, None, visible, named, placeholder="Choose or type", accept_new_options=True, width=170
+        )
         st.text_input(f"Note on {name}", key=f"{key}.note")
         st.text_input("Author", st.session_state.get(_AUTHOR, _account()), key=f"{key}.author", width=130)
         save = (dialogue_id, turn_index, text_sha256, key)

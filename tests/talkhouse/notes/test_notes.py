@@ -85,6 +85,16 @@ def test_the_same_note_is_written_once_and_no_number_comes_again(warehouse: Path
         remove(warehouse, 2)
 
 
+@pytest.mark.slow
+def test_notes_may_be_read_by_whom_the_warehouse_may_be_read_by(warehouse: Path) -> None:
+    warehouse.chmod(0o440)
+    add(warehouse, [note(warehouse, None)])
+    assert path_for(warehouse).stat().st_mode & 0o007 == 0
+    path_for(warehouse).chmod(0o600)
+    add(warehouse, [note(warehouse, 2)])
+    assert path_for(warehouse).stat().st_mode & 0o777 == 0o600
+
+
 def change(warehouse: Path, sql: str) -> None:
     """Put a changed copy in the place of a warehouse, as a build does."""
     copy = Path(shutil.copyfile(warehouse, warehouse.with_name("changed.duckdb")))
