@@ -1,1 +1,0 @@
-"""The publisher's folder has such a file beside the groups; it is no data."""
