@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,9 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 _BESIDE = 1_000_000_000
 """Bytes for what is not DuckDB's: Python, Arrow, threads."""
+
+_OF_THREAD = 200_000_000
+"""Bytes in which a thread of DuckDB's sorts rows of 1 kB on the disk; with 125 million it runs out of memory."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(%|[KMGT]i?B)", re.IGNORECASE)
 
@@ -102,25 +105,34 @@ def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[
 
 @contextmanager
 def lowered(con: duckdb.DuckDBPyConnection, most: int) -> Iterator[None]:
-    """Lower DuckDB's memory for a while, unless it is low already."""
+    """Lower DuckDB's memory for a while, unless it is low already, and its threads to as many as can sort in that."""
     # A connection of its own to the same database: one with an open result takes no settings.
     with con.cursor() as settings:
-        before = _limit(settings)
-        if _in_bytes(before) <= most:
+        limit = _in_bytes(_setting(settings, "memory_limit"))
+        threads = max(1, min(most, limit) // _OF_THREAD)
+        with ExitStack() as changed:
+            if most < limit:
+                changed.enter_context(_set(settings, "memory_limit", f"{most}B"))
+            if threads < _setting(settings, "threads"):
+                changed.enter_context(_set(settings, "threads", str(threads)))
             yield
-            return
-        settings.execute(f"set memory_limit = '{most}B'")
-        try:
-            yield
-        finally:
-            settings.execute("reset memory_limit")
-            # Not in any case: DuckDB tells its limit rounded.
-            if _limit(settings) != before:
-                settings.execute(f"set memory_limit = {literal(before)}")
 
 
-def _limit(con: duckdb.DuckDBPyConnection) -> str:
-    return str(con.execute("select current_setting('memory_limit')").fetchall()[0][0])
+@contextmanager
+def _set(con: duckdb.DuckDBPyConnection, name: str, value: str) -> Iterator[None]:
+    before = _setting(con, name)
+    con.execute(f"set {name} = {literal(value)}")
+    try:
+        yield
+    finally:
+        con.execute(f"reset {name}")
+        # Not in any case: DuckDB tells its memory rounded.
+        if _setting(con, name) != before:
+            con.execute(f"set {name} = {literal(str(before))}")
+
+
+def _setting(con: duckdb.DuckDBPyConnection, name: str) -> Any:
+    return con.execute(f"select current_setting('{name}')").fetchall()[0][0]
 
 
 def _in_bytes(size: str) -> int:
@@ -142,7 +154,7 @@ def capped(con: duckdb.DuckDBPyConnection, beside: int = _BESIDE) -> Iterator[No
     import resource
 
     before, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = int(taken[1]) * 1024 + _in_bytes(_limit(con)) + beside
+    most = int(taken[1]) * 1024 + _in_bytes(_setting(con, "memory_limit")) + beside
     lowest = min((most, *(size for size in (before, hard) if size != resource.RLIM_INFINITY)))
     resource.setrlimit(resource.RLIMIT_DATA, (lowest, hard))
     try:

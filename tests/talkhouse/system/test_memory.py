@@ -1,10 +1,12 @@
-"""What counts as too little memory."""
+"""What counts as too little memory, and what fits into little."""
+
+from pathlib import Path
 
 import duckdb
 import pytest
 
 from talkhouse.schema.errors import QueryFailed
-from talkhouse.system.memory import has_run_out, out_of_memory
+from talkhouse.system.memory import has_run_out, lowered, out_of_memory
 
 
 def test_too_little_memory_is_not_a_text_that_speaks_of_it() -> None:
@@ -20,3 +22,18 @@ def test_too_little_memory_is_not_a_text_that_speaks_of_it() -> None:
     assert str(error.found).startswith("Out of Memory Error: ")
     assert "\n" not in str(error.found)
     assert has_run_out(MemoryError())
+
+
+@pytest.mark.slow
+def test_rows_are_sorted_in_little_memory_however_many_cores_there_are(tmp_path: Path) -> None:
+    most, kept = 250_000_000, "select current_setting('memory_limit'), current_setting('threads')"
+    query = "select repeat(md5(i::varchar), 32) as text from range(300_000) as t(i) order by hash(i)"
+    with duckdb.connect(config={"threads": 8, "temp_directory": str(tmp_path)}) as con:
+        before = con.execute(kept).fetchall()
+        with lowered(con, most):
+            rows = con.cursor().execute(query)
+            assert sum(len(batch) for batch in iter(lambda: rows.fetchmany(10_000), [])) == 300_000
+        assert con.execute(kept).fetchall() == before
+        con.execute(f"set memory_limit = '{most}B'")
+        with pytest.raises(duckdb.OutOfMemoryException):
+            con.execute(query)
