@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -93,46 +93,52 @@ def out_of_memory(kind: type[Kind], who: str, error: BaseException, *, note: str
 
 
 def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[], Result]) -> Result:
-    """Do something while DuckDB holds ``most`` bytes; where that is not enough, again with all that it may have."""
-    try:
-        with lowered(con, most):
-            return work()
-    except (duckdb.Error, TalkhouseError) as error:
-        if not has_run_out(error):
-            raise
+    """Do something while DuckDB holds ``most`` bytes; where that is not enough, again with all that it may have.
+
+    Before that, with fewer threads where there are many: each sorts in a part of the memory.
+    """
+    with con.cursor() as settings:
+        threads, limit = int(_setting(settings, "threads")), _in_bytes(_setting(settings, "memory_limit"))
+    fewer = max(1, min(most, limit) // _OF_THREAD)
+    for number in [threads, fewer] if fewer < threads else [threads]:
+        try:
+            with lowered(con, most), _set(con, "threads", str(number)):
+                return work()
+        except (duckdb.Error, TalkhouseError) as error:
+            if not has_run_out(error):
+                raise
     return work()
 
 
 @contextmanager
 def lowered(con: duckdb.DuckDBPyConnection, most: int) -> Iterator[None]:
-    """Lower DuckDB's memory for a while, unless it is low already, and its threads to as many as can sort in that."""
-    # A connection of its own to the same database: one with an open result takes no settings.
+    """Lower DuckDB's memory for a while, unless it is low already."""
     with con.cursor() as settings:
-        limit = _in_bytes(_setting(settings, "memory_limit"))
-        threads = max(1, min(most, limit) // _OF_THREAD)
-        with ExitStack() as changed:
-            if most < limit:
-                changed.enter_context(_set(settings, "memory_limit", f"{most}B"))
-            if threads < _setting(settings, "threads"):
-                changed.enter_context(_set(settings, "threads", str(threads)))
-            yield
+        before = _in_bytes(_setting(settings, "memory_limit"))
+    with _set(con, "memory_limit", f"{most}B") if most < before else nullcontext():
+        yield
 
 
 @contextmanager
 def _set(con: duckdb.DuckDBPyConnection, name: str, value: str) -> Iterator[None]:
-    before = _setting(con, name)
-    con.execute(f"set {name} = {literal(value)}")
-    try:
-        yield
-    finally:
-        con.execute(f"reset {name}")
-        # Not in any case: DuckDB tells its memory rounded.
-        if _setting(con, name) != before:
-            con.execute(f"set {name} = {literal(str(before))}")
+    # A connection of its own to the same database: one with an open result takes no settings.
+    with con.cursor() as settings:
+        before = _setting(settings, name)
+        if before == value:
+            yield
+            return
+        settings.execute(f"set {name} = {literal(value)}")
+        try:
+            yield
+        finally:
+            settings.execute(f"reset {name}")
+            # Not in any case: DuckDB tells its memory rounded.
+            if _setting(settings, name) != before:
+                settings.execute(f"set {name} = {literal(before)}")
 
 
-def _setting(con: duckdb.DuckDBPyConnection, name: str) -> Any:
-    return con.execute(f"select current_setting('{name}')").fetchall()[0][0]
+def _setting(con: duckdb.DuckDBPyConnection, name: str) -> str:
+    return str(con.execute(f"select current_setting('{name}')").fetchall()[0][0])
 
 
 def _in_bytes(size: str) -> int:

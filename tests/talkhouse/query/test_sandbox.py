@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from threading import Thread
 
 import duckdb
 import pytest
@@ -218,8 +219,11 @@ def test_a_query_ends_with_the_process_that_waits_for_it(sample: Path, tmp_path:
         stderr=subprocess.PIPE,
         text=True,
     )
+    # Where it ends before it opens the pipe, nobody else would.
+    Thread(target=lambda: (process.wait(), os.close(os.open(fifo, os.O_RDWR)))).start()
     # The query's process has opened the pipe, and is the last one that holds its end.
     with fifo.open() as rows:
+        assert process.poll() is None
         process.kill()
         process.communicate(timeout=300)
         assert rows.read() == ""
