@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -97,12 +97,9 @@ def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[
 
     Before that, with fewer threads where there are many: each sorts in a part of the memory.
     """
-    with con.cursor() as settings:
-        threads, limit = int(_setting(settings, "threads")), _in_bytes(_setting(settings, "memory_limit"))
-    fewer = max(1, min(most, limit) // _OF_THREAD)
-    for number in [threads, fewer] if fewer < threads else [threads]:
+    for way in _little_memory(con, most):
         try:
-            with lowered(con, most), _set(con, "threads", str(number)):
+            with way:
                 return work()
         except (duckdb.Error, TalkhouseError) as error:
             if not has_run_out(error):
@@ -110,31 +107,36 @@ def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[
     return work()
 
 
+def _little_memory(con: duckdb.DuckDBPyConnection, most: int) -> Iterator[AbstractContextManager[None]]:
+    yield lowered(con, most)
+    fewer = max(1, min(most, _in_bytes(_setting(con, "memory_limit"))) // _OF_THREAD)
+    if fewer < int(_setting(con, "threads")):
+        yield lowered(con, most, fewer)
+
+
 @contextmanager
-def lowered(con: duckdb.DuckDBPyConnection, most: int) -> Iterator[None]:
-    """Lower DuckDB's memory for a while, unless it is low already."""
-    with con.cursor() as settings:
-        before = _in_bytes(_setting(settings, "memory_limit"))
-    with _set(con, "memory_limit", f"{most}B") if most < before else nullcontext():
+def lowered(con: duckdb.DuckDBPyConnection, most: int, threads: int | None = None) -> Iterator[None]:
+    """Lower DuckDB's memory for a while, unless it is low already, and perhaps its threads."""
+    # A connection of its own to the same database: one with an open result takes no settings.
+    with con.cursor() as settings, ExitStack() as changed:
+        if most < _in_bytes(_setting(settings, "memory_limit")):
+            changed.enter_context(_set(settings, "memory_limit", f"{most}B"))
+        if threads is not None:
+            changed.enter_context(_set(settings, "threads", str(threads)))
         yield
 
 
 @contextmanager
 def _set(con: duckdb.DuckDBPyConnection, name: str, value: str) -> Iterator[None]:
-    # A connection of its own to the same database: one with an open result takes no settings.
-    with con.cursor() as settings:
-        before = _setting(settings, name)
-        if before == value:
-            yield
-            return
-        settings.execute(f"set {name} = {literal(value)}")
-        try:
-            yield
-        finally:
-            settings.execute(f"reset {name}")
-            # Not in any case: DuckDB tells its memory rounded.
-            if _setting(settings, name) != before:
-                settings.execute(f"set {name} = {literal(before)}")
+    before = _setting(con, name)
+    con.execute(f"set {name} = {literal(value)}")
+    try:
+        yield
+    finally:
+        con.execute(f"reset {name}")
+        # Not in any case: DuckDB tells its memory rounded.
+        if _setting(con, name) != before:
+            con.execute(f"set {name} = {literal(before)}")
 
 
 def _setting(con: duckdb.DuckDBPyConnection, name: str) -> str:
