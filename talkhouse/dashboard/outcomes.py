@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
 import duckdb
@@ -25,6 +24,7 @@ from talkhouse.schema.guard import guard
 from talkhouse.scores.outcomes import ONE, TWO, OutcomeKind, outcomes_of_runs
 from talkhouse.scores.saved_runs import path_for, saved
 from talkhouse.scores.workspace import ScoringWorkspace
+from talkhouse.system.folders import temporary_folder
 from talkhouse.visible import visible
 
 GIVEN = "The command"
@@ -173,11 +173,7 @@ def of_files(files: Sequence[tuple[str, bytes]], task: str, options: Mapping[str
     ``files``: their names, which are a stranger's, with their bytes.
     """
     place = st.empty()
-    with (
-        TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as name,
-        place.container(horizontal=True, vertical_alignment="center"),
-    ):
-        folder = Path(name)
+    with temporary_folder() as folder, place.container(horizontal=True, vertical_alignment="center"):
         paths = []
         for side, (given_name, content) in zip(("first", "second"), files, strict=False):
             (folder / side).mkdir()
@@ -199,7 +195,7 @@ def of_files(files: Sequence[tuple[str, bytes]], task: str, options: Mapping[str
             )
         except QueryFailed as error:
             # Its place is named as the reader knows it.
-            raise QueryFailed(re.sub(rf"{re.escape(name)}/(first|second)/", "", str(error))) from None
+            raise QueryFailed(re.sub(rf"{re.escape(str(folder))}/(first|second)/", "", str(error))) from None
         rows = pl.read_parquet(output).to_arrow()
     place.empty()
     return _shown(rows, [given_name for given_name, _ in files])

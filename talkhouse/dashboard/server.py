@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from secrets import token_urlsafe
-from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -19,6 +18,7 @@ from talkhouse.content_policy import source
 from talkhouse.dashboard import links
 from talkhouse.dashboard.guard import ADDRESS, NAMES, PARAMETER, Guard, impose
 from talkhouse.schema.errors import TalkhouseError, UsageError
+from talkhouse.system.folders import temporary_folder
 
 _PAGE = """<!DOCTYPE html>
 <meta charset="utf-8">
@@ -35,8 +35,8 @@ def opened(address: str) -> Iterator[None]:
     from streamlit import cli_util
 
     # Both the folder and the file are for this user alone.
-    with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
-        page = Path(folder, "open.html")
+    with temporary_folder() as folder:
+        page = folder / "open.html"
         page.touch(mode=0o600)
         page.write_text(_PAGE.format(address=escape(address)), encoding="utf-8")
         cli_util.open_browser(page.as_uri())

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -25,6 +24,7 @@ from talkhouse.ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFindin
 from talkhouse.ingest.rows import Dialogue, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.system.folders import temporary_folder
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ def read_samples(corpus_id: str, text: str, samples: Mapping[str, tuple[SourceFi
     reading = _Reading()
     try:
         declaration = read_declaration(corpus_id, text, "corpus.toml")
-        with TemporaryDirectory(prefix="talkhouse-") as folder:
+        with temporary_folder() as folder:
             wanted = [
-                (_of_sample(file, taken, Path(folder) / str(number), f"{corpus_id}/{path}"), entry)
+                (_of_sample(file, taken, folder / str(number), f"{corpus_id}/{path}"), entry)
                 for number, (path, (file, taken)) in enumerate(samples.items())
                 if (entry := which(declaration, path)) is not None and entry.skip is None
             ]

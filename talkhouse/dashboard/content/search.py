@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
 import streamlit as st
@@ -24,6 +23,7 @@ from talkhouse.explore.turn_vectors import VECTORS
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import text_model
+from talkhouse.system.folders import temporary_folder
 from talkhouse.visible import visible
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.made_beside import FileBeside
@@ -163,10 +163,10 @@ def _draw_making(why: str) -> None:
     st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(name)}")
     if st.button("Make the index", key="make_index", icon=":material/build:", type="primary"):
         place = st.empty()
-        with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
+        with temporary_folder() as folder:
             download.run_command(
                 ["search", "--rank", "index", "--limit", "1", "--db", str(warehouse.path())],
-                Path(folder),
+                folder,
                 seconds=_SECONDS,
                 waiting=lambda passed: place.caption(f"Making the index: {passed:.0f} s"),
                 queued=lambda first: place.caption(download.queue_message(first)),

@@ -2,8 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import polars as pl
 import streamlit as st
@@ -22,6 +20,7 @@ from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted
+from talkhouse.system.folders import temporary_folder
 from talkhouse.visible import visible
 from talkhouse.warehouse.relations import columns_of, relations
 
@@ -124,14 +123,14 @@ def _run(query: str) -> _Result:
     """Run a query; where the page is left or run again meanwhile, Streamlit stops it in ``waiting``."""
     st.button("Stop", icon=":material/stop:", on_click=_stopped, args=(query,))
     place = st.empty()
-    with TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True) as folder:
-        output = Path(folder) / "rows.parquet"
+    with temporary_folder() as folder:
+        output = folder / "rows.parquet"
         options = ["--texts", "--output", str(output), "--db", str(warehouse.path())]
         limits = ["--limit", str(ROWS + 1), "--timeout", str(SECONDS), "--memory-limit", MEMORY]
         try:
             run_command(
                 ["sql", "-", *options, *limits],
-                Path(folder),
+                folder,
                 text=query,
                 seconds=SECONDS + _GRACE,
                 waiting=lambda passed: place.caption(f"Running: {passed:.0f} s"),
