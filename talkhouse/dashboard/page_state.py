@@ -135,6 +135,39 @@ class PageState:
         cls.current().changed(name, None if value == usual else value).go()
 
 
+@dataclass(frozen=True)
+class FacetedState(PageState):
+    """The state of a page of which facets stand beside a list, each with its values to choose."""
+
+    filters: bool = False
+    """Whether the facets are shown on a narrow screen."""
+    more: str = ""
+    """The facet of which all values are shown."""
+
+    def draw_filters_link(self, here: st.Page) -> None:
+        """Draw the link that shows the facets on a narrow screen, with the number of chosen values."""
+        chosen = sum(map(len, self.choices.values()))
+        with st.container(key="facets-link", width="content"):
+            label = f"Filters ({chosen})" if chosen else "Filters"
+            self.shown(filters=not self.filters).link(here, label, icon=":material/filter_list:")
+
+    def draw_values(
+        self, here: st.Page, facet: str, labels: Mapping[str, str], counts: Mapping[str, int], few: int, of: str = ""
+    ) -> None:
+        """Draw the values of a facet, ``few`` of them and those that are chosen before all are asked for.
+
+        ``labels``: value -> Markdown; ``counts``: value -> how many texts or conversations there would be; ``of``: what
+        the others are a part of.
+        """
+        few, is_open = max(few, len(self.choices.get(facet, ()))), self.more == facet
+        for value in list(labels)[: None if is_open else few]:
+            self.draw_value(facet, value, f"{labels[value]} ({counts.get(value, 0):,})")
+        if len(labels) > few:
+            label = "Fewer" if is_open else f"{len(labels) - few:,} more{of}"
+            link = self.shown(more="" if is_open else facet)
+            link.link(here, f":gray[{label}]", icon=":material/more_horiz:", width="stretch")
+
+
 def _read(text: str, default: object) -> object:
     if isinstance(default, bool):
         return text == "1"

@@ -9,7 +9,7 @@ import streamlit as st
 
 from talkhouse.dashboard import download, links, reading, warehouse
 from talkhouse.dashboard.content import read
-from talkhouse.dashboard.page_state import PageState
+from talkhouse.dashboard.page_state import FacetedState
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.turn_map import colours_by, draw_map
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
@@ -46,7 +46,7 @@ _TITLES = {"kind": "Kind of text", "corpus": "Corpus", "split": "Split", "role":
 
 
 @dataclass(frozen=True)
-class SearchState(PageState):
+class SearchState(FacetedState):
     """What the page shows."""
 
     PAGE: ClassVar[str] = "search"
@@ -61,10 +61,6 @@ class SearchState(PageState):
     """words or meaning."""
     colour: str = "corpus"
     """What the points of the map are coloured by."""
-    more: str = ""
-    """The facet of which all values are shown."""
-    filters: bool = False
-    """Whether the facets are shown on a narrow screen."""
 
     def checked(self) -> Self:
         """Return the state with what can't be as by default."""
@@ -188,9 +184,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
         if not is_by_meaning:
             words = ", ".join(f"{word.word} ({word.texts:,})" for word in found.words)
             st.markdown(f":gray[{plain(words)}]", width="content", help="Each word, and how many texts have it.")
-        chosen = sum(map(len, state.choices.values()))
-        with st.container(key="facets-link", width="content"):
-            state.shown(filters=not state.filters).link(here, f"Filters ({chosen})" if chosen else "Filters")
+        state.draw_filters_link(here)
     beside, main = st.columns([1, 3], gap="large")
     with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
         for facet in FACETS[is_by_meaning:]:  # the first is the kind of text
@@ -274,17 +268,10 @@ def _draw_turn(opened: ServedWarehouse, state: SearchState, found: RankedMatches
 
 
 def _draw_facet(here: st.Page, state: SearchState, facet: str, counts: Mapping[str, int]) -> None:
-    chosen = state.choices.get(facet, ())
-    values = [*chosen, *(value for value in counts if value not in chosen)]
-    if not values:
-        return
-    st.header(_TITLES[facet], anchor=False)
-    few = max(_VALUES, len(chosen))
-    for value in values if state.more == facet else values[:few]:
-        state.draw_value(facet, value, f"{plain(value)} ({counts.get(value, 0):,})")
-    if len(values) > few:
-        label = "Fewer" if state.more == facet else f"{len(values) - few:,} more"
-        state.shown(more="" if state.more == facet else facet).link(here, f":gray[{label}]")
+    values = dict.fromkeys([*state.choices.get(facet, ()), *counts])
+    if values:
+        st.header(_TITLES[facet], anchor=False)
+        state.draw_values(here, facet, {value: plain(value) for value in values}, counts, _VALUES)
 
 
 def _draw_hit(hit: RankedHit, by: str) -> None:

@@ -65,9 +65,7 @@ def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
         )
         if chosen or state.text:
             ReadState().link(here, "Clear all", icon=":material/close:")
-        with st.container(key="facets-link", width="content"):
-            label = f"Filters ({chosen})" if chosen else "Filters"
-            state.shown(filters=not state.filters).link(here, label, icon=":material/filter_list:")
+        state.draw_filters_link(here)
 
 
 def draw_facets(here: st.Page, state: ReadState, counts: Mapping[str, Mapping[str, int]]) -> None:
@@ -82,7 +80,7 @@ def draw_facets(here: st.Page, state: ReadState, counts: Mapping[str, Mapping[st
 def _draw_facet(here: st.Page, state: ReadState, facet: Facet, counts: Mapping[str, int]) -> None:
     """Draw the values of a facet: the chosen ones first, also where nothing is left of them."""
     chosen = state.choices.get(facet.name, ())
-    values = [*chosen, *(value for value in counts if value not in chosen)]
+    values = list(dict.fromkeys([*chosen, *counts]))
     if facet.name == "turns":
         values.sort(key=lambda least: (len(least), least))
     is_waiting = facet.is_asked and state.more != facet.name and not chosen
@@ -92,17 +90,11 @@ def _draw_facet(here: st.Page, state: ReadState, facet: Facet, counts: Mapping[s
     if is_waiting:
         state.shown(more=facet.name).link(here, ":gray[Count them]", icon=":material/more_horiz:", width="stretch")
         return
-    few = max(_FIRST, len(chosen))
-    shown = values if state.more == facet.name else values[:few]
-    for value in shown:
-        name = _LENGTHS.get(value, f"{value} or more") if facet.name == "turns" else value or '""'
-        state.draw_value(facet.name, value, f"{plain(name)} ({counts.get(value, 0):,})")
-    if len(values) > few:
-        label = "Fewer" if state.more == facet.name else f"{len(values) - len(shown):,} more"
-        if len(counts) == MOST:
-            label += f" of the {MOST} most frequent"
-        more = "" if state.more == facet.name else facet.name
-        state.shown(more=more).link(here, f":gray[{label}]", icon=":material/more_horiz:", width="stretch")
+    names = {value: plain(value or '""') for value in values}
+    if facet.name == "turns":
+        names = {value: plain(_LENGTHS.get(value, f"{value} or more")) for value in values}
+    of = f" of the {MOST} most frequent" if len(counts) == MOST else ""
+    state.draw_values(here, facet.name, names, counts, _FIRST, of)
 
 
 SIZE = 50

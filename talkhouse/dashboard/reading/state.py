@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from talkhouse.dashboard import links
-from talkhouse.dashboard.page_state import PageState
+from talkhouse.dashboard.page_state import FacetedState
 from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, ConversationSelection
 from talkhouse.explore.search import Pattern
 
@@ -12,7 +12,7 @@ MOST_NEIGHBOURS = 5
 
 
 @dataclass(frozen=True)
-class ReadState(PageState):
+class ReadState(FacetedState):
     """One state of the page."""
 
     PAGE: ClassVar[str] = "read"
@@ -25,10 +25,6 @@ class ReadState(PageState):
     neighbours: int = 1
     sort: str = MIXED
     """The order of the list, one of ``ORDERS``."""
-    filters: bool = False
-    """Whether the facets are shown on a narrow screen."""
-    more: str = ""
-    """The facet of which all values are shown."""
     dialogue: str = ""
     turn: int = -1
     """The turn_index at which the conversation opens; -1: at its beginning."""
