@@ -163,9 +163,9 @@ class FacetedState(PageState):
         for value in list(labels)[: None if is_open else few]:
             self.draw_value(facet, value, f"{labels[value]} ({counts.get(value, 0):,})")
         if len(labels) > few:
-            label = "Fewer" if is_open else f"{len(labels) - few:,} more{of}"
+            label = "Fewer" if is_open else f"{len(labels) - few:,} more"
             link = self.shown(more="" if is_open else facet)
-            link.link(here, f":gray[{label}]", icon=":material/more_horiz:", width="stretch")
+            link.link(here, f":gray[{label}{of}]", icon=":material/more_horiz:", width="stretch")
 
 
 def _read(text: str, default: object) -> object:
