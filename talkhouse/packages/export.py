@@ -72,7 +72,7 @@ def export_package(
     layout: PackageLayout = import_module(f"talkhouse.packages.{tool}").LAYOUT
 
     def write(folder: Path) -> tuple[ExportPackage, list[dict[str, Any]]]:
-        names = pseudonyms(warehouse.con, key_file, output) if key_file else None
+        names = pseudonyms(warehouse, key_file, output) if key_file else None
         package = layout.plan(warehouse, name, filters, names)
         if notes is not None and layout.with_notes is not None:
             package = layout.with_notes(package, notes)

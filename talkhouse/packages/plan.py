@@ -117,7 +117,7 @@ def _config(
     """Plan one view; None where it has no rows."""
     selection = select(warehouse, name, filters)
     if pseudonyms:
-        selection = with_pseudonyms(selection, warehouse.con, pseudonyms)
+        selection = with_pseudonyms(selection, warehouse, pseudonyms)
     view, columns = warehouse.view_file(selection.full_name), _class_columns(warehouse, selection)
     counted = _counted(warehouse.con, selection, [column.occurring for column in columns])
     if not counted:

@@ -136,9 +136,7 @@ def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudony
     left_over = _left_over(warehouse, f"{place} and {wanted}", labels)
     parts = parts_of(warehouse, [dialogues, turns, labels])
     if pseudonyms:
-        dialogues, turns, labels = (
-            with_pseudonyms(one, warehouse.con, pseudonyms) for one in (dialogues, turns, labels)
-        )
+        dialogues, turns, labels = (with_pseudonyms(one, warehouse, pseudonyms) for one in (dialogues, turns, labels))
     query = _QUERY.format(
         dialogues=dialogues.sql(),
         turns=turns.sql(["dialogue_id", "turn_index", "speaker_id", "role", "text"]),

@@ -86,9 +86,9 @@ def export(
     check_free(con, (output, manifest_path), force=force)
     try:
         selection = select(warehouse, name, filters, columns=columns, limit=limit)
-        hidden = pseudonyms(con, key_file, output) if key_file is not None else None
+        hidden = pseudonyms(warehouse, key_file, output) if key_file is not None else None
         if hidden is not None:
-            selection = with_pseudonyms(selection, con, hidden)
+            selection = with_pseudonyms(selection, warehouse, hidden)
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             parts = in_little_memory(con, MEMORY, lambda: _terms(warehouse, selection, is_accepted=is_accepted))

@@ -22,7 +22,6 @@ from talkhouse.schema.errors import RegistryError, UsageError
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.settings import corpus_folders
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.relations import columns_of
 
 
 class Kind(StrEnum):
@@ -396,18 +395,17 @@ class Pseudonyms:
         return f"case {' '.join(cases)} else {others} end" if cases else others
 
 
-def pseudonyms(con: duckdb.DuckDBPyConnection, key_file: Path, output: Path) -> Pseudonyms:
+def pseudonyms(warehouse: Warehouse, key_file: Path, output: Path) -> Pseudonyms:
     """Read a key and make the pseudonyms of the people of a warehouse. Raises UsageError for a key that is none."""
-    warehouse = Warehouse(con)
     return Pseudonyms(warehouse, read_key(key_file, output), _people(warehouse.corpus_ids))
 
 
-def with_pseudonyms(selection: Selection, con: duckdb.DuckDBPyConnection, names: Pseudonyms) -> Selection:
+def with_pseudonyms(selection: Selection, warehouse: Warehouse, names: Pseudonyms) -> Selection:
     """Return the same rows with pseudonyms in place of the ids of people.
 
     A condition that a user wrote is of the published ids: nothing that describes the rows may repeat it.
     """
-    types = {column["name"]: column["type"] for column in columns_of(con, selection.schema, selection.name)}
+    types = {column["name"]: column["type"] for column in warehouse.columns[selection.schema, selection.name]}
     filters = selection.filters
     if filters.where is not None:
         filters = replace(filters, where=_HIDDEN)

@@ -19,7 +19,7 @@ from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.relations import columns_of, relation
+from talkhouse.warehouse.relations import relation
 
 _PUBLISHED = ("release", "split", "example_index")
 """The order of examples, for task views that the catalogue does not have."""
@@ -138,7 +138,7 @@ def select(
 ) -> Selection:
     """Find a view or table and the rows and columns wanted of it; UsageError says what exists instead."""
     con, described = warehouse.con, relation(warehouse.con, name)
-    known = {column["name"]: column for column in columns_of(con, described["schema"], described["name"])}
+    known = {column["name"]: column for column in warehouse.columns[described["schema"], described["name"]]}
     full_name = f"{described['schema']}.{described['name']}"
     _check_columns(full_name, known, columns)
     selected = tuple(known[column] for column in (known if columns is None else columns))

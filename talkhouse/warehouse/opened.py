@@ -15,7 +15,7 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.warehouse import NOTHING_BESIDE, open_warehouse
 from talkhouse.system import interrupt
 from talkhouse.warehouse import build_facts
-from talkhouse.warehouse.relations import SplitView, split_views
+from talkhouse.warehouse.relations import SplitView, columns_of_each, split_views
 
 if TYPE_CHECKING:
     from talkhouse.queries.catalogue import Catalogue
@@ -99,6 +99,11 @@ class Warehouse:
     def split_views(self) -> Mapping[str, SplitView]:
         """The views of one split, by their full names."""
         return split_views(self.con, self.database)
+
+    @cached_property
+    def columns(self) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
+        """Name, type and meaning of the columns of every view and table, by schema and name, in order."""
+        return columns_of_each(self.con)
 
     @cached_property
     def query_files(self) -> "Files":
