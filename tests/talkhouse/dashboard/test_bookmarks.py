@@ -202,27 +202,33 @@ STATES = (
 )
 
 
-@pytest.mark.slow
-def test_each_state_comes_back_as_it_was(at_runs: Visit, two_runs: Compared) -> None:
+@pytest.mark.parametrize(
+    "states",
+    [
+        pytest.param((TASK, TASK_SPLIT, QUERY, STATES[0], STATES[5]), marks=pytest.mark.slow, id="some"),
+        pytest.param(STATES, marks=pytest.mark.long, id="all"),
+    ],
+)
+def test_each_state_comes_back_as_it_was(at_runs: Visit, two_runs: Compared, states: tuple[str, ...]) -> None:
     page, saved = at_runs.page, dict[str, tuple[str, str]]()
     path = two_runs.folder / "kept.toml"
     path.unlink(missing_ok=True)
     dialog = page.get_by_role("dialog")
     save = dialog.get_by_role("button", name="Save")
-    for state in STATES:
+    for state in states:
         at_runs.open(state)
         given, kept = (parse_qs(urlsplit(one).query) for one in (state, page.url))
         assert given == kept
         saved[f"*{state}*"] = page.url, page.get_by_role("main").inner_text()
         at_runs.press(page.get_by_role("button", name="Bookmark", exact=True))
-        if len(saved) == len(STATES):
-            dialog.get_by_label("Name").fill(f"*{STATES[0]}*")
+        if len(saved) == len(states):
+            dialog.get_by_label("Name").fill(f"*{states[0]}*")
             at_runs.act(save.click)
             expect(dialog.get_by_text("already")).to_be_visible()
         dialog.get_by_label("Name").fill(f"*{state}*")
         at_runs.act(save.click)
         expect(page.get_by_text(f"Saved: *{state}*")).to_be_visible()
-    assert len(tomllib.loads(path.read_text())["bookmark"]) == len(STATES)
+    assert len(tomllib.loads(path.read_text())["bookmark"]) == len(states)
     assert at_runs.address.partition("token=")[2] not in path.read_text()
     at_runs.follow("/bookmarks")
     links = {link.inner_text(): link.evaluate("one => one.href") for link in page.locator(".found a").all()}
