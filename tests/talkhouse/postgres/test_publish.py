@@ -111,12 +111,12 @@ def test_a_copy_says_of_which_release_it_is(
     small: Path, postgres: Database, published: Publish, tmp_path: Path
 ) -> None:
     db, store = Path(shutil.copyfile(small, tmp_path / "talkhouse.duckdb")), tmp_path / "store"
-    published(db, views=())
+    published(db, without_views=True)
     create(store, db, ReleaseRequest("2026-11"))
     assert [problem.what for problem in differs(store, "2026-11", postgres.url())] == [
         "not of this release's content_id"
     ]
-    published(db, views=(), force=True)
+    published(db, without_views=True, force=True)
     assert differs(store, "2026-11", postgres.url()) == []
     assert names(postgres, "select origin->>'release' from meta.publication") == ["2026-11"]
 
