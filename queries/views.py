@@ -25,6 +25,12 @@ where database_name = current_database() and not internal
 _OF_TASKS = ("split", "standard_split", "example_index", "dialogue_id", "native_id")
 """Columns that the view of every task has."""
 
+_MEANINGS = {
+    "is_default": "True in the default publication of the dialogue, the first of the publisher's releases that has it; "
+    "always true in a corpus that was published once. Views of one split have only these rows.",
+}
+"""Columns that mean the same in the view of every task, and are in no table."""
+
 _OF_LABELS = ("record_id", "split", "example_index")
 """Columns that a view has whose head names a label: examples are found by them."""
 
@@ -77,12 +83,12 @@ def check_schemes(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora:
 def create_split_views(
     con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: Mapping[str, Iterable[str]]
 ) -> None:
-    """Create, beside each task view, one view per split; existing ones are left alone.
+    """Create, beside each task view, one view per split, of the default publications; existing ones are left alone.
 
     ``splits``: corpus id -> the splits that it declares. Those that occur in ``main.examples`` are added, unless they
     are so many that a column of splits holds something else, such as ids.
     """
-    tasks, wanted = {query.full_name for query in catalogue.examples}, []
+    tasks, missing = {query.full_name for query in catalogue.examples}, []
     existing = set(con.execute(_VIEWS).fetchall())
     occurring = defaultdict[tuple[str, str], set[str]](set)
     for corpus_id, task, split in con.execute(_SPLITS).fetchall():
@@ -91,18 +97,19 @@ def create_split_views(
         declared = set(splits.get(view.schema, ()))
         others = occurring[view.schema, view.name] - declared
         for split in sorted(declared | others if len(others) <= MOST_SPLITS else declared):
-            wanted.append(split_view(view, split))
-    if missing := [view for view in wanted if (view.schema, view.name) not in existing]:
+            if (view.schema, f"{view.name}_{split}") not in existing:
+                missing.append(split_view(view, split, only_default="is_default" in _columns_of(con, view)))
+    if missing:
         _create(con, missing)
 
 
-def split_view(task: ViewQuery, split: str) -> ViewQuery:
-    """Return the view of one split of a task view."""
+def split_view(task: ViewQuery, split: str, *, only_default: bool) -> ViewQuery:
+    """Return the view of one split of a task view: of the default publications, or of every release."""
     return replace(
         task,
         name=f"{task.name}_{split}",
-        sql=f"select * from {task.full_name} where split = {literal(split)}",
-        comment=f"The split {split} of {task.full_name}. {task.comment}",
+        sql=f"select * from {task.full_name} where split = {literal(split)}{' and is_default' if only_default else ''}",
+        comment=f"The split {split} of {task.full_name}{', each example once' if only_default else ''}. {task.comment}",
     )
 
 
@@ -122,7 +129,7 @@ def _create(con: duckdb.DuckDBPyConnection, views: Sequence[ViewQuery], tasks: C
         _check_columns(view, own, is_task=view.full_name in tasks)
         comments.append(f"comment on view {_name(view)} is {literal(view.comment)}")
         for column in own:
-            if meaning := view.columns.get(column) or _inherited(column):
+            if meaning := view.columns.get(column) or _MEANINGS.get(column) or _inherited(column):
                 comments.append(f"comment on column {_name(view)}.{identifier(column)} is {literal(meaning)}")
     con.execute(";\n".join(comments))
 

@@ -111,6 +111,7 @@ select
     case when examples.turn_index = 0 then texts.text else outside_entries.text end as text,
     outside_entries.labels,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join blended_skill_talk.outside_entries

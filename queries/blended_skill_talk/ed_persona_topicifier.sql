@@ -47,6 +47,7 @@ select
         when examples.split <> 'train' and outside_entries.has_candidates then coalesce(labels.label_candidates, [])
     end as label_candidates,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join blended_skill_talk.outside_entries

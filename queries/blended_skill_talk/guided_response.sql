@@ -41,6 +41,7 @@ select
             || [blended_skill_talk.round_trip(guided_turns.label_candidates[-1]) || ' ']
     end as label_candidates,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join blended_skill_talk.guided_turns

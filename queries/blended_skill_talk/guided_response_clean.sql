@@ -31,6 +31,7 @@ select
     guided_turns.episode_done,
     guided_turns.label_candidates,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join blended_skill_talk.guided_turns

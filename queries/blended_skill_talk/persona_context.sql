@@ -70,6 +70,7 @@ select
     concat_ws(chr(10), contexts.free_first, contexts.free_second, contexts.topic) as free_persona,
     concat_ws(chr(10), contexts.guided_first, contexts.guided_second, contexts.topic) as guided_persona,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join contexts on contexts.record_id = examples.record_id and contexts.dialogue_id = examples.dialogue_id

@@ -70,10 +70,12 @@ select
     dbdc3.strict_label(distributions.prob_o, distributions.prob_t, distributions.prob_x, 0.5) as label_at_half,
     dbdc3.lenient_label(distributions.prob_o, distributions.prob_t, distributions.prob_x, 0.0) as lenient_label,
     examples.record_id,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join main.dialogues on dialogues.dialogue_id = examples.dialogue_id
 inner join talks on talks.dialogue_id = examples.dialogue_id
 inner join distributions
     on distributions.record_id = examples.record_id and distributions.turn_index = examples.turn_index
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 where examples.corpus_id = 'dbdc3' and examples.task = 'breakdown_detection'

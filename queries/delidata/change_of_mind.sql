@@ -27,6 +27,7 @@ select
     end as label,
     labelled_messages.message_raw,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join delidata.labelled_messages

@@ -31,6 +31,7 @@ select
         else 'same'
     end as label,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join performances on performances.record_id = examples.record_id

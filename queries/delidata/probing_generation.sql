@@ -26,6 +26,7 @@ select
     talks.said[2:examples.turn_index] as history,
     turns.text as probing,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join main.turns

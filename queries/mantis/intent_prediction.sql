@@ -17,6 +17,7 @@ select
     turns.text as utterance,
     utterance_intents.intents,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join main.turns

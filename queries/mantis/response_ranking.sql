@@ -48,6 +48,7 @@ select
     ) as context,
     coalesce(numbered.response, talks.utterances[examples.turn_index + 1]) as response,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join talks on talks.dialogue_id = examples.dialogue_id

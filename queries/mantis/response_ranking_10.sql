@@ -21,5 +21,6 @@ select
     context,
     candidate,
     record_id,
+    true as is_default,
 from mantis.ranking_rows
 where candidate_set = 'mantis_10'

@@ -89,6 +89,7 @@ select
     case when examples.split = 'train' then null else candidate_lists.images end as candidate_images,
     case when examples.split = 'train' then null else 0 end as gold_position,
     examples.record_id,
+    true as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join main.dialogues on dialogues.dialogue_id = examples.dialogue_id

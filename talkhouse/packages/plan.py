@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import duckdb
@@ -14,7 +15,7 @@ from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
 from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.query.terms import parts_of
 from talkhouse.schema.errors import NothingLeft, UsageError, closest
-from talkhouse.schema.sql import identifier
+from talkhouse.schema.sql import identifier, literal
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relation, relations
 
@@ -23,6 +24,9 @@ _NAME = re.compile(r"\w+(\.\w+)*")
 
 _WHOLE = "all"
 """The split of rows that have none."""
+
+_NO_RELEASE = "unnamed"
+"""What stands for a release without a name in the name of its configuration."""
 
 
 def plan(
@@ -40,7 +44,8 @@ def plan(
     """
     names = _relations(warehouse, name)
     planned = _configs(warehouse, names, filters, pseudonyms, reserved)
-    configs = tuple(config for config in planned.values() if config)
+    configs = tuple(config for of_view in planned.values() for config in of_view)
+    _check_names(configs)
     if not configs:
         raise UsageError(
             f"there are no rows of {name} to export",
@@ -55,7 +60,7 @@ def plan(
         _corpora(warehouse, selections),
         parts_of(warehouse, selections),
         pseudonyms.fingerprint if pseudonyms else None,
-        left_out=tuple(full_name for full_name, config in planned.items() if config is None),
+        left_out=tuple(full_name for full_name, of_view in planned.items() if not of_view),
     )
 
 
@@ -97,25 +102,73 @@ def _configs(
     filters: Filters,
     pseudonyms: Pseudonyms | None,
     reserved: Mapping[str, str],
-) -> dict[str, Config | None]:
-    """Plan views; None for those without rows, or of which the filters leave none while they leave some of others."""
-    planned, nothing = dict[str, Config | None](), list[NothingLeft]()
+) -> dict[str, list[Config]]:
+    """Plan views; none for those without rows, or of which the filters leave none while they leave some of others."""
+    planned, nothing = dict[str, list[Config]](), list[NothingLeft]()
     for name in names:
         try:
-            planned[name] = _config(warehouse, name, filters, pseudonyms, reserved)
+            selection = select(warehouse, name, filters)
         except NothingLeft as error:
-            planned[name] = None
+            planned[name] = []
             nothing.append(error)
+            continue
+        parts = _by_release(warehouse, selection)
+        configs = [_config(warehouse, part, pseudonyms, reserved) for part in parts]
+        planned[name] = [config for config in configs if config]
     if nothing and not any(planned.values()):
         raise nothing[0]
     return planned
 
 
+class _Part(NamedTuple):
+    """The rows of a configuration: those selected of a view, or those of one release among them."""
+
+    name: str
+    selection: Selection
+    remark: str = ""
+
+
+_DEFAULT = "Each example once: of the first of the publisher's releases that has its dialogue."
+
+
+def _by_release(warehouse: Warehouse, selection: Selection) -> Iterator[_Part]:
+    """Yield what is selected; of a task that several releases have: each example once, then every release whole."""
+    releases = dict[str | None, bool]()
+    if {"release", "is_default"} <= {*selection.known} and warehouse.view_file(selection.full_name):
+        rows = selection.rows(["release", "is_default"])
+        query = f"select release, bool_and(is_default) from ({rows}) group by release order by release nulls first"
+        releases = dict(warehouse.con.execute(query).fetchall())
+    if len(releases) < 2 or all(releases.values()):
+        yield _Part(selection.name, selection)
+        return
+    yield _Part(selection.name, _narrowed(selection, "is_default"), _DEFAULT)
+    for release in releases:
+        where = f"release is not distinct from {literal(release) if release is not None else 'null'}"
+        remark = "What has no release." if release is None else f"The publisher's release {release}."
+        yield _Part(f"{selection.name}_{release or _NO_RELEASE}", _narrowed(selection, where), remark)
+
+
+def _narrowed(selection: Selection, condition: str) -> Selection:
+    return replace(selection, conditions=(*selection.conditions, condition))
+
+
+def _check_names(configs: Sequence[Config]) -> None:
+    """Raise UsageError for two configurations of one name, which would share a folder."""
+    for index, config in enumerate(configs):
+        for other in configs[:index]:
+            if other.name.lower() == config.name.lower():
+                raise UsageError(
+                    f"two configurations would both be named '{config.name}'",
+                    found=" and ".join(f"{each.selection.full_name}: {each.comment}" for each in (other, config)),
+                    next_step="export them apart, with --release or by the name of a view",
+                )
+
+
 def _config(
-    warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None, reserved: Mapping[str, str]
+    warehouse: Warehouse, part: _Part, pseudonyms: Pseudonyms | None, reserved: Mapping[str, str]
 ) -> Config | None:
-    """Plan one view; None where it has no rows."""
-    selection = select(warehouse, name, filters)
+    """Plan one configuration; None where it has no rows."""
+    selection = part.selection
     if pseudonyms:
         selection = with_pseudonyms(selection, warehouse, pseudonyms)
     view, columns = warehouse.view_file(selection.full_name), _class_columns(warehouse, selection)
@@ -128,9 +181,9 @@ def _config(
     }
     of = composition(warehouse, selection)
     return Config(
-        file_name(selection.name),
+        file_name(part.name),
         selection,
-        relation(warehouse.con, name)["comment"] or "",
+        " ".join(filter(None, [relation(warehouse.con, selection.full_name)["comment"], part.remark])),
         _splits(selection, counted, reserved),
         _classes(warehouse, selection, columns, values),
         of,

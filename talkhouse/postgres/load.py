@@ -72,13 +72,18 @@ def _load(
             f"{quoted(column.name)} {column.type.name}{_collation(column.type.name)}" for column in relation.columns
         )
         run(server, f"create table {target} ({columns})")
-    rows, sums = _copy_rows(con, server, relation, target, progress, by_split=bool(splits))
+    of_splits = [split_view.of_split for split_view in splits if split_view.of_split]
+    by_split = "case when is_default then split end" if any(view.only_default for view in of_splits) else "split"
+    rows, sums = _copy_rows(con, server, relation, target, progress, by_split if splits else None)
     if relation.kind is RelationKind.ROWS:
         _index(server, relation, target)
         _comment(server, relation, target)
     run(server, f"analyze {target}")
-    of_splits = {split_view.name: proof(rows[split_view.split], sums[split_view.split]) for split_view in splits}
-    return {relation.name: proof(rows.total(), sums.total()), **of_splits}
+    proofs = {
+        split_view.name: proof(rows[of_split.split], sums[of_split.split])
+        for split_view, of_split in zip(splits, of_splits, strict=True)
+    }
+    return {relation.name: proof(rows.total(), sums.total()), **proofs}
 
 
 def _collation(name: str) -> str:
@@ -87,9 +92,10 @@ def _collation(name: str) -> str:
 
 
 def _make_split_view(server: Connection[Any], relation: PublishedRelation, schemas: Mapping[str, str]) -> None:
-    columns = ", ".join(quoted(column.name) for column in relation.columns)
-    source, split = there(relation.parent or "", schemas), literal(relation.split or "")
-    run(server, f"create view {relation.there(schemas)} as select {columns} from {source} where split = {split}")
+    if of_split := relation.of_split:
+        columns = ", ".join(quoted(column.name) for column in relation.columns)
+        source = there(of_split.task, schemas)
+        run(server, f"create view {relation.there(schemas)} as select {columns} from {source} where {of_split.where}")
     _comment(server, relation, relation.there(schemas))
 
 
@@ -105,15 +111,17 @@ def _copy_rows(
     relation: PublishedRelation,
     target: str,
     progress: Progress,
-    *,
-    by_split: bool,
+    by_split: str | None,
 ) -> tuple[Counter[str | None], Counter[str | None]]:
-    """Copy rows to an empty table that this transaction has made; return their numbers and sums of hashes, by split."""
+    """Copy rows to an empty table that this transaction has made; return their numbers and sums of hashes, by split.
+
+    ``by_split``: the SQL of the split that a row counts for, null for none.
+    """
     columns = ", ".join(quoted(column.name) for column in relation.columns)
     rows, sums = Counter[str | None](), Counter[str | None]()
     # FREEZE: whoever sees the table sees its rows, whenever his transaction began, and no vacuum has to follow.
     with server.cursor() as cursor, cursor.copy(f"copy {target} ({columns}) from stdin (freeze)".encode()) as copy:
-        for batch in _batches(con, relation, by_split=by_split):
+        for batch in _batches(con, relation, by_split):
             copy.write(_text_bytes(batch.column("line")))
             for split, number, total in _by_split(batch) if by_split else [(None, batch.num_rows, _sum(batch))]:
                 rows[split] += number
@@ -122,11 +130,13 @@ def _copy_rows(
     return rows, sums
 
 
-def _batches(con: duckdb.DuckDBPyConnection, relation: PublishedRelation, *, by_split: bool) -> Iterable[Any]:
+def _batches(con: duckdb.DuckDBPyConnection, relation: PublishedRelation, by_split: str | None) -> Iterable[Any]:
     """Read the rows as lines: those of a view in the published order, those of a table as they are stored."""
     selection = relation.selection
     source = selection.source if relation.kind is RelationKind.TABLE else f"({selection.sql()})"
-    selected = f"{line(relation.columns)} as line, {hash_here(relation.columns)} as hash{', split' if by_split else ''}"
+    selected = f"{line(relation.columns)} as line, {hash_here(relation.columns)} as hash"
+    if by_split:
+        selected += f", {by_split} as split"
     batches: Iterable[Any] = con.sql(f"select {selected} from {source}").to_arrow_reader(_BATCH_ROWS)
     return batches
 

@@ -14,7 +14,7 @@ from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.relations import relations
+from talkhouse.warehouse.relations import SplitView, relations
 
 _VIEWS = """
 select schema_name || '.' || view_name
@@ -84,10 +84,13 @@ class PublishedRelation:
     columns: tuple[CopiedColumn, ...]
     comment: str | None
     rows: int
-    parent: str | None = None
-    """Of a view of a split: the view whose rows it has."""
-    split: str | None = None
-    """Of a view of a split: its split."""
+    of_split: SplitView | None = None
+    """Of a view of a split: the task whose rows it has, and which."""
+
+    @property
+    def parent(self) -> str | None:
+        """Of a view of a split: the view whose rows it has."""
+        return self.of_split.task if self.of_split else None
 
     @property
     def name(self) -> str:
@@ -169,28 +172,28 @@ class _Candidate(NamedTuple):
     name: str
     comment: str | None
     kind: RelationKind
-    parent: str | None = None
-    split: str | None = None
+    of_split: SplitView | None = None
 
 
 def _classify(warehouse: Warehouse, relation: Mapping[str, Any]) -> _Candidate:
     name = f"{relation['schema']}.{relation['name']}"
     if of_split := warehouse.split_views.get(name):
-        return _Candidate(name, relation["comment"], RelationKind.SPLIT, of_split.task, of_split.split)
+        return _Candidate(name, relation["comment"], RelationKind.SPLIT, of_split)
     return _Candidate(name, relation["comment"], RelationKind.TABLE if name in _TABLES else RelationKind.ROWS)
 
 
 def _is_wanted(candidate: _Candidate, options: Options) -> bool:
     if candidate.kind is RelationKind.TABLE or options.without_views or not options.views:
         return candidate.kind is RelationKind.TABLE or not options.without_views
-    names = {candidate.name, candidate.name.partition(".")[0], candidate.parent}
+    names = {candidate.name, candidate.name.partition(".")[0], candidate.of_split and candidate.of_split.task}
     return not names.isdisjoint(options.views)
 
 
 def _describe(
     warehouse: Warehouse, candidate: _Candidate, planned: Mapping[str, PublishedRelation], options: Options
 ) -> PublishedRelation | NotPublished:
-    name, kind, parent = candidate.name, candidate.kind, candidate.parent
+    name, kind, of_split = candidate.name, candidate.kind, candidate.of_split
+    parent = of_split.task if of_split else None
     selection = select(warehouse, name)
     ((rows,),) = warehouse.con.execute(f"select count(*) from {selection.source}").fetchall()
     is_named = not {name, parent}.isdisjoint(options.views)
@@ -211,9 +214,9 @@ def _describe(
             why = f"the type of its column {column['name']} has no counterpart: {column['type']}"
             return NotPublished(name, rows, why)
         columns.append(CopiedColumn(column["name"], type_there, column["meaning"]))
-    described = PublishedRelation(kind, selection, tuple(columns), candidate.comment, rows, parent, candidate.split)
+    described = PublishedRelation(kind, selection, tuple(columns), candidate.comment, rows, of_split)
     # A split that is asked for without its view has rows of its own.
-    return described if is_split or parent is None else replace(described, kind=RelationKind.ROWS, parent=None)
+    return described if is_split or parent is None else replace(described, kind=RelationKind.ROWS, of_split=None)
 
 
 def _check_wanted(names: Iterable[str], views: Iterable[str]) -> None:

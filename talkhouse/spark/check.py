@@ -234,7 +234,7 @@ def _split_views(catalogue: Catalogue, translation: TranslatedViews) -> Iterator
     for task in (example.full_name for example in catalogue.examples):
         for name in sorted(there - written):
             if name.startswith(f"{task}_"):
-                yield SplitView(task, name.removeprefix(f"{task}_"))
+                yield SplitView(task, name.removeprefix(f"{task}_"), only_default=True)
 
 
 def _fill(con: duckdb.DuckDBPyConnection, table: LakeTable, lake: Path) -> None:

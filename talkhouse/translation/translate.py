@@ -19,6 +19,7 @@ from talkhouse.schema.sql import dicts
 from talkhouse.system.cache import Cache, key_of
 from talkhouse.translation.outcome_cache import NotTranslated, Outcome, Outcomes, made_by
 from talkhouse.translation.translated import LeftOutView, TranslatedViews, View, ViewColumn, spark_type
+from talkhouse.warehouse.relations import SplitView
 
 _COLUMNS = """
 select distinct on (columns.schema_name, columns.table_name, columns.column_index)
@@ -44,8 +45,8 @@ class TypedColumn(NamedTuple):
 _Columns = Mapping[str, Sequence[TypedColumn]]
 """The columns of each view, by its full name."""
 
-_SplitViews = Mapping[str, tuple[str, str]]
-"""The views of one split, by their full names: the task's view, and the split."""
+_SplitViews = Mapping[str, SplitView]
+"""The views of one split, by their full names: the what each has the rows of."""
 
 
 def translate(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, split_views: _SplitViews) -> TranslatedViews:
@@ -130,8 +131,8 @@ def _queries(catalogue: Catalogue, split_views: _SplitViews) -> Iterator[ViewQue
     """Yield the written views, each after those that it reads, then those of one split."""
     yield from catalogue.views
     written = {view.full_name: view for view in catalogue.views}
-    for _, (task, split) in sorted(split_views.items()):
-        yield split_view(written[task], split)
+    for _, view in sorted(split_views.items()):
+        yield split_view(written[view.task], view.split, only_default=view.only_default)
 
 
 _LEFT_OUT_CACHE = Cache("left_out", ".json", most=8)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from talkhouse.schema.errors import UsageError, closest, listed
-from talkhouse.schema.sql import dicts
+from talkhouse.schema.sql import dicts, literal
 
 _RELATIONS = """
 select schema_name as schema, view_name as name, comment
@@ -81,18 +81,22 @@ named as (
         on views.schema_name = tasks.schema_name and starts_with(views.view_name, tasks.view_name || '_')
 ),
 
--- DuckDB writes both alike: what it stored of the view, and what the view of that split would be.
+-- DuckDB writes both alike: what it stored of the view, and what the view of that split would be. In a warehouse of
+-- 0.6 or before it has all releases.
 expected as (
     select
         *,
         json_deserialize_sql(json_serialize_sql(format(
-            'select * from "{}"."{}" where split = ''{}''',
-            replace(schema_name, '"', '""'), replace(task, '"', '""'), replace(split, '''', '''''')
+            'select * from "{}"."{}" where split = ''{}''{}',
+            replace(schema_name, '"', '""'),
+            replace(task, '"', '""'),
+            replace(split, '''', ''''''),
+            case when only_default then ' and is_default' else '' end
         ))) as query
-    from named
+    from named cross join (values (false), (true)) as forms(only_default)
 )
 
-select schema_name || '.' || view_name, schema_name || '.' || task, split
+select schema_name || '.' || view_name, schema_name || '.' || task, split, only_default
 from expected
 where ends_with(sql, ' AS ' || query || ';')
 order by all
@@ -105,6 +109,13 @@ class SplitView(NamedTuple):
     task: str
     """The full name of the task's view."""
     split: str
+    only_default: bool
+    """Whether it has only the default publication of each dialogue, not every release."""
+
+    @property
+    def where(self) -> str:
+        """The condition of its rows, as SQL."""
+        return f"split = {literal(self.split)}{' and is_default' if self.only_default else ''}"
 
 
 def common_splits(views: Iterable[SplitView]) -> Mapping[str, frozenset[str]]:
@@ -125,4 +136,4 @@ def split_views(con: duckdb.DuckDBPyConnection, database: str) -> Mapping[str, S
     Somebody's own view beside a task, ``toy.mood_mine``, is none. ``database`` is the warehouse's name.
     """
     rows = con.execute(_SPLIT_VIEWS, {"database": database}).fetchall()
-    return {view: SplitView(task, split) for view, task, split in rows}
+    return {view: SplitView(*rest) for view, *rest in rows}

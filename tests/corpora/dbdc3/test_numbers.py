@@ -123,6 +123,18 @@ def moved(before: Turn, after: Turn) -> float:
     )
 
 
+def test_the_view_of_a_split_has_each_labelled_turn_once(published: Published) -> None:
+    every = list(turns(published.folder))
+    for split in ("dev", "eval"):
+        rows = published.con.execute(
+            f"select release, native_id, turn_index, label from dbdc3.breakdown_detection_{split}"
+        ).fetchall()
+        expected = [
+            (turn.release, turn.dialogue, turn.index, hard(turn)) for turn in once(every) if turn.part[0] == split
+        ]
+        assert sorted(rows) == sorted(expected)
+
+
 def test_headlines_say_what_the_logs_have(published: Published) -> None:
     every = list(turns(published.folder))
     default = once(every)

@@ -1,6 +1,7 @@
 """What a package of a corpus or view has: configurations, splits and their names, classes in the declared order."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import duckdb
@@ -58,9 +59,25 @@ def test_a_corpus_has_its_task_views_and_their_rows(con: duckdb.DuckDBPyConnecti
 
 @pytest.mark.parametrize("name", [TASK, f"{TASK}_eval"])
 def test_classes_are_in_the_declared_order(con: duckdb.DuckDBPyConnection, name: str) -> None:
-    (config,) = planned(con, name).configs
+    config = planned(con, name).configs[0]
     assert labels(config) == {"label": list("OTX"), "label_at_half": list("OTX"), "lenient_label": ["O_l", "X_l"]}
     assert all(label.meaning for label in config.classes[0].labels)
+
+
+def test_a_task_of_several_releases_has_each_example_once_and_each_release_whole(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    found = {config.name: config.rows for config in planned(con, TASK).configs}
+    every = con.execute(f"select release, dialogue_id, turn_index from {TASK}").fetchall()
+    releases = Counter(release for release, *_ in every)
+    assert len(releases) == 3
+    once = len({tuple(turn) for _, *turn in every})
+    assert found == {
+        "breakdown_detection": once,
+        **{f"breakdown_detection_{release}": count for release, count in releases.items()},
+    }
+    narrowed = planned(con, TASK, filters=Filters(release="dbdc3")).configs
+    assert [(config.name, config.rows) for config in narrowed] == [("breakdown_detection", releases["dbdc3"])]
 
 
 @pytest.mark.slow
@@ -84,7 +101,7 @@ def test_a_label_that_came_after_the_declaration_has_the_last_number(writable: d
     relabel(writable, "A")
     for label in ("Z", "A"):
         writable.execute(f"insert into main.labels (scheme, label) values ('{RELEASES}.breakdown', ?)", [label])
-    (config,) = planned(writable, TASK).configs
+    config = planned(writable, TASK).configs[0]
     assert labels(config)["label"] == ["O", "T", "X", "A", "Z"]
 
 

@@ -138,12 +138,12 @@ def test_labels_are_numbers_whose_names_are_in_the_footer(con: Connection, tmp_p
         feature = json.loads(parquet.read_schema(folder / files[0].path).metadata[b"huggingface"])["info"]["features"]
         is_list = feature[column]["_type"] == "List"
         names = (feature[column]["feature"] if is_list else feature[column])["names"]
-        found = [row[column] for row in rows_of(folder, files)]
+        config = plan(Warehouse(con), name).configs[0]
+        found = [row[column] for row in rows_of(folder, [file for file in files if file.config == config.name])]
         decoded = [[names[item] for item in one] if is_list else names[one] for one in found]
-        (config,) = plan(Warehouse(con), name).configs
         of_splits = ", ".join(f"'{split.published}'" for split in config.splits)
         order = ", ".join([f"list_position([{of_splits}], split)", *config.selection.order])
-        query = f"select {column} from {config.selection.source} order by {order}"
+        query = f"select {column} from {config.selection.source}{config.selection.where} order by {order}"
         assert decoded == [value for (value,) in con.execute(query).fetchall()]
     written(con, TASK, tmp_path / "plain", ParquetForm())
     texts = parquet.read_table(tmp_path / "plain" / "data", columns=["label"]).column("label").to_pylist()

@@ -118,7 +118,7 @@ def test_turns_of_several_releases_are_counted(con: duckdb.DuckDBPyConnection) -
         f"releases {FIRST}, {REVISED}, dev_zips, with different labels for {len(differing)} of them: "
         "choose one with --release"
     ]
-    assert said(con, NO_FILTERS, f"{TASK}_dev")[0].startswith(f"{len(repeated)} turns")
+    assert said(con, NO_FILTERS, f"{TASK}_dev") == []
     assert said(con, Filters("dev", FIRST)) == []
 
 

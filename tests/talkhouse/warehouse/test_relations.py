@@ -69,8 +69,8 @@ def test_a_query_that_fails_gets_suggestions(
 
 VIEWS = """
 create schema toy; create schema "select";
-create view toy.mood as select 1 as example_index, 'dev' as split;
-create view toy.mood_dev as select * from toy.mood where split = 'dev';
+create view toy.mood as select 1 as example_index, 'dev' as split, true as is_default;
+create view toy.mood_dev as select * from toy.mood where split = 'dev' and is_default;
 create view toy."mood_it's ""odd"" too" as select * from toy.mood where split = 'it''s "odd" too';
 create view toy.mood_10 as select * from toy.mood;
 create view toy.mood_10_dev as select * from toy.mood_10 where split = 'dev';
@@ -79,6 +79,7 @@ create view "select".mood_dev as select * from "select".mood where split = 'dev'
 -- Somebody's own.
 create view toy.mood_mine as select * from toy.mood where example_index = 1;
 create view toy.mood_test as select * from toy.mood where split = 'train';
+create view toy.mood_old as select * from toy.mood where split = 'old' and not is_default;
 create view toy.mood_few as select example_index from toy.mood where split = 'few';
 create view toy.calm_dev as select * from toy.mood where split = 'dev';
 """
@@ -88,10 +89,10 @@ def test_a_view_of_a_split_has_its_name_and_its_query() -> None:
     with duckdb.connect() as con:
         con.execute(VIEWS)
         assert Warehouse(con).split_views == {
-            "toy.mood_dev": SplitView("toy.mood", "dev"),
-            'toy.mood_it\'s "odd" too': SplitView("toy.mood", 'it\'s "odd" too'),
-            "toy.mood_10_dev": SplitView("toy.mood_10", "dev"),
-            "select.mood_dev": SplitView("select.mood", "dev"),
+            "toy.mood_dev": SplitView("toy.mood", "dev", True),
+            'toy.mood_it\'s "odd" too': SplitView("toy.mood", 'it\'s "odd" too', False),
+            "toy.mood_10_dev": SplitView("toy.mood_10", "dev", False),
+            "select.mood_dev": SplitView("select.mood", "dev", False),
         }
 
 
@@ -101,4 +102,6 @@ def test_a_build_makes_no_other_views_beside_the_catalogues(con: duckdb.DuckDBPy
     written = {view.full_name: view for view in catalogue().views}
     split_views = Warehouse(con).split_views
     assert split_views.keys() == views - written.keys()
-    assert {split_view(written[task], split).full_name for task, split in split_views.values()} == split_views.keys()
+    made = {split_view(written[view.task], view.split, only_default=True).full_name for view in split_views.values()}
+    assert made == split_views.keys()
+    assert all(view.only_default for view in split_views.values())

@@ -43,8 +43,10 @@ select
     lists.label,
     examples.release,
     examples.record_id,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join lists on lists.record_id = examples.record_id and lists.dialogue_id = examples.dialogue_id
 left join talks on talks.dialogue_id = examples.dialogue_id
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 where examples.corpus_id = $corpus and examples.task = $task

@@ -19,7 +19,9 @@ select
     talks.texts[examples.turn_index + 1] as response,
     examples.release,
     examples.record_id,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join talks on talks.dialogue_id = examples.dialogue_id
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 where examples.corpus_id = $corpus and examples.task = $task

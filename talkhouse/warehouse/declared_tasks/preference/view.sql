@@ -36,6 +36,7 @@ select
     rejected.texts as rejected,
     examples.release,
     examples.record_id,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join talks on talks.dialogue_id = examples.dialogue_id
@@ -53,4 +54,5 @@ inner join answers as rejected
     and rejected.dialogue_id = examples.dialogue_id
     and rejected.turn_index = examples.turn_index
     and rejected.position = pairs.rejected_position
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 where examples.corpus_id = $corpus and examples.task = $task

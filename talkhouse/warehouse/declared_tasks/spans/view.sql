@@ -40,6 +40,7 @@ select
     lists.spans,
     examples.release,
     examples.record_id,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join main.turns
@@ -48,4 +49,5 @@ inner join lists
     on lists.record_id = examples.record_id
     and lists.dialogue_id = examples.dialogue_id
     and lists.turn_index = examples.turn_index
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 where examples.corpus_id = $corpus and examples.task = $task

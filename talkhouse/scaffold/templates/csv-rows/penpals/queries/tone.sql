@@ -17,6 +17,7 @@ select
     turns.text as letter,
     annotations.label,
     examples.record_id,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join main.turns on turns.dialogue_id = examples.dialogue_id and turns.turn_index = examples.turn_index
@@ -24,4 +25,5 @@ left join main.turns as before
     on before.dialogue_id = examples.dialogue_id and before.turn_index = examples.turn_index - 1
 inner join main.annotations
     on annotations.record_id = examples.record_id and annotations.turn_index = examples.turn_index
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 where examples.corpus_id = 'penpals' and examples.task = 'tone'

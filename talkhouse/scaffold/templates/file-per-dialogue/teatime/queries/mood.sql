@@ -25,9 +25,11 @@ select
     dialogues.utterances[examples.turn_index + 1] as utterance,
     annotations.label,
     examples.record_id,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join dialogues on dialogues.dialogue_id = examples.dialogue_id
 inner join main.annotations
     on annotations.record_id = examples.record_id and annotations.turn_index = examples.turn_index
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 where examples.corpus_id = 'teatime' and examples.task = 'mood'

@@ -27,8 +27,10 @@ select
     bookclub.is_question(turns.text) as is_question,
     tags.tags,
     examples.record_id,
+    coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
 inner join main.turns on turns.dialogue_id = examples.dialogue_id and turns.turn_index = examples.turn_index
 inner join tags on tags.record_id = examples.record_id and tags.turn_index = examples.turn_index
+left join bi.default_releases on default_releases.dialogue_id = examples.dialogue_id
 where examples.corpus_id = 'bookclub' and examples.task = 'tagging'
