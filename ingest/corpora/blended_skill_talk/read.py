@@ -29,7 +29,7 @@ from talkhouse.ingest.corpora.blended_skill_talk.format import (
     location_of,
     parse,
 )
-from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import ValidationTurns, read_human_annotations
+from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import ValidationDialogue, read_human_annotations
 from talkhouse.ingest.corpora.blended_skill_talk.other_files import (
     read_convai2,
     read_ed,
@@ -88,10 +88,11 @@ _READERS: dict[str, Read] = {
 
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
     """Read every file in path order, but what is about turns of the validation set after that."""
-    input_files, texts, turns = InputFiles(CORPUS), UniqueTexts(), ValidationTurns()
+    input_files, texts = InputFiles(CORPUS), UniqueTexts()
+    validation: dict[int, ValidationDialogue] = {}
     readers = _READERS | {
-        EPISODES: partial(_episodes, dialogues=EpisodeDialogues(), turns=turns),
-        HUMAN_ANNOTATIONS: partial(read_human_annotations, turns=turns),
+        EPISODES: partial(_episodes, dialogues=EpisodeDialogues(), validation=validation),
+        HUMAN_ANNOTATIONS: partial(read_human_annotations, dialogues=validation),
     }
     located = [(file, location_of(file)) for file in files]
     for file, location in sorted(located, key=lambda one: one[1] is not None and one[1].subset == HUMAN_ANNOTATIONS):
@@ -110,13 +111,19 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
 
 
 def _episodes(
-    input_file: InputFile, raw: bytes, texts: UniqueTexts, dialogues: EpisodeDialogues, turns: ValidationTurns
+    input_file: InputFile,
+    raw: bytes,
+    texts: UniqueTexts,
+    dialogues: EpisodeDialogues,
+    validation: dict[int, ValidationDialogue],
 ) -> Iterator[Outcome]:
-    """Read the episodes of a file, and remember those of the validation set."""
+    """Read the episodes of a file, and remember those of the validation set by their places in it."""
+    is_validation = SPLITS.get(input_file.location.split or "") == "validation" and not input_file.repeats
     for outcome in read_episodes(input_file, raw, texts, dialogues):
-        if isinstance(outcome, Loaded) and SPLITS.get(outcome.location.split or "") == "validation":
+        if isinstance(outcome, Loaded) and is_validation:
             record = next(row for row in outcome.rows if isinstance(row, Record))
-            turns.add(outcome.location.record_index or 0, record.dialogue_id or "", outcome.rows)
+            turns = [digest(row.text) for row in outcome.rows if isinstance(row, Turn)][SEEDS:]
+            validation[record.record_index] = ValidationDialogue(record.dialogue_id or "", turns)
         yield outcome
 
 
