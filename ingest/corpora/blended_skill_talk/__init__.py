@@ -165,8 +165,8 @@ CORPUS = Corpus(
         *(
             Scheme(
                 scheme,
-                f"Whether a turn of the validation set shows the skill {scheme.partition('.')[2].replace('_', ' ')}, as "
-                "people see it (human_annotations.json).",
+                "Whether a turn of the validation set shows the skill "
+                f"{scheme.partition('.')[2].replace('_', ' ')}, as people see it (human_annotations.json).",
                 "turn",
                 {"true": "The turn shows it.", "false": "The turn does not show it."},
                 kind="single_label",

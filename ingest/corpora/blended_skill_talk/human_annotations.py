@@ -19,7 +19,7 @@ from talkhouse.ingest.corpora.blended_skill_talk.warnings import cases
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.input_files import InputFile
 from talkhouse.ingest.keys import digest
-from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, Rejected, SourceLocation, reject
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected, SourceLocation, reject
 from talkhouse.ingest.stored_record import StoredRecord
 
 _DATA = "data"
