@@ -185,12 +185,12 @@ def _personas(record: Record, parsed: ParsedEpisode, texts: UniqueTexts) -> Iter
 def _suggestions(
     record: Record, parsed: ParsedEpisode, index: int, shown: list[str], texts: UniqueTexts
 ) -> Iterator[Row]:
-    """List the three suggestions for a turn, in the order in which they were shown."""
+    """List the three suggestions for a turn in the order ``shown``; as ParlAI names them where that is not known."""
     suggested = parsed.suggestions[index]
     if not suggested:
         return
     rows: list[Row] = []
-    for position, model in enumerate(shown):
+    for position, model in enumerate(shown or MODELS):
         text_id = texts.texts.id(suggested[model], rows)
         rows.append(
             Candidate(
@@ -202,6 +202,7 @@ def _suggestions(
                 dialogue_id=record.dialogue_id,
                 text_id=text_id,
                 source=model,
+                extra=None if shown else '{"is_order_known":false}',
             )
         )
     yield from rows
@@ -216,9 +217,9 @@ def _orders(published: Raw | None) -> list[Any]:
 
 
 def _shown(lists: list[Any], index: int) -> list[str]:
-    """List the models in the order in which a turn's suggestions were shown; as ParlAI names them where unknown."""
+    """List the models in the order in which a turn's suggestions were shown; none where that is not known."""
     order = lists[index].split(",") if index < len(lists) and isinstance(lists[index], str) else []
-    return order if sorted(order) == sorted(MODELS) else list(MODELS)
+    return order if sorted(order) == sorted(MODELS) else []
 
 
 def _chosen(record: Record, parsed: ParsedEpisode, index: int) -> Iterator[Row]:

@@ -25,7 +25,7 @@ MODES = {
 
 
 class Answer(NamedTuple):
-    """What a guided worker answered: the model whose suggestion that is, and the model that stood first."""
+    """What a guided worker answered: the model whose suggestion that is, and the model that stood first, if known."""
 
     context: str
     model: str
@@ -158,11 +158,13 @@ def test_metrics_are_those_of_the_episodes(published: Published) -> None:
     found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", names, "model")
     taken = Counter(answer.model for answer in given)
     assert found == close({model: (count, count / len(given)) for model, count in taken.items()})
-    found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", ["first_share"], "model")
+    names = ["first_share", "placed_count"]
+    found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", names, "model")
+    placed = {model: [one.first == model for one in given if one.first and one.model == model] for model in taken}
     assert found == close(
         {
-            model: (None if model == "none" else sum(one == (one.context, model, model) for one in given) / count,)
-            for model, count in taken.items()
+            model: (None, None) if model == "none" else (share(sum(firsts), len(firsts)), len(firsts))
+            for model, firsts in placed.items()
         }
     )
 
