@@ -1,318 +1,159 @@
-"""human_annotations.json: its layout is not documented, so any JSON is kept whole, and what names a mode is mapped.
+"""human_annotations.json: which skills people see in turns of the validation file, and which a classifier does.
 
-A mode is found by its name in any spelling; a turn by its number, as the key of an object, by its place in a list or by
-its words; its dialogue by its number in the validation file, or by words that only it has. Keys that say none of this
-are named in a finding.
+A row belongs to the turn at its place in the run of its ``internal_id``, if that turn has its words.
 """
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+from typing import Annotated, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from talkhouse.ingest import decode, json_members
 from talkhouse.ingest.corpora.blended_skill_talk.format import CORPUS, SEEDS
 from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts, extra_of, record_at
-from talkhouse.ingest.decode import pointer
+from talkhouse.ingest.corpora.blended_skill_talk.warnings import cases
+from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.input_files import InputFile
 from talkhouse.ingest.keys import digest
-from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding
-from talkhouse.ingest.rows import Annotation, Record, Row, Turn
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected, SourceLocation, reject
 from talkhouse.ingest.stored_record import StoredRecord
 
-MODES = ("knowledge", "empathy", "personal situations", "personal background")
+_DATA = "data"
+"""The one key of the file."""
 
-_STEMS = {"know": MODES[0], "empath": MODES[1], "situation": MODES[2], "background": MODES[3]}
-"""How the word begins that tells a mode."""
-
-_BESIDE = {"personal", "mode", "skill", "label", "is", "has", "use", "uses", "used", "shows", "contains", "of", "the"}
-"""Words that may stand beside it in a name."""
-
-_TURN = {"turn", "turns", "utterance", "utterances", "utt", "message"}
-_DIALOGUE = {
-    "dialogue",
-    "dialogues",
-    "dialog",
-    "dialogs",
-    "episode",
-    "episodes",
-    "conversation",
-    "conversations",
-    "conv",
+MODES = {
+    f"{CORPUS}.knowledge": "knowledge",
+    f"{CORPUS}.empathy": "empathy",
+    f"{CORPUS}.personal_situations": "situations",
+    f"{CORPUS}.personal_background": "personal_background",
 }
-_NUMBER = {"index", "idx", "id", "number", "num", "no", "nr", "i"}
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
-_DEPTH = 6
-_SHOWN = 20
+"""The annotation scheme of each mode, with the field of a row that says whether the turn shows it."""
+
+CLASSIFIER = f"{CORPUS}.classifier_prediction"
+
+
+class AnnotatedTurn(Struct, forbid_unknown_fields=True):
+    """One row, its fields in published order."""
+
+    internal_id: Annotated[int, Meta(ge=0, lt=2**31)]
+    knowledge: bool
+    empathy: bool
+    situations: bool
+    personal_background: bool
+    classifier_prediction: str
+    text: str
+
+
+class ValidationDialogue(NamedTuple):
+    """A dialogue of the validation file: its key, and hashes of its own turns, without the seed utterances."""
+
+    dialogue_id: str
+    turns: list[bytes]
 
 
 class _Extra(Struct):
     """What ``records.extra`` holds."""
 
-    value: Raw = Raw(b"null")
-
-
-def scheme_of(mode: str) -> str:
-    """Name the annotation scheme of a mode."""
-    return f"{CORPUS}.{mode.replace(' ', '_')}"
-
-
-class ValidationTurns:
-    """The turns of the validation file, to be found by number or by their words; hashes are held, never texts."""
-
-    def __init__(self) -> None:
-        self._dialogues: dict[int, str] = {}
-        self._sizes: dict[str, int] = {}
-        self._places: defaultdict[bytes, set[tuple[str, int]]] = defaultdict(set)
-
-    def add(self, number: int, dialogue_id: str, rows: Sequence[Row]) -> None:
-        """Remember a dialogue by its 0-based place in the file."""
-        turns = [row for row in rows if isinstance(row, Turn)]
-        self._dialogues[number] = dialogue_id
-        self._sizes.setdefault(dialogue_id, len(turns))
-        for turn in turns[SEEDS:]:
-            self._places[digest(turn.text)].add((dialogue_id, turn.turn_index))
-
-    def __len__(self) -> int:
-        """How many dialogues there are."""
-        return len(self._dialogues)
-
-    def places(self, text: str) -> set[tuple[str, int]]:
-        """Return the dialogue and the index of each turn that has these words."""
-        return self._places.get(digest(text), set())
-
-    def numbered(self, number: int | None) -> str | None:
-        """Return the key of a dialogue by its place in the file."""
-        return None if number is None else self._dialogues.get(number)
-
-    def has(self, dialogue_id: str, turn_index: int) -> bool:
-        """Whether a dialogue has a turn of its own at an index."""
-        return SEEDS <= turn_index < self._sizes[dialogue_id]
+    text: str
 
 
 def read_human_annotations(
-    input_file: InputFile, raw: bytes, _: UniqueTexts, turns: ValidationTurns
+    input_file: InputFile, raw: bytes, _: UniqueTexts, dialogues: dict[int, ValidationDialogue]
 ) -> Iterator[Outcome]:
-    """Read the file: a record for each member of the outermost list or object."""
-    decode.check_depth(raw)
-    try:
-        whole = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise decode.json_problem(raw, error) from error
-    pieces = [("", raw.strip())]
-    if isinstance(whole, dict | list):
-        pieces = [(pointer(token), bytes(piece)) for token, piece in json_members.views(raw)]
-    yield FileEnvelope(input_file.file, _envelope(whole, raw), len(pieces))
-    is_aligned = isinstance(whole, list) and len(whole) == len(turns) and len(whole) > 1
-    mapped, linked, unknown = 0, 0, Counter[str]()
-    for index, (at, piece) in enumerate(pieces):
-        input_file.file.check_record(len(piece), at)
-        location = input_file.record_location(index, at, len(piece))
-        start = _Place(dialogue=index if is_aligned else None)
-        start = start.inside(at.removeprefix("/")) if isinstance(whole, dict) else start
-        record = record_at(location, input_file, {"value": Raw(piece)})
-        labels = list(_labels_of(record, msgspec.json.decode(piece), start, turns, unknown))
-        mapped += len(labels)
-        linked += sum(label.dialogue_id is not None and label.turn_index is not None for label in labels)
-        yield Loaded(location, [record, *labels])
-    detail = f"{mapped} labels of modes found, {linked} of them on turns of the validation file, in {_shape(whole)}"
-    if unknown:
-        detail += f"; not understood, and kept: {', '.join(map(repr, list(unknown)[:_SHOWN]))}"
-    yield ReaderFinding("BS-11", detail, input_file.file, "")
+    """Read the file, a record for each row; ``dialogues`` are those of the validation file, by their places in it.
+
+    Raises BadRecord where the file is no list of rows.
+    """
+    fields = json_members.fields(raw)
+    if list(fields) != [_DATA] or bytes(memoryview(fields[_DATA])[:1]) != b"[":
+        found = ", ".join(f"{key!r}: {bytes(memoryview(value)[:9])!r} ..." for key, value in fields.items())[:200]
+        raise BadRecord("BS-09", f"expected {{'data': [rows]}}, found {{{found}}}")
+    pieces = json_members.items(fields[_DATA], raw)
+    yield FileEnvelope(input_file.file, {"shape": _DATA}, len(pieces))
+    doubts: defaultdict[str, list[int]] = defaultdict(list)
+    seen: set[int | None] = set()
+    for internal_id, run in groupby(_rows(input_file, pieces), key=lambda read: read[0]):
+        rows = [(location, row) for _, location, row in run]
+        dialogue = None if internal_id is None else dialogues.get(internal_id)
+        if not dialogues:
+            doubts["no turn to belong to, for valid.json is not loaded"] += _indexes(rows)
+        elif dialogue is None:
+            doubts["an internal_id of which valid.json has no loaded episode"] += _indexes(rows)
+        elif internal_id in seen:
+            doubts["an internal_id whose rows are interrupted by others"] += _indexes(rows)
+            dialogue = None
+        seen.add(internal_id)
+        yield from _placed(input_file, rows, dialogue, doubts)
+    for what, indexes in doubts.items():
+        for finding in cases("BS-12", what, _DATA, indexes):
+            yield replace(finding, file=input_file.file, severity=None if dialogues else "note")
 
 
-def _envelope(whole: Any, raw: bytes) -> dict[str, Any]:
-    if isinstance(whole, dict):
-        return {"shape": "object", "fields": [token for token, _ in json_members.views(raw)]}
-    return {"shape": "list" if isinstance(whole, list) else "value"}
+_Located = tuple[SourceLocation, AnnotatedTurn | Rejected]
+
+
+def _rows(input_file: InputFile, pieces: list[Raw]) -> Iterator[tuple[int | None, *_Located]]:
+    """Decode row by row, each with the ``internal_id`` of its run; a bad row keeps its place in the run before it."""
+    internal_id: int | None = None
+    for index, piece in enumerate(pieces):
+        at = pointer(_DATA, index)
+        input_file.file.check_record(len(memoryview(piece)), at)
+        raw = bytes(piece)
+        location = input_file.record_location(index, at, len(raw))
+        try:
+            row = decode.exact(raw, AnnotatedTurn, rule="BS-09")
+        except BadRecord as bad:
+            yield internal_id, location, reject(location, bad, raw)
+        else:
+            internal_id = row.internal_id
+            yield internal_id, replace(location, native_id=str(internal_id)), row
+
+
+def _indexes(rows: list[_Located]) -> list[int]:
+    return [location.record_index or 0 for location, _ in rows]
+
+
+def _placed(
+    input_file: InputFile,
+    rows: list[_Located],
+    dialogue: ValidationDialogue | None,
+    doubts: defaultdict[str, list[int]],
+) -> Iterator[Outcome]:
+    """Load the rows of a run, each on the turn at its place, or on none where that turn is not certain."""
+    turns = dialogue.turns if dialogue else []
+    size = len(turns) // 2 * 2 - 2
+    same = [
+        isinstance(row, AnnotatedTurn) and turns[place : place + 1] == [digest(row.text)]
+        for place, (_, row) in enumerate(rows)
+    ]
+    is_whole = all(same) and len(rows) == size
+    if dialogue:
+        others = [row for row, is_same in zip(rows, same, strict=True) if not is_same]
+        doubts["not the words that its dialogue has at this place"] += _indexes(others)
+        doubts["too few or too many rows of a dialogue"] += [] if len(rows) == size else _indexes(rows)
+    for place, (location, row) in enumerate(rows):
+        if isinstance(row, Rejected):
+            yield row
+            continue
+        # In a run with gaps, words that the dialogue has twice may be those of the other turn.
+        is_certain = same[place] and (is_whole or turns.count(turns[place]) == 1)
+        dialogue_id = dialogue.dialogue_id if dialogue and is_certain else None
+        turn = place + SEEDS if is_certain else None
+        record = record_at(location, input_file, {"text": row.text}, dialogue_id)
+        labels = {scheme: str(getattr(row, name)).lower() for scheme, name in MODES.items()}
+        labels[CLASSIFIER] = row.classifier_prediction
+        yield Loaded(location, [record, *(record.annotation(turn, *label) for label in labels.items())])
 
 
 def write_human_annotations(stored: StoredRecord) -> bytes:
-    """Return a member as it was published."""
-    return bytes(extra_of(stored, _Extra).value)
-
-
-def _shape(value: Any, depth: int = 0) -> str:
-    """Describe a JSON value by its types and keys."""
-    if isinstance(value, dict):
-        some = list(value.items())[:_SHOWN]
-        inner = "..." if depth >= _DEPTH else ", ".join(f"{key}: {_shape(one, depth + 1)}" for key, one in some)
-        return f"object {{{inner}}}"
-    if isinstance(value, list):
-        kinds = " or ".join(dict.fromkeys(_shape(one, depth + 1) for one in value[:100])) if depth < _DEPTH else "..."
-        return f"list of {len(value) if depth == 0 else ''} {kinds or 'nothing'}".replace("  ", " ")
-    return "null" if value is None else type(value).__name__
-
-
-@dataclass(frozen=True)
-class _Place:
-    """What is known of the turn that is spoken of, from outside to inside."""
-
-    dialogue: int | None = None
-    turn: int | None = None
-    key: int | None = None
-    """The number that is an object's key: a turn's, or a dialogue's where another is in it."""
-    position: int | None = None
-    """The place in a list."""
-    words: frozenset[tuple[str, int]] = frozenset()
-    """The turns that have the words beside it."""
-
-    def inside(self, key: str) -> "_Place":
-        """Return what is known inside a member of an object, by its key."""
-        *words, last = _words(key) or [""]
-        number = _whole(last)
-        if number is None:
-            return self
-        if _TURN & {*words}:
-            return replace(self, turn=number)
-        if _DIALOGUE & {*words}:
-            return replace(self, dialogue=number)
-        if words:
-            return self
-        if self.key is not None and self.dialogue is None:
-            return replace(self, dialogue=self.key, key=number)
-        return replace(self, key=number)
-
-    @property
-    def number(self) -> int | None:
-        """The number of the turn, the surest first."""
-        return next((one for one in (self.turn, self.key, self.position) if one is not None), None)
-
-
-@dataclass
-class _ModeLabel:
-    """A label: where, which mode, and by which of several annotators."""
-
-    place: _Place
-    mode: str
-    label: str
-    annotator: int = 0
-
-
-@dataclass
-class _Walk:
-    """A walk over one record."""
-
-    turns: ValidationTurns
-    unknown: Counter[str]
-    dialogues: Counter[str] = field(default_factory=Counter)
-    """How many texts of the record each dialogue has."""
-
-    def run(self, value: Any, place: _Place) -> Iterator[_ModeLabel]:
-        """Find every mode that is named, as a key, as the text of a member or as an item of a list."""
-        if isinstance(value, dict):
-            place = self._stated(value, place)
-            for key, inner in value.items():
-                mode = _mode(key)
-                found = list(self._labels(inner, place, mode) if mode else self._member(key, inner, place))
-                yield from found
-                if not found and not self._is_understood(key, inner):
-                    self.unknown[key] += 1
-        elif isinstance(value, list):
-            for position, inner in enumerate(value):
-                if isinstance(inner, str):
-                    self._texts(inner)
-                    if mode := _mode(inner):
-                        yield _ModeLabel(place, mode, "true")
-                else:
-                    yield from self.run(
-                        inner, replace(place, position=position, key=None) if place.turn is None else place
-                    )
-
-    def _member(self, key: str, inner: Any, place: _Place) -> Iterator[_ModeLabel]:
-        if isinstance(inner, str):
-            if mode := _mode(inner):
-                yield _ModeLabel(place, mode, "true")
-        else:
-            yield from self.run(inner, place.inside(key))
-
-    def _labels(self, value: Any, place: _Place, mode: str) -> Iterator[_ModeLabel]:
-        """Find the labels of one mode: a value, or a list with one for each annotator."""
-        for annotator, one in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(one, dict | list):
-                yield from self.run(one, place)
-            elif one is not None:
-                yield _ModeLabel(
-                    place, mode, one if isinstance(one, str) else msgspec.json.encode(one).decode(), annotator
-                )
-
-    def _stated(self, value: dict[str, Any], place: _Place) -> _Place:
-        """Return what the members of an object say of the place: numbers, and the words of a turn."""
-        words: set[tuple[str, int]] = set()
-        for key, inner in value.items():
-            named = {*_words(key)}
-            if (number := _whole(inner)) is not None:
-                if named & _DIALOGUE and named <= _DIALOGUE | _NUMBER:
-                    place = replace(place, dialogue=number)
-                elif named & _TURN and named <= _TURN | _NUMBER:
-                    place = replace(place, turn=number)
-            elif isinstance(inner, str):
-                words |= self._texts(inner)
-        return replace(place, words=frozenset(words)) if words else place
-
-    def _texts(self, text: str) -> set[tuple[str, int]]:
-        places = self.turns.places(text)
-        self.dialogues.update({dialogue_id for dialogue_id, _ in places})
-        return places
-
-    def _is_understood(self, key: str, inner: Any) -> bool:
-        named = {*_words(key)}
-        is_number = _whole(inner) is not None and bool(named & (_DIALOGUE | _TURN))
-        return (
-            is_number
-            or inner is None
-            or inner in ([], {})
-            or (isinstance(inner, str) and bool(self.turns.places(inner)))
-        )
-
-
-def _labels_of(
-    record: Record, value: Any, start: _Place, turns: ValidationTurns, unknown: Counter[str]
-) -> Iterator[Annotation]:
-    """Find the labels of a record, and its dialogue if they all are about one."""
-    walk = _Walk(turns, unknown)
-    found = list(walk.run(value, start))
-    record.dialogue_id = _dialogue(walk.dialogues, [one.place.dialogue for one in found], turns)
-    for item, one in enumerate(found):
-        turn, extra = one.place.number, None
-        if record.dialogue_id is not None:
-            said = [index for dialogue_id, index in one.place.words if dialogue_id == record.dialogue_id]
-            index = said[0] if len(said) == 1 else None if turn is None else turn + SEEDS
-            if index is not None and not turns.has(record.dialogue_id, index):
-                extra, index = decode.dump({"turn": turn}), None
-            turn = index
-        yield record.annotation(
-            turn, scheme_of(one.mode), one.label, annotator_index=one.annotator, item_index=item, extra=extra
-        )
-
-
-def _dialogue(texts: Counter[str], numbers: list[int | None], turns: ValidationTurns) -> str | None:
-    """Return the dialogue that a record is about: the one that has most of its texts, or the one that it names."""
-    first, second = (texts.most_common(2) + [("", 0)] * 2)[:2]
-    if first[1] > second[1]:
-        return first[0]
-    return turns.numbered(numbers[0]) if len({*numbers}) == 1 else None
-
-
-def _words(name: str) -> list[str]:
-    """Split a name into words, lower case: personalSituation_2 -> personal, situation, 2."""
-    return [word.lower() for word in _WORD.findall(name)]
-
-
-def _whole(value: Any) -> int | None:
-    """Return a whole number that is published as a number or as digits, and that a column can hold."""
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
-        return int(value)
-    return value if type(value) is int and abs(value) < 2**31 else None
-
-
-def _mode(name: str) -> str | None:
-    """Return the mode that a name names, however it is spelled; None where it says something else too."""
-    words = [word for word in _words(name) if not word.isdecimal()]
-    modes = {mode for word in words for stem, mode in _STEMS.items() if word.startswith(stem)}
-    others = [word for word in words if word not in _BESIDE and not any(map(word.startswith, _STEMS))]
-    return modes.pop() if len(modes) == 1 and not others else None
+    """Return the JSON of one row."""
+    labels = {row.scheme: row.label or "" for row in stored.annotations}
+    modes = {name: labels[scheme] == "true" for scheme, name in MODES.items()}
+    text = extra_of(stored, _Extra).text
+    return msgspec.json.encode(
+        AnnotatedTurn(int(stored.loaded.native_id or 0), **modes, classifier_prediction=labels[CLASSIFIER], text=text)
+    )

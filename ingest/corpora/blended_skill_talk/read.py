@@ -29,7 +29,7 @@ from talkhouse.ingest.corpora.blended_skill_talk.format import (
     location_of,
     parse,
 )
-from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import ValidationTurns, read_human_annotations
+from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import ValidationDialogue, read_human_annotations
 from talkhouse.ingest.corpora.blended_skill_talk.other_files import (
     read_convai2,
     read_ed,
@@ -88,10 +88,11 @@ _READERS: dict[str, Read] = {
 
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
     """Read every file in path order, but what is about turns of the validation set after that."""
-    input_files, texts, turns = InputFiles(CORPUS), UniqueTexts(), ValidationTurns()
+    input_files, texts = InputFiles(CORPUS), UniqueTexts()
+    validation: dict[int, ValidationDialogue] = {}
     readers = _READERS | {
-        EPISODES: partial(_episodes, dialogues=EpisodeDialogues(), turns=turns),
-        HUMAN_ANNOTATIONS: partial(read_human_annotations, turns=turns),
+        EPISODES: partial(_episodes, dialogues=EpisodeDialogues(), validation=validation),
+        HUMAN_ANNOTATIONS: partial(read_human_annotations, dialogues=validation),
     }
     located = [(file, location_of(file)) for file in files]
     for file, location in sorted(located, key=lambda one: one[1] is not None and one[1].subset == HUMAN_ANNOTATIONS):
@@ -110,13 +111,19 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
 
 
 def _episodes(
-    input_file: InputFile, raw: bytes, texts: UniqueTexts, dialogues: EpisodeDialogues, turns: ValidationTurns
+    input_file: InputFile,
+    raw: bytes,
+    texts: UniqueTexts,
+    dialogues: EpisodeDialogues,
+    validation: dict[int, ValidationDialogue],
 ) -> Iterator[Outcome]:
-    """Read the episodes of a file, and remember those of the validation set."""
+    """Read the episodes of a file, and remember those of the validation set by their places in it."""
+    is_validation = SPLITS.get(input_file.location.split or "") == "validation" and not input_file.repeats
     for outcome in read_episodes(input_file, raw, texts, dialogues):
-        if isinstance(outcome, Loaded) and SPLITS.get(outcome.location.split or "") == "validation":
+        if isinstance(outcome, Loaded) and is_validation:
             record = next(row for row in outcome.rows if isinstance(row, Record))
-            turns.add(outcome.location.record_index or 0, record.dialogue_id or "", outcome.rows)
+            turns = [digest(row.text) for row in outcome.rows if isinstance(row, Turn)][SEEDS:]
+            validation[record.record_index] = ValidationDialogue(record.dialogue_id or "", turns)
         yield outcome
 
 
@@ -178,12 +185,12 @@ def _personas(record: Record, parsed: ParsedEpisode, texts: UniqueTexts) -> Iter
 def _suggestions(
     record: Record, parsed: ParsedEpisode, index: int, shown: list[str], texts: UniqueTexts
 ) -> Iterator[Row]:
-    """List the three suggestions for a turn, in the order in which they were shown."""
+    """List the three suggestions for a turn in the order ``shown``; as ParlAI names them where that is not known."""
     suggested = parsed.suggestions[index]
     if not suggested:
         return
     rows: list[Row] = []
-    for position, model in enumerate(shown):
+    for position, model in enumerate(shown or MODELS):
         text_id = texts.texts.id(suggested[model], rows)
         rows.append(
             Candidate(
@@ -195,6 +202,7 @@ def _suggestions(
                 dialogue_id=record.dialogue_id,
                 text_id=text_id,
                 source=model,
+                extra=None if shown else '{"is_order_known":false}',
             )
         )
     yield from rows
@@ -209,9 +217,9 @@ def _orders(published: Raw | None) -> list[Any]:
 
 
 def _shown(lists: list[Any], index: int) -> list[str]:
-    """List the models in the order in which a turn's suggestions were shown; as ParlAI names them where unknown."""
+    """List the models in the order in which a turn's suggestions were shown; none where that is not known."""
     order = lists[index].split(",") if index < len(lists) and isinstance(lists[index], str) else []
-    return order if sorted(order) == sorted(MODELS) else list(MODELS)
+    return order if sorted(order) == sorted(MODELS) else []
 
 
 def _chosen(record: Record, parsed: ParsedEpisode, index: int) -> Iterator[Row]:

@@ -62,7 +62,8 @@ RULES = (
         "reject_dialogue",
         "A record of an auxiliary file that does not have its format: a line that is not 'topic: [list of texts]', "
         "a cached episode without texts and labels, a line of ConvAI2 without a number, an episode of Wizard of "
-        "Wikipedia without a dialogue. The reference code stops there.",
+        "Wikipedia without a dialogue. The reference code stops there. Or human_annotations.json is not a list of rows "
+        "under the key data, or a row has other than its seven fields in their order, four of them true or false.",
         "Compare the file with the publisher's; the raw record is in meta.quarantine.",
     ),
     Rule(
@@ -74,7 +75,16 @@ RULES = (
     Rule(
         "BS-11",
         "note",
-        "Repetitions within a published list, and the shape of human_annotations.json, which nothing documents.",
+        "Repetitions within a published list.",
         "Nothing; every repetition is a record of its own.",
+    ),
+    Rule(
+        "BS-12",
+        "warn",
+        "Rows of human_annotations.json that valid.json does not go with: no loaded episode has the place "
+        "internal_id, the rows of a dialogue are interrupted, too few or too many (a dialogue has them of all its "
+        "turns but the last two, or three of an odd number), or a turn has other words. Such a row belongs to no turn; "
+        "of a dialogue with such rows, neither does one whose words the dialogue has twice.",
+        "Put both files of one download there; rows without a turn are in the view human_annotation all the same.",
     ),
 )

@@ -35,8 +35,8 @@ def warnings(parsed: ParsedEpisode, raw: bytes, split: str | None) -> Iterator[R
 
 def _turns(parsed: ParsedEpisode) -> Iterator[ReaderFinding]:
     flags = [index for index, turn in enumerate(parsed.turns) if turn.flag != str(index % 2).encode()]
-    yield from _finding("BS-05", "the flag of another worker", "dialog", flags)
-    yield from _finding(
+    yield from cases("BS-05", "the flag of another worker", "dialog", flags)
+    yield from cases(
         "BS-05",
         "an item that is no pair",
         "dialog",
@@ -71,7 +71,7 @@ def _candidates(parsed: ParsedEpisode) -> Iterator[ReaderFinding]:
         ("BS-06", "the label is a candidate more than once", [e for e in entries if len(gold[e]) > 1]),
         ("BS-06", "the label is the last candidate", [e for e in entries if len(lists[e]) - 1 in gold[e]]),
     ):
-        yield from _finding(rule, what, "label_candidates", hits, [answer_turn(e) for e in hits])
+        yield from cases(rule, what, "label_candidates", hits, [answer_turn(e) for e in hits])
     if len(lists) > parsed.entries:
         detail = f"{len(lists)} lists of candidates for {parsed.entries} entries"
         yield ReaderFinding("BS-06", detail, pointer=pointer("label_candidates", parsed.entries))
@@ -81,12 +81,12 @@ def _texts(parsed: ParsedEpisode) -> Iterator[ReaderFinding]:
     """Find texts that come back changed, in the fields that the reference teacher emits."""
     episode = parsed.episode
     said = [index for index, turn in enumerate(parsed.turns) if _CHANGED.search(turn.text)]
-    yield from _finding("BS-07", "a text that the round trip changes", "dialog", said, [i + SEEDS for i in said])
+    yield from cases("BS-07", "a text that the round trip changes", "dialog", said, [i + SEEDS for i in said])
     lists = [] if episode.label_candidates is UNSET else episode.label_candidates
     offered = [e for e, texts in enumerate(lists) if any(map(_CHANGED.search, texts))]
-    yield from _finding("BS-07", "a candidate that the round trip changes", "label_candidates", offered)
+    yield from cases("BS-07", "a candidate that the round trip changes", "label_candidates", offered)
     models = [i for i, texts in enumerate(parsed.suggestions) if any(map(_CHANGED.search, texts.values()))]
-    yield from _finding("BS-07", "a suggestion that the round trip changes", "suggestions", models)
+    yield from cases("BS-07", "a suggestion that the round trip changes", "suggestions", models)
     context = [*episode.personas[1][:2], episode.free_turker_utterance, episode.guided_turker_utterance]
     topic = parsed.topic if episode.context_dataset == "wizard_of_wikipedia" else None
     if any(map(_CHANGED.search, [*context, topic or ""])):
@@ -98,12 +98,12 @@ def _names(parsed: ParsedEpisode) -> Iterator[ReaderFinding]:
         detail = f"an unknown context_dataset: {parsed.episode.context_dataset[:200]!r}"
         yield ReaderFinding("BS-07", detail, pointer="/context_dataset")
     unknown = [index for index, name in enumerate(parsed.chosen) if name.strip(" ") and name not in MODELS]
-    yield from _finding(
+    yield from cases(
         "BS-07", "an unknown chosen suggestion", "chosen_suggestions", unknown, [i + SEEDS for i in unknown]
     )
 
 
-def _finding(
+def cases(
     rule: str, what: str, name: str, indexes: list[int], turns: list[int] | None = None
 ) -> Iterator[ReaderFinding]:
     """Report all cases of a kind at once, with the first ten indexes."""

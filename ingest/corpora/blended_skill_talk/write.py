@@ -45,7 +45,6 @@ class _EnvelopeExtra(Struct):
     """What ``source_files.extra`` holds: what a file is beside its records."""
 
     shape: str = ""
-    fields: list[str] = []
     head: str = ""
     tail: str = ""
     empty: list[int] = []
@@ -75,11 +74,9 @@ def _list(_: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield from chain((b"[",), _between(b", ", pieces), (b"]",))
 
 
-def _object(extra: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Write a JSON object."""
-    keys = (msgspec.json.encode(key) + b": " for key in extra.fields)
-    members = (key + piece for key, piece in zip(keys, pieces, strict=True))
-    yield from chain((b"{",), _between(b", ", members), (b"}",))
+def _data(extra: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Write the object whose one member is a list."""
+    yield from chain((b'{"data": ',), _list(extra, pieces), (b"}",))
 
 
 def _personas(extra: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -116,8 +113,7 @@ def _between(separator: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 _SHAPES: dict[str, Callable[[_EnvelopeExtra, Iterator[bytes]], Iterator[bytes]]] = {
     "list": _list,
-    "object": _object,
-    "value": lambda _, pieces: pieces,
+    "data": _data,
     "personas": _personas,
     "lines": _lines,
 }

@@ -8,7 +8,8 @@
 --   answer_count: Answers of guided workers in this split and data set; the same for each model, so that rows of one model may be added up.
 --   taken_count: Of these, answers for which this model's suggestion was taken; may be 0.
 --   taken_share: taken_count by answer_count, 0 to 1.
---   shown_first_count: Of the suggestions taken, those that stood first of the three on the screen; null for none.
+--   placed_count: Of the suggestions taken, those whose place on the screen the file tells; null for none.
+--   shown_first_count: Of these, those that stood first of the three; null for none.
 with
 answers as (
     select
@@ -18,7 +19,7 @@ answers as (
         records.standard_split,
         dialogues.domain as context_dataset,
         coalesce(nullif(trim(annotations.label, ' '), ''), 'none') as model,
-        candidates.position = 0 as is_first,
+        case when candidates.extra is null then candidates.position = 0 end as is_first,
     from main.annotations
     inner join main.records on records.record_id = annotations.record_id
     inner join main.dialogues on dialogues.dialogue_id = annotations.dialogue_id
@@ -61,6 +62,7 @@ select
     places.answer_count,
     count(answers.model) as taken_count,
     count(answers.model) / places.answer_count as taken_share,
+    case when models.model <> 'none' then count(answers.is_first) end as placed_count,
     case when models.model <> 'none' then count(*) filter (where answers.is_first) end as shown_first_count,
 from places
 cross join models

@@ -1,9 +1,8 @@
 """Blended Skill Talk: every clause of its rules."""
 
-import json
 from typing import Any
 
-from talkhouse.testing.clauses import Clause, changed, copied, drop, line, put, replaced, together, write
+from talkhouse.testing.clauses import Clause, changed, copied, drop, line, put, removed, replaced, together, write
 
 TRAIN, VALID, TEST = "train.json", "valid.json", "test.json"
 FIRST = f"{TRAIN}#/0"
@@ -13,10 +12,15 @@ PLAIN = f"{VALID}#/1"
 ED, ED_TEST = "ed_persona_topicifier__train__both_sides.json", "ed_persona_topicifier__test__experiencer_only.json"
 CONVAI2, WIZARD = "convai2/train_self_original.txt", "wizard_of_wikipedia/train.json"
 TOPICS = "topic_to_persona_list.txt"
+HUMAN = "human_annotations.json"
+ROWS = f"{HUMAN}#/data"
 MODELS = ("convai2", "empathetic_dialogues", "wizard_of_wikipedia")
 ESCAPES = (r"a\tb", r"a\nb", "a__PIPE__b")
 GOLD = "Mine in the hall has been wrong since 1980."
 """The label of the plain episode."""
+
+MODES = ("knowledge", "empathy", "situations", "personal_background")
+ROW = {"internal_id": 0, **dict.fromkeys(MODES, True), "classifier_prediction": "__WIZARD__", "text": "It was a brick."}
 
 
 def candidates(position: int, text: str | None) -> Any:
@@ -148,6 +152,11 @@ CLAUSES = [
     Clause("BS-09", drop(f"{WIZARD}#/0/dialog"), f"{WIZARD}#/0", "`dialog`"),
     Clause("BS-09", put(f"{WIZARD}#/0/dialog", []), f"{WIZARD}#/0/dialog", "an episode without turns"),
     Clause("BS-09", drop(f"{WIZARD}#/0/dialog/0/text"), f"{WIZARD}#/0/dialog/0", "`text`"),
+    Clause("BS-09", write(HUMAN, '{"rows": []}'), f"{HUMAN}#", "expected {'data': [rows]}, found {'rows': b'[]' ...}"),
+    Clause("BS-09", put(ROWS, {}), f"{HUMAN}#", "found {'data': b'{}' ...}"),
+    Clause("BS-09", put(f"{ROWS}/0/empathy", 1), f"{ROWS}/0/empathy", "Expected `bool`, got `int`"),
+    Clause("BS-09", drop(f"{ROWS}/0/text"), f"{ROWS}/0", "`text`"),
+    Clause("BS-09", put(f"{ROWS}/0/situation", True), f"{ROWS}/0", "`situation`"),
     Clause("BS-10", copied(TRAIN, f"packed/{TRAIN}"), f"{TRAIN}#", "a file of this kind came before"),
     Clause("BS-10", copied("safe_personas.txt", "safe_personas_2.txt"), "safe_personas_2.txt#", "a file of this kind"),
     Clause(
@@ -158,12 +167,19 @@ CLAUSES = [
     ),
     Clause("BS-11", write("persona_list.txt", "your persona: a\n||your persona: a\n||"), "persona_list.txt#", "1 of 2"),
     Clause("BS-11", write("safe_personas.txt", "a\na\na\n"), "safe_personas.txt#", "2 of 3 repeat an earlier one"),
+    Clause("BS-12", put(f"{ROWS}/0/internal_id", 9), f"{ROWS}/0", "no loaded episode: 1 (0)"),
+    Clause("BS-12", put(f"{ROWS}/-", ROW), f"{ROWS}/0", "too few or too many rows of a dialogue: 3 (0, 1, 2)"),
+    Clause("BS-12", drop(f"{ROWS}/0"), f"{ROWS}/0", "not the words that its dialogue has at this place: 1 (0)"),
     Clause(
-        "BS-11", write("human_annotations.json", json.dumps([{"empathy": 1}])), "human_annotations.json#", "1 labels"
+        "BS-12",
+        together(put(f"{ROWS}/-", ROW | {"internal_id": 1}), put(f"{ROWS}/-", ROW)),
+        f"{ROWS}/3",
+        "whose rows are interrupted by others: 1 (3)",
     ),
+    Clause("BS-12", removed(VALID), f"{ROWS}/0", "valid.json is not loaded: 2 (0, 1)", "note"),
     Clause("TH-01", replaced(TRAIN, '"Do they win?"', '"Do they win?" 1'), f"{TRAIN}#/1", "malformed JSON"),
     Clause("TH-01", write(TRAIN, "{}"), f"{TRAIN}#", "not a JSON list"),
-    Clause("TH-01", write("human_annotations.json", "[1 2]"), "human_annotations.json#", "malformed JSON"),
+    Clause("TH-01", write(HUMAN, '{"data": [1 2]}'), f"{HUMAN}#", "malformed JSON"),
     Clause("TH-02", replaced(TRAIN, b'"Do they win?"', b'"caf\xe9"'), f"{TRAIN}#/1", "not UTF-8"),
     Clause("TH-02", put(f"{FIRST}/dialog/0/1", "\udfff"), f"{FIRST}/dialog/0/1", "half of a surrogate pair"),
     Clause("TH-02", write("safe_personas.txt", b"caf\xe9\n"), "safe_personas.txt#", "not UTF-8"),

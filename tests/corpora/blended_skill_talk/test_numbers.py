@@ -15,8 +15,17 @@ ROLES = ("free", "guided")
 WORD = re.compile(r"[^\W\d_]{5,}")
 
 
+MODES = {
+    "knowledge": "knowledge",
+    "empathy": "empathy",
+    "personal_situations": "situations",
+    "personal_background": "personal_background",
+}
+"""The mode of a label, with its field in human_annotations.json."""
+
+
 class Answer(NamedTuple):
-    """What a guided worker answered: the model whose suggestion that is, and the model that stood first."""
+    """What a guided worker answered: the model whose suggestion that is, and the model that stood first, if known."""
 
     context: str
     model: str
@@ -56,13 +65,18 @@ def workers(every: list[tuple[str, Any]]) -> Iterator[Worker]:
             yield Worker(episode["context_dataset"], role, persona, persona & words(said[at::2]))
 
 
+def annotated(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "human_annotations.json"
+    return json.loads(path.read_text("utf-8"))["data"] if path.exists() else []
+
+
 def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
 def test_headlines_say_what_the_episodes_have(published: Published) -> None:
     every = episodes(published.folder)
-    taking, sharing, saying = headlines(published.con, "blended_skill_talk")
+    taking, sharing, saying, seeing = headlines(published.con, "blended_skill_talk")
 
     given = list(answers(every))
     taken = Counter(answer.model for answer in given if answer.model != "none")
@@ -94,6 +108,29 @@ def test_headlines_say_what_the_episodes_have(published: Published) -> None:
     else:
         assert saying is None
 
+    skills = [sum(row[name] for name in MODES.values()) for row in annotated(published.folder)]
+    none, several = sum(count == 0 for count in skills), sum(count > 1 for count in skills)
+    expected = {"count": len(skills), "none": none / len(skills), "several": several / len(skills)} if skills else None
+    assert seeing == close(expected)
+
+
+def test_skills_are_those_of_the_annotated_rows(published: Published) -> None:
+    rows, view = annotated(published.folder), "blended_skill_talk_skills"
+    found = metric_rows(published.con, view, ["seen_count", "seen_share"], "mode")
+    seen = {mode: sum(row[name] for row in rows) for mode, name in MODES.items()}
+    assert found == close({mode: (count, count / len(rows)) for mode, count in seen.items()} if rows else {})
+    found = metric_rows(published.con, view, ["turn_count"], "seen_count")
+    assert found == {
+        key: (count,) for key, count in Counter(sum(row[name] for name in MODES.values()) for row in rows).items()
+    }
+    found = metric_rows(published.con, view, ["seen_count", "turn_count"], "(prediction, mode)")
+    assert found == {
+        (token, mode): (sum(row[name] for row in same), len(same))
+        for token in {row["classifier_prediction"] for row in rows}
+        for mode, name in MODES.items()
+        if (same := [row for row in rows if row["classifier_prediction"] == token])
+    }
+
 
 def test_metrics_are_those_of_the_episodes(published: Published) -> None:
     every = episodes(published.folder)
@@ -121,11 +158,13 @@ def test_metrics_are_those_of_the_episodes(published: Published) -> None:
     found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", names, "model")
     taken = Counter(answer.model for answer in given)
     assert found == close({model: (count, count / len(given)) for model, count in taken.items()})
-    found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", ["first_share"], "model")
+    names = ["first_share", "placed_count"]
+    found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", names, "model")
+    placed = {model: [one.first == model for one in given if one.first and one.model == model] for model in taken}
     assert found == close(
         {
-            model: (None if model == "none" else sum(one == (one.context, model, model) for one in given) / count,)
-            for model, count in taken.items()
+            model: (None, None) if model == "none" else (share(sum(firsts), len(firsts)), len(firsts))
+            for model, firsts in placed.items()
         }
     )
 
