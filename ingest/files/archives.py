@@ -1,4 +1,4 @@
-"""Archives, .zip and .tar.gz: their members are read in memory, and never written under their names."""
+"""Archives, .zip, .tar.gz and .7z, told by their first bytes: their members are never written under their names."""
 
 import gzip
 import io
@@ -6,21 +6,31 @@ import os
 import re
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from copy import copy
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from talkhouse.ingest.files.limits import Limits
+from talkhouse.ingest.files.seven_zip import SevenZip
 from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.schema.errors import SourceError
 
-ARCHIVES = (".zip", ".tar.gz", ".tgz")
+ARCHIVES = (".zip", ".tar.gz", ".tgz", ".7z")
+"""Endings of archives: what is called so and is none is an error."""
 
-Archive: TypeAlias = zipfile.ZipFile | tarfile.TarFile
+Archive: TypeAlias = zipfile.ZipFile | tarfile.TarFile | SevenZip
+
+START = 2_048
+"""Bytes of a file that tell whether it is an archive, more than a packed header of a .tar.gz has."""
+
+_STARTS = {b"PK\3\4": ".zip", b"PK\5\6": ".zip", b"PK\7\x08": ".zip", b"7z\xbc\xaf\x27\x1c": ".7z"}
+_OTHERS = {b"Rar!": "a RAR archive", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "Zstandard"}
 
 _ENTRY = 256
 """Bytes of an entry in the directory of a .zip, more than most have: one allowed entry stands for so many."""
@@ -37,24 +47,50 @@ _LONGEST_HEADER = 1_000_000
 _DRIVE = re.compile(r"[A-Za-z]:/")
 
 
-def is_archive(name: str) -> bool:
-    """Whether a file's name says that it is an archive that is opened."""
-    return name.lower().endswith(ARCHIVES)
+def is_archive(start: bytes, name: str) -> bool:
+    """Whether a file is opened as an archive: its first bytes, ``START`` of them, are of one, or its name is."""
+    return bool(_kind(start)) or name.lower().endswith(ARCHIVES)
+
+
+def is_archive_at(path: Path) -> bool:
+    """Whether the file at a path is opened as an archive; where it can't be read, its name says so."""
+    start = b""
+    with suppress(OSError), path.open("rb") as stream:
+        start = stream.read(START)
+    return is_archive(start, path.name)
+
+
+def _kind(start: bytes) -> str | None:
+    """Return the ending of the kind of archive that begins so; a .gz is one if it holds a tar."""
+    if start.startswith(b"\x1f\x8b"):
+        with suppress(zlib.error, tarfile.HeaderError):
+            tarfile.TarInfo.frombuf(zlib.decompressobj(31).decompress(start, tarfile.BLOCKSIZE), "utf-8", "replace")
+            return ".tar.gz"
+    return next((kind for bytes_, kind in _STARTS.items() if start.startswith(bytes_)), None)
 
 
 def open_archive(
     path: Path, name: str, limits: Limits, raw: io.FileIO | None = None
 ) -> tuple[Archive, list[tuple[str, int]]]:
-    """Open an archive, whose ``name`` says what it is; ``raw``: the file at the path, where it is open already.
+    """Open an archive; ``name`` says what it should be, ``raw`` is the file at the path, where it is open already.
 
     Returns it, for the caller to close, and the name and size of each file in it.
 
     Raises SourceError where what it says about itself is beyond the limits, before anything is unpacked for that, and
-    for a .tar.gz with a link.
+    for a .tar.gz or .7z with a link; ReaderMissing without the package that reads a .7z.
     """
     raw = raw or io.FileIO(path)
     packed = os.fstat(raw.fileno()).st_size
-    opened: Archive = _Zip(raw, limits) if name.lower().endswith(".zip") else _Tar(raw)
+    start = raw.read(START)
+    raw.seek(0)
+    if found := next((found for bytes_, found in _OTHERS.items() if start.startswith(bytes_)), None):
+        raise zipfile.BadZipFile(f"by its first bytes it is {found}")
+    kind = _kind(start) or name.lower()
+    opened: Archive
+    if kind.endswith(".7z"):
+        opened = SevenZip(raw, path, limits)
+    else:
+        opened = _Zip(raw, limits) if kind.endswith(".zip") else _Tar(raw)
     try:
         return opened, _members(opened, path, packed, limits)
     except BaseException:
@@ -72,6 +108,8 @@ def allow_any_order(archive: Archive) -> None:
 
 def open_member(archive: Archive, member: str) -> IO[bytes]:
     """Open one file of an archive; of one that has more bytes than the archive says, one of these can be read too."""
+    if isinstance(archive, SevenZip):
+        return archive.open(member)
     if isinstance(archive, zipfile.ZipFile):
         info = copy(archive.getinfo(member))
         info.file_size += 1
@@ -87,8 +125,8 @@ def unpacked(path: str, member: str | None) -> PurePosixPath:
     """Return the path of a file on disk, or of a member as if its archive were a folder without the ending."""
     if member is None:
         return PurePosixPath(path)
-    ending = next(ending for ending in ARCHIVES if path.lower().endswith(ending))
-    return PurePosixPath(path[: -len(ending)], _with_slashes(member))
+    ending = next((ending for ending in ARCHIVES if path.lower().endswith(ending)), "")
+    return PurePosixPath(path.removesuffix(path[len(path) - len(ending) :]), _with_slashes(member))
 
 
 def points_outside(member: str) -> bool:
@@ -201,11 +239,13 @@ def _members(archive: Archive, path: Path, packed: int, limits: Limits) -> list[
     """List the files of an archive; SourceError as soon as there are too many, or too many bytes, by their headers."""
     files: list[tuple[str, int]] = []
     total = 0
-    infos: Iterable[zipfile.ZipInfo | tarfile.TarInfo] = (
-        archive.infolist() if isinstance(archive, zipfile.ZipFile) else archive
-    )
+    infos: Iterable[Any]
+    if isinstance(archive, SevenZip):
+        infos = archive.members
+    else:
+        infos = archive.infolist() if isinstance(archive, zipfile.ZipFile) else archive
     for count, info in enumerate(infos, 1):
-        name, size, is_file = _facts(info)
+        name, size, is_file, link = _facts(info)
         total += size
         limits.check("members", count, path, f"{count:,} or more")
         limits.check("path", len(name), path, f"{len(name):,} characters: {name[:40]!r} ...")
@@ -213,27 +253,29 @@ def _members(archive: Archive, path: Path, packed: int, limits: Limits) -> list[
         limits.check("archive", total, path, declared)
         if total > limits.record:
             limits.check("ratio", -(-total // max(1, packed)), path, declared)
-        if isinstance(info, tarfile.TarInfo):
-            _check_link(info, path)
+        if link is not None and not skip_reason(name):
+            raise _link(name, link, path)
         if is_file:
             files.append((name, size))
     return files
 
 
-def _check_link(info: tarfile.TarInfo, path: Path) -> None:
-    """Raise SourceError for a link: to pass it over would lose a file."""
-    if (info.issym() or info.islnk()) and not skip_reason(info.name):
-        raise SourceError(
-            "the archive has a link",
-            where=path,
-            expected="files and folders",
-            found=f"{info.name}, a link to {info.linkname}",
-            next_step="unpack it, and read the folder: links that stay inside it are followed",
-        )
+def _link(name: str, target: str, path: Path) -> SourceError:
+    """Return the error for a link: to pass it over would lose a file."""
+    return SourceError(
+        "the archive has a link",
+        where=path,
+        expected="files and folders",
+        found=f"{name}, a link{target and f' to {target}'}",
+        next_step="unpack it, and read the folder: links that stay inside it are followed",
+    )
 
 
-def _facts(info: zipfile.ZipInfo | tarfile.TarInfo) -> tuple[str, int, bool]:
-    """Return a member's name, its size, and whether it is a file."""
+def _facts(info: Any) -> tuple[str, int, bool, str | None]:
+    """Return a member's name, its size, whether it is a file, and what it is a link to; None for no link."""
     if isinstance(info, zipfile.ZipInfo):
-        return info.filename, info.file_size, not info.is_dir()
-    return info.name, info.size, info.isfile()
+        return info.filename, info.file_size, not info.is_dir(), None
+    if isinstance(info, tarfile.TarInfo):
+        return info.name, info.size, info.isfile(), info.linkname if info.issym() or info.islnk() else None
+    is_link = info.is_symlink or info.is_junction
+    return info.filename, info.uncompressed, not (is_link or info.is_directory), "" if is_link else None
