@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
-from typing import IO, Any, TypeAlias
+from typing import IO, TypeAlias
 
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.ingest.files.seven_zip import SevenZip
@@ -239,13 +239,11 @@ def _members(archive: Archive, path: Path, packed: int, limits: Limits) -> list[
     """List the files of an archive; SourceError as soon as there are too many, or too many bytes, by their headers."""
     files: list[tuple[str, int]] = []
     total = 0
-    infos: Iterable[Any]
-    if isinstance(archive, SevenZip):
-        infos = archive.members
-    else:
-        infos = archive.infolist() if isinstance(archive, zipfile.ZipFile) else archive
+    infos: Iterable[zipfile.ZipInfo | tarfile.TarInfo] = (
+        archive if isinstance(archive, tarfile.TarFile) else archive.infolist()
+    )
     for count, info in enumerate(infos, 1):
-        name, size, is_file, link = _facts(info)
+        name, size, is_file = _facts(info)
         total += size
         limits.check("members", count, path, f"{count:,} or more")
         limits.check("path", len(name), path, f"{len(name):,} characters: {name[:40]!r} ...")
@@ -253,29 +251,27 @@ def _members(archive: Archive, path: Path, packed: int, limits: Limits) -> list[
         limits.check("archive", total, path, declared)
         if total > limits.record:
             limits.check("ratio", -(-total // max(1, packed)), path, declared)
-        if link is not None and not skip_reason(name):
-            raise _link(name, link, path)
+        if isinstance(info, tarfile.TarInfo):
+            _check_link(info, path)
         if is_file:
             files.append((name, size))
     return files
 
 
-def _link(name: str, target: str, path: Path) -> SourceError:
-    """Return the error for a link: to pass it over would lose a file."""
-    return SourceError(
-        "the archive has a link",
-        where=path,
-        expected="files and folders",
-        found=f"{name}, a link{target and f' to {target}'}",
-        next_step="unpack it, and read the folder: links that stay inside it are followed",
-    )
+def _check_link(info: tarfile.TarInfo, path: Path) -> None:
+    """Raise SourceError for a link: to pass it over would lose a file."""
+    if (info.issym() or info.islnk()) and not skip_reason(info.name):
+        raise SourceError(
+            "the archive has a link",
+            where=path,
+            expected="files and folders",
+            found=f"{info.name}, a link to {info.linkname}",
+            next_step="unpack it, and read the folder: links that stay inside it are followed",
+        )
 
 
-def _facts(info: Any) -> tuple[str, int, bool, str | None]:
-    """Return a member's name, its size, whether it is a file, and what it is a link to; None for no link."""
+def _facts(info: zipfile.ZipInfo | tarfile.TarInfo) -> tuple[str, int, bool]:
+    """Return a member's name, its size, and whether it is a file."""
     if isinstance(info, zipfile.ZipInfo):
-        return info.filename, info.file_size, not info.is_dir(), None
-    if isinstance(info, tarfile.TarInfo):
-        return info.name, info.size, info.isfile(), info.linkname if info.issym() or info.islnk() else None
-    is_link = info.is_symlink or info.is_junction
-    return info.filename, info.uncompressed, not (is_link or info.is_directory), "" if is_link else None
+        return info.filename, info.file_size, not info.is_dir()
+    return info.name, info.size, info.isfile()
