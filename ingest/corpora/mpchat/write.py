@@ -177,8 +177,8 @@ def write_dialogue(task_file: TaskFile, stored: StoredRecord, elements: ElementW
             values[name][int(index[0])] = value
         else:
             values[name] = value
-    for index in extra.nan:
-        values["created_utcs"][index] = Raw(b"NaN")
+    for turn in extra.nan:
+        values["created_utcs"][turn] = Raw(b"NaN")
     return msgspec.json.encode({name: values.get(name) for name in extra.fields})
 
 
