@@ -7,6 +7,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.files.archives import points_outside as points_outside
+from talkhouse.ingest.files.seven_zip import ReaderMissing as ReaderMissing
+from talkhouse.ingest.files.seven_zip import SevenZip as SevenZip
 from talkhouse.ingest.keys import Memory, Tallies
 from talkhouse.ingest.outcomes import Outcome, Reader
 from talkhouse.ingest.progress import Progress

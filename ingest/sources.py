@@ -244,7 +244,7 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
     seen: list[SourceFile] = []
     try:
         for disk in files:
-            if not disk.is_archive or skip_reason(disk.stat.path):
+            if not disk.is_archive:
                 seen.append(SourceFile(disk, None, disk.stat.size))
                 continue
             archive, members = disk.open_archive()

@@ -1,4 +1,4 @@
-"""Archives, .zip and .tar.gz: their members are read in memory, and never written under their names."""
+"""Archives, .zip, .tar.gz and .7z, told by their first bytes: their members are never written under their names."""
 
 import gzip
 import io
@@ -6,7 +6,9 @@ import os
 import re
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from copy import copy
 from functools import lru_cache
 from itertools import pairwise
@@ -15,12 +17,20 @@ from tempfile import TemporaryFile
 from typing import IO, TypeAlias
 
 from talkhouse.ingest.files.limits import Limits
+from talkhouse.ingest.files.seven_zip import SevenZip
 from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.schema.errors import SourceError
 
-ARCHIVES = (".zip", ".tar.gz", ".tgz")
+ARCHIVES = (".zip", ".tar.gz", ".tgz", ".7z")
+"""Endings of archives: what is called so and is none is an error."""
 
-Archive: TypeAlias = zipfile.ZipFile | tarfile.TarFile
+Archive: TypeAlias = zipfile.ZipFile | tarfile.TarFile | SevenZip
+
+START = 2_048
+"""Bytes of a file that tell whether it is an archive, more than a packed header of a .tar.gz has."""
+
+_STARTS = {b"PK\3\4": ".zip", b"PK\5\6": ".zip", b"PK\7\x08": ".zip", b"7z\xbc\xaf\x27\x1c": ".7z"}
+_OTHERS = {b"Rar!": "a RAR archive", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "Zstandard"}
 
 _ENTRY = 256
 """Bytes of an entry in the directory of a .zip, more than most have: one allowed entry stands for so many."""
@@ -37,24 +47,50 @@ _LONGEST_HEADER = 1_000_000
 _DRIVE = re.compile(r"[A-Za-z]:/")
 
 
-def is_archive(name: str) -> bool:
-    """Whether a file's name says that it is an archive that is opened."""
-    return name.lower().endswith(ARCHIVES)
+def is_archive(start: bytes, name: str) -> bool:
+    """Whether a file is opened as an archive: its first bytes, ``START`` of them, are of one, or its name is."""
+    return bool(_kind(start)) or name.lower().endswith(ARCHIVES)
+
+
+def is_archive_at(path: Path) -> bool:
+    """Whether the file at a path is opened as an archive; where it can't be read, its name says so."""
+    start = b""
+    with suppress(OSError), path.open("rb") as stream:
+        start = stream.read(START)
+    return is_archive(start, path.name)
+
+
+def _kind(start: bytes) -> str | None:
+    """Return the ending of the kind of archive that begins so; a .gz is one if it holds a tar."""
+    if start.startswith(b"\x1f\x8b"):
+        with suppress(zlib.error, tarfile.HeaderError):
+            tarfile.TarInfo.frombuf(zlib.decompressobj(31).decompress(start, tarfile.BLOCKSIZE), "utf-8", "replace")
+            return ".tar.gz"
+    return next((kind for bytes_, kind in _STARTS.items() if start.startswith(bytes_)), None)
 
 
 def open_archive(
     path: Path, name: str, limits: Limits, raw: io.FileIO | None = None
 ) -> tuple[Archive, list[tuple[str, int]]]:
-    """Open an archive, whose ``name`` says what it is; ``raw``: the file at the path, where it is open already.
+    """Open an archive; ``name`` says what it should be, ``raw`` is the file at the path, where it is open already.
 
     Returns it, for the caller to close, and the name and size of each file in it.
 
     Raises SourceError where what it says about itself is beyond the limits, before anything is unpacked for that, and
-    for a .tar.gz with a link.
+    for a .tar.gz or .7z with a link; ReaderMissing without the package that reads a .7z.
     """
     raw = raw or io.FileIO(path)
     packed = os.fstat(raw.fileno()).st_size
-    opened: Archive = _Zip(raw, limits) if name.lower().endswith(".zip") else _Tar(raw)
+    start = raw.read(START)
+    raw.seek(0)
+    if found := next((found for bytes_, found in _OTHERS.items() if start.startswith(bytes_)), None):
+        raise zipfile.BadZipFile(f"by its first bytes it is {found}")
+    kind = _kind(start) or name.lower()
+    opened: Archive
+    if kind.endswith(".7z"):
+        opened = SevenZip(raw, path, limits)
+    else:
+        opened = _Zip(raw, limits) if kind.endswith(".zip") else _Tar(raw)
     try:
         return opened, _members(opened, path, packed, limits)
     except BaseException:
@@ -72,6 +108,8 @@ def allow_any_order(archive: Archive) -> None:
 
 def open_member(archive: Archive, member: str) -> IO[bytes]:
     """Open one file of an archive; of one that has more bytes than the archive says, one of these can be read too."""
+    if isinstance(archive, SevenZip):
+        return archive.open(member)
     if isinstance(archive, zipfile.ZipFile):
         info = copy(archive.getinfo(member))
         info.file_size += 1
@@ -87,8 +125,8 @@ def unpacked(path: str, member: str | None) -> PurePosixPath:
     """Return the path of a file on disk, or of a member as if its archive were a folder without the ending."""
     if member is None:
         return PurePosixPath(path)
-    ending = next(ending for ending in ARCHIVES if path.lower().endswith(ending))
-    return PurePosixPath(path[: -len(ending)], _with_slashes(member))
+    ending = next((ending for ending in ARCHIVES if path.lower().endswith(ending)), "")
+    return PurePosixPath(path.removesuffix(path[len(path) - len(ending) :]), _with_slashes(member))
 
 
 def points_outside(member: str) -> bool:
@@ -202,7 +240,7 @@ def _members(archive: Archive, path: Path, packed: int, limits: Limits) -> list[
     files: list[tuple[str, int]] = []
     total = 0
     infos: Iterable[zipfile.ZipInfo | tarfile.TarInfo] = (
-        archive.infolist() if isinstance(archive, zipfile.ZipFile) else archive
+        archive if isinstance(archive, tarfile.TarFile) else archive.infolist()
     )
     for count, info in enumerate(infos, 1):
         name, size, is_file = _facts(info)

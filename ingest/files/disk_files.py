@@ -17,7 +17,7 @@ from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 
-from talkhouse.ingest.files.archives import Archive, is_archive, open_archive
+from talkhouse.ingest.files.archives import START, Archive, is_archive, is_archive_at, open_archive
 from talkhouse.ingest.files.limits import DEFAULT, Boundary, Limits
 from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.schema.errors import SourceError, chmod
@@ -53,12 +53,15 @@ class DiskFile:
 
     @property
     def is_archive(self) -> bool:
-        """Whether it is to be opened as an archive."""
-        return is_archive(self.stat.path)
+        """Whether it is to be opened as an archive; SourceError where it can't be read."""
+        if skip_reason(self.stat.path):
+            return False
+        with readable(self.location, self.stat.size), self.open() as stream:
+            return is_archive(stream.read(START), self.stat.path)
 
     def content_size(self) -> int:
         """Count the bytes that there are to read: for an archive those of its members."""
-        if not self.is_archive or skip_reason(self.stat.path):
+        if not self.is_archive:
             return self.stat.size
         archive, members = self.open_archive()
         archive.close()
@@ -159,7 +162,7 @@ def _disk_files(root: Path, prefix: str, limits: Limits, boundary: Boundary) -> 
         raise SourceError(
             "the folder is empty",
             where=root,
-            expected="the corpus's files as published (folders, .zip and .tar.gz are read as they are)",
+            expected="the corpus's files as published (folders, .zip, .tar.gz and .7z are read as they are)",
             next_step="put the publisher's files there",
         )
     files = (_disk_file(path, root, prefix, limits, boundary) for path in found)
@@ -250,7 +253,7 @@ def readable(path: Path, size: int) -> Iterator[None]:
     except PermissionError as error:
         raise forbidden(path) from error
     except _DAMAGED as error:
-        if not is_archive(path.name):
+        if not is_archive_at(path):
             raise SourceError(
                 "the file changed while it was read",
                 where=path,
@@ -260,9 +263,9 @@ def readable(path: Path, size: int) -> Iterator[None]:
         raise SourceError(
             "the archive can't be read",
             where=path,
-            expected="a whole .zip or .tar.gz archive without a password",
+            expected="a whole .zip, .tar.gz or .7z archive without a password",
             found=f"{size:,} bytes; {error}",
-            next_step="download it again, or unpack it by hand to see what is wrong",
+            next_step="download it again, or unpack it by hand and put its files in its place",
         ) from error
     except OSError as error:
         next_step = "allow more open files (ulimit -n 4096), or unpack archives" if error.errno == EMFILE else _DISK

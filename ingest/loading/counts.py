@@ -63,7 +63,7 @@ class FileCounts:
                 )
             yield self._row(file.disk, file, self.by_id[file.id])
         opened = {file.disk.stat.path for file in files if file.member}
-        for archive in (file for file in disk if file.is_archive and file.stat.path not in self.by_id):
+        for archive in (file for file in disk if file.stat.path not in self.by_id and file.is_archive):
             note = None if archive.stat.path in opened else "an archive without files"
             yield self._row(archive, None, FileCount("archive", note=note))
 

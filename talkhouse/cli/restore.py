@@ -27,7 +27,7 @@ def command(corpus: str, folder: Path, archives: bool, db: Path | None, folders:
 
     Paths and names are the publisher's. JSON is equal in every value and in the order of its keys; text files are
     equal byte for byte. What could not be loaded comes from the quarantine. An archive becomes a folder of its members,
-    or with --archive an archive with the same members.
+    or with --archive an archive with the same members; a .7z is a folder always.
 
     DIR gets its files all at once, when they are complete, and must be new or empty: nothing is overwritten. If some
     can't be written, they are named, the others are in DIR, and the exit code is 1.

@@ -11,7 +11,7 @@ from talkhouse.guess.record_values import FieldProfile, described, fields_of
 from talkhouse.guess.sample import Sample
 from talkhouse.guess.trial import read_samples
 from talkhouse.ingest.declared.declaration.model import standard_split
-from talkhouse.ingest.files.archives import is_archive
+from talkhouse.ingest.files.archives import is_archive_at
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.sources import JSON_LINES
 from talkhouse.schema.errors import SourceError
@@ -89,7 +89,7 @@ def inspected(path: Path) -> Inspection:
 
     Raises SourceError for what can't be read, and for a file of no form that is read.
     """
-    is_one = not path.is_dir() and not is_archive(path.name)
+    is_one = not path.is_dir() and not is_archive_at(path)
     with looked_into(path) as seen:
         if not seen.samples:
             what = f"{'a' if is_one else 'no'} file of {'no' if is_one else 'a'} form that is read, by its ending"

@@ -68,11 +68,15 @@ def sources(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[RestoredSour
 
 
 class OutputPaths:
-    """The path of each file of one corpus; members of archives are kept in a folder of their own until packed."""
+    """The path of each file of one corpus; members of archives are kept in a folder of their own until packed.
 
-    def __init__(self, folder: Path, *, archives: bool) -> None:
+    With ``archives`` a .7z, which is not written, is a folder under its whole name; ``for_build``: a .tar.gz, which a
+    build tells by its first bytes.
+    """
+
+    def __init__(self, folder: Path, *, archives: bool, for_build: bool = False) -> None:
         self.files: list[Path] = []
-        self._folder, self.archives = folder, archives
+        self._folder, self.archives, self._for_build = folder, archives, for_build
         self._paths: dict[str, Path] = {}
         self._members: defaultdict[str, dict[str, Path]] = defaultdict(dict)
 
@@ -83,13 +87,15 @@ class OutputPaths:
         return self._paths[source.id]
 
     def _new(self, source: RestoredSource) -> Path:
-        if self.archives and source.member is not None:
+        is_packed = self._for_build or not source.on_disk.lower().endswith(".7z")
+        if self.archives and source.member is not None and is_packed:
             members = self._members[source.on_disk]
             if source.member in members or (source.is_data and points_outside(source.member)):
                 raise _bad_name(source.id)
             path = members[source.member] = self._folder / _MEMBERS / str(len(self._paths))
             return path
-        path = self._inside(source.name)
+        keeps_name = self.archives and source.member is not None
+        path = self._inside(f"{source.on_disk}/{source.member}" if keeps_name else source.name)
         self.files.append(path)
         return path
 

@@ -101,7 +101,7 @@ def fill(
     all of the publisher's files. Raises CorpusFailed where the writer raises at every file with data.
     """
     restored = Restored()
-    output_paths = OutputPaths(folder, archives=archives)
+    output_paths = OutputPaths(folder, archives=archives, for_build=placeholders)
     write_files(con, corpus, output_paths, restored, on_progress)
     if restored.failed and not restored.published_files:
         raise restored.failed[0]

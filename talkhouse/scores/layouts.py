@@ -4,6 +4,7 @@ import ast
 import json
 import struct
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,7 +116,7 @@ def _copied(file: PredictionFile, limits: Limits) -> Iterator[tuple[str, bytes]]
 def _members(file: PredictionFile, limits: Limits) -> Iterator[tuple[str, bytes]]:
     with readable_archive(file.path, file.size):
         archive, members = open_archive(file.only, file.path.name, limits)
-        with archive:
+        with closing(archive):
             for name, size in sorted(members):
                 if name.endswith(LABEL_FILES):
                     limits.check("record", size, f"{file.path}/{name}")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import duckdb
 
+from talkhouse.ingest.files.archives import is_archive_at
 from talkhouse.queries.heads import Form, LayoutQuery
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import literal, quoted
@@ -148,8 +149,8 @@ def _layout_of(task: ScoredTask, request: ScoreRequest, file: PredictionFile) ->
 
 
 def _form(file: PredictionFile) -> Form:
-    """Return the form of layouts that a file may be read for, by its name."""
-    if file.is_folder or file.path.suffix == ".zip":
+    """Return the form of layouts that a file may be read for."""
+    if file.is_folder or is_archive_at(file.only):
         return "documents"
     return "score_rows" if file.path.suffix == ".npy" else "lines"
 

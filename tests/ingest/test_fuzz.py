@@ -12,14 +12,16 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import py7zr
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -417,13 +419,13 @@ def test_a_record_takes_work_that_grows_with_its_bytes(
     assert_linear(bytes_decoded)
 
 
-@pytest.mark.parametrize("name", ["x.zip", "x.tar.gz"])
+@pytest.mark.parametrize("name", ["x.zip", "x.tar.gz", "x.7z"])
 @invented_examples(300)
 @given(data=st.data())
 def test_a_damaged_archive_is_read_or_refused(name: str, data: st.DataObject) -> None:
     whole = packed(name)
     damaged = data.draw(damage())(whole)
-    content = gzip.compress(damaged, 1) if name.endswith(".gz") else damaged
+    content = {"x.zip": bytes, "x.7z": signed}.get(name, partial(gzip.compress, compresslevel=1))(damaged)
     with tempfile.TemporaryDirectory(dir=shm()) as folder:
         path = Path(folder) / name
         path.write_bytes(content)
@@ -441,6 +443,11 @@ def packed(name: str) -> bytes:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
             for member, content in members.items():
                 archive.writestr(member, content)
+    elif name.endswith(".7z"):
+        with py7zr.SevenZipFile(target, "w", filters=[{"id": py7zr.FILTER_LZMA}]) as seven_zip:
+            seven_zip.set_encoded_header_mode(False)
+            for member, content in members.items():
+                seven_zip.writestr(content, member)
     else:
         with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as tar:
             for member, content in members.items():
@@ -448,3 +455,10 @@ def packed(name: str) -> bytes:
                 info.size = len(content)
                 tar.addfile(info, io.BytesIO(content))
     return target.getvalue()
+
+
+def signed(raw: bytes) -> bytes:
+    """Give the headers of a damaged .7z the checksums without which nothing of them is read."""
+    start, size = (int.from_bytes(raw[at : at + 8], "little") for at in (12, 20))
+    begin = raw[12:28] + zlib.crc32(raw[32 + start : 32 + start + size]).to_bytes(4, "little")
+    return raw[:8] + zlib.crc32(begin).to_bytes(4, "little") + begin + raw[32:]

@@ -10,6 +10,7 @@ from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
 
+import py7zr
 import pytest
 
 from talkhouse.ingest import sources
@@ -50,7 +51,14 @@ def tarred(root: Path) -> str:
     return "toy/pack.tar.gz!"
 
 
-@pytest.mark.parametrize("pack", [folder, zipped, tarred])
+def seven_zipped(root: Path) -> str:
+    with py7zr.SevenZipFile(root / "pack.7z", "w") as archive:
+        for name, content in MEMBERS.items():
+            archive.writestr(content, name)
+    return "toy/pack.7z!"
+
+
+@pytest.mark.parametrize("pack", [folder, zipped, tarred, seven_zipped])
 def test_a_reader_sees_the_same_files_however_they_are_packed(tmp_path: Path, pack: Callable[[Path], str]) -> None:
     start = pack(tmp_path)
     files, skipped = seen(tmp_path)
@@ -58,7 +66,7 @@ def test_a_reader_sees_the_same_files_however_they_are_packed(tmp_path: Path, pa
     assert set(skipped) == {f"{start}README.md", f"{start}__MACOSX/logs/._a.json"}
 
 
-@pytest.mark.parametrize("pack", [folder, zipped, tarred])
+@pytest.mark.parametrize("pack", [folder, zipped, tarred, seven_zipped])
 def test_the_path_that_says_what_a_file_is_does_not_show_the_archive(
     tmp_path: Path, pack: Callable[[Path], str]
 ) -> None:

@@ -70,7 +70,7 @@ _CARDS = "labels are the cards of a group, any letter or digit"
 
 CORPUS = Corpus(
     id="delidata",
-    version=5,
+    version=6,
     title="DeliData: deliberation in multi-party problem solving",
     description=(
         "Chats of groups of two to six people who solve the Wason card selection task together. Messages are labelled "

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -55,47 +55,90 @@ def looks_like_a_table(raw: bytes) -> bool:
 
 
 class GroupFile(NamedTuple):
-    """A group's file: its raw cells, and how its lines end."""
+    """A group's file: its rows, and how its lines end."""
 
     rows: list[GroupRow]
+    """Cells as they were published, without the quotes of the reference reader."""
+    cells: list[GroupRow]
+    """The same, with these quotes."""
     line_end: str
     lacks_final_newline: bool
+    unusual: Mapping[str, int] = {}
+    """What only the reference reader takes, and the first row that has it."""
 
 
 def parse(text: str, group_id: str) -> GroupFile:
-    """Split a file into the raw cells of its rows; raises BadRecord (DE-01) where it is none of this corpus."""
+    """Split a file into the raw cells of its rows; raises BadRecord (DE-01) where it is none of this corpus.
+
+    One that is not as the publisher writes it is read as the reference reader does, Python's csv.DictReader.
+    """
     if not text:
         raise BadRecord("DE-01", "the file is empty")
     line_end = _line_end(text)
     header, *lines = text.removesuffix(line_end).split(line_end)
-    if header != HEADER:
-        raise BadRecord("DE-01", f"the header is {header[:200]!r}")
-    rows = list(_rows(lines, group_id))
-    return GroupFile(rows, line_end, not text.endswith(line_end))
+    rows = [GroupRow(*cells) for line in lines if len(cells := line.split("\t")) == len(GroupRow._fields)]
+    is_usual = header == HEADER and len(rows) == len(lines) and (line_end == WINDOWS_END or "\r\n" not in text)
+    is_usual = is_usual and not any(LINE_END in line for line in lines)
+    table = GroupFile(rows, rows, line_end, not text.endswith(line_end)) if is_usual else _leniently(text)
+    for index, row in enumerate(table.rows):
+        if row.group_id != group_id and (is_usual or row.group_id.strip(" ")):
+            detail = f"the file is named {group_id}, its group_id is {row.group_id}"
+            raise BadRecord("DE-01", detail, pointer(index, "group_id"))
+    return table
+
+
+_CELL = re.compile(r'( *"(?:[^"]|"")*+(?:"[^\t\r\n]*|\Z)|[^\t\r\n]*)(\t|\r\n|[\r\n]|\Z)')
+_QUOTED = re.compile(r' *"((?:[^"]|"")*+)"?(.*)', re.DOTALL)
+
+
+def _leniently(text: str) -> GroupFile:
+    """Split a file where the reference reader does: quotes may hold line ends, and rows have any number of cells."""
+    (header, *rows), unusual = _split(text), {}
+    places = {_field(name).lstrip(" "): place for place, name in enumerate(header)}
+    if missing := [name for name in GroupRow._fields if name not in places]:
+        raise BadRecord("DE-01", f"the header is {text[:200]!r}, without {', '.join(missing)}")
+    if list(places) != list(GroupRow._fields):
+        unusual["columns in another order, or further ones"] = 0
+    if len(set(re.findall(r"\r\n|[\r\n]", text))) > 1:
+        unusual["lines that end in several ways"] = 0
+    cells: list[GroupRow] = []
+    for row in rows:
+        if row == [""]:
+            unusual.setdefault("a blank line", len(cells))
+            continue
+        if len(row) != len(header):
+            unusual.setdefault(f"{len(row)} cells in a row under {len(header)} names", len(cells))
+        if any("\n" in cell or "\r" in cell for cell in row):
+            unusual.setdefault("a line end in a quoted cell", len(cells))
+        cells.append(GroupRow(*("".join(row[places[name] : places[name] + 1]) for name in GroupRow._fields)))
+    return GroupFile([GroupRow(*map(_field, row)) for row in cells], cells, "", False, unusual)
+
+
+def _split(text: str) -> list[list[str]]:
+    """Split a file into rows of cells with their quotes; a blank line has one, which is empty."""
+    rows: list[list[str]] = [[]]
+    at = 0
+    while at < len(text):
+        match = _CELL.match(text, at)
+        assert match  # noqa: S101 - there may be nothing in a cell, and something ends it
+        rows[-1].append(match[1])
+        at = match.end()
+        if match[2] != "\t":
+            rows.append([])
+        elif at == len(text):
+            rows[-1].append("")
+    return [row for row in rows if row]
+
+
+def _field(cell: str) -> str:
+    """Remove the quotes of the reference reader."""
+    match = _QUOTED.fullmatch(cell)
+    return match[1].replace('""', '"') + match[2] if match else cell
 
 
 def _line_end(text: str) -> str:
     """Find what ends the first line: a checkout by git on Windows has another end than the publisher's."""
     return WINDOWS_END if text.partition(LINE_END)[0].endswith("\r") else LINE_END
-
-
-def _rows(lines: list[str], group_id: str) -> Iterator[GroupRow]:
-    """Split every line into its cells; raises BadRecord (DE-01)."""
-    for index, line in enumerate(lines):
-        if LINE_END in line:
-            raise BadRecord("DE-01", "the lines do not all end as the first does", pointer(index))
-        row = _row(index, line)
-        if row.group_id != group_id:
-            detail = f"the file is named {group_id}, its group_id is {row.group_id}"
-            raise BadRecord("DE-01", detail, pointer(index, "group_id"))
-        yield row
-
-
-def _row(index: int, line: str) -> GroupRow:
-    cells = line.split("\t")
-    if len(cells) != len(GroupRow._fields):
-        raise BadRecord("DE-01", f"{len(cells)} cells in a row, not {len(GroupRow._fields)}", pointer(index))
-    return GroupRow(*cells)
 
 
 CORPUS = "delidata"

@@ -33,7 +33,7 @@ from talkhouse.ingest.corpora.delidata.write import cells
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.input_files import DialogueKeys, read_each
 from talkhouse.ingest.keys import Restatements
-from talkhouse.ingest.outcomes import Loaded, Outcome, SourceLocation, Unrecognised
+from talkhouse.ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation, Unrecognised
 from talkhouse.ingest.rows import Annotation, Dialogue, Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 
@@ -64,21 +64,23 @@ class GroupReader:
         if not looks_like_a_table(content):
             return Unrecognised(location.file, "its first line is not the header of a group's file, and has no tab")
         table = parse(decode.text(content), location.file.name)
-        raw, rows = table.rows, [GroupRow(*map(unquote, row)) for row in table.rows]
+        raw, rows = table.cells, [GroupRow(*map(unquote, row)) for row in table.rows]
         begun = opening(rows)
         utterances = ((row.message_type, row.origin, row.original_text) for row in rows)
         record, dialogue_id, is_new = self._keys.record(location, location.file.name, utterances)
         labels = [list(annotation_rows(record, index, row)) for index, row in enumerate(rows)]
-        differs = _differs(record, table, rows, labels) | self._restatements.differing(dialogue_id, stated(raw))
+        differs = {} if table.unusual else _differs(record, table, rows, labels)
+        differs |= self._restatements.differing(dialogue_id, stated(raw))
         first = self._files.setdefault(location.file.sha256, record.record_id)
         repeats = first if first != record.record_id else None
-        record.extra = decode.dump_extra({"differs": differs, "repeats": repeats} | _extra(table))
+        record.extra = decode.dump_extra({"differs": differs, "repeats": repeats} | _extra(table, content))
         made: list[Row] = [record]
         if is_new:
             made += dialogue_rows(dialogue_id, begun, rows, raw)
         made += (label for some in labels for label in some)
         findings = list(self._repetitions.findings(location.file.id, dialogue_id, rows))
-        findings += (warning for index, row in enumerate(rows) for warning in warnings(index, row, raw[index]))
+        findings += (warning for index, row in enumerate(rows) for warning in warnings(index, row, table.rows[index]))
+        findings += (ReaderFinding("DE-10", what, pointer=pointer(row)) for what, row in table.unusual.items())
         return Loaded(location, made, findings)
 
 
@@ -96,8 +98,10 @@ def _differs(
     return differing
 
 
-def _extra(table: GroupFile) -> dict[str, object]:
+def _extra(table: GroupFile, content: bytes) -> dict[str, object]:
     """Collect what the rows do not say of a file, and nothing where it is as all are."""
+    if table.unusual:
+        return {"published": content.decode()}
     line_end = None if table.line_end == LINE_END else table.line_end
     return {"line_end": line_end, "lacks_final_newline": table.lacks_final_newline}
 
@@ -156,7 +160,7 @@ def turn_row(dialogue_id: str, index: int, row: GroupRow, raw: GroupRow) -> Turn
     extra: dict[str, Any] = {"clean_text": row.clean_text} if row.clean_text else {}
     if row.message_type not in KINDS:
         extra["message_type"] = row.message_type
-    cells = {name: getattr(raw, name) for name in TEXTS if quote(unquote(getattr(raw, name))) != getattr(raw, name)}
+    cells = {name: getattr(raw, name) for name in TEXTS if quote(getattr(row, name)) != getattr(raw, name)}
     if cells:
         extra["cells"] = cells
     return Turn(

@@ -6,8 +6,8 @@ RULES = (
     Rule(
         "DE-01",
         "reject_file",
-        "Not a group's file: it is empty, its header is another, a row has other than 13 cells, its lines end in "
-        "several ways, or the file's name is not the group_id of every row.",
+        "Not a group's file: it is empty, its header lacks one of the 13 names, or the file's name is not the group_id "
+        "of every row.",
         "Take the publisher's own file; an editor or a spreadsheet changes tabs, quotes and line ends.",
     ),
     Rule(
@@ -65,5 +65,13 @@ RULES = (
         'quote " of the reference readers, or a MESSAGE without text.',
         "Nothing; the published cell is in main.turns: extra -> 'cells'. Reference readers may read beyond the end "
         'of a cell that begins with ".',
+    ),
+    Rule(
+        "DE-10",
+        "warn",
+        "A file that only a lenient reader takes, as the authors' does (Python's csv.DictReader): columns in another "
+        'order or further ones, blank lines, rows with fewer or more cells, line ends in quotes " or of several kinds.',
+        "Nothing; the file is read as there, what is missing as empty, and kept whole in main.records: extra -> "
+        "'published'. Take the publisher's own file if it is at hand.",
     ),
 )

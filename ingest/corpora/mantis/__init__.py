@@ -135,11 +135,11 @@ CORPUS = Corpus(
         "data_train.tsv, data_train_lookup.txt, the same for dev and test, a .csv of intents, or an archive "
         "or folder with these"
     ),
-    sources=(
-        Source("mantis.zip", f"{_DRIVE}1cWEbTC4klLQDLej--IG2OAZIT4AX549A", note=_NO_SUM),
-        Source("mantis_intents.zip", f"{_DRIVE}1JI9VAuHllyZxr7XhTYLhx7iI2EVd3-a4", note=_NO_SUM),
-        Source("mantis_10.zip", f"{_DRIVE}1nf_JRR7zIcCLrzvL_vRsuzBxDcD_3g6N", note=_NO_SUM),
-        Source("mantis_50.zip", f"{_DRIVE}11_Um52HzjC41M9S-xSAX6HZP25bmi2oq", note=_NO_SUM),
+    sources=(  # two have the publisher's names; those of the others are known from no code that reads them
+        Source("mantis.7z", f"{_DRIVE}1cWEbTC4klLQDLej--IG2OAZIT4AX549A", note=_NO_SUM),
+        Source("json_dataset_with_intents.7z", f"{_DRIVE}1JI9VAuHllyZxr7XhTYLhx7iI2EVd3-a4", note=_NO_SUM),
+        Source("response_ranking_dataset_easy.7z", f"{_DRIVE}1nf_JRR7zIcCLrzvL_vRsuzBxDcD_3g6N", note=_NO_SUM),
+        Source("mantis_50.7z", f"{_DRIVE}11_Um52HzjC41M9S-xSAX6HZP25bmi2oq", note=_NO_SUM),
     ),
     splits=SPLITS,
     schemes=(

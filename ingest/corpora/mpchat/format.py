@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -30,9 +30,9 @@ class SourceDialogue(Struct, forbid_unknown_fields=True):
     """What the three task files have in common of a dialogue; its persona elements stay raw."""
 
     main_author: str
-    authors: list[str]
+    authors: list[str | None]
     messages: list[str]
-    has_image: bool
+    has_image: bool | Literal[0, 1] | None
     subreddit: Text = UNSET
     message_ids: list[str] | UnsetType | None = UNSET
     created_utcs: list[int | float | str | None] | UnsetType | None = UNSET

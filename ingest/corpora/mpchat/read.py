@@ -1,7 +1,9 @@
 """The three task files and the two files of image addresses to rows: one record per dialogue of a file."""
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
@@ -31,7 +33,13 @@ from talkhouse.ingest.corpora.mpchat.personas import (
     persona_use_batch,
     response_batch,
 )
-from talkhouse.ingest.corpora.mpchat.warnings import answers_first, dialogue_warnings, grouped, rejected_examples
+from talkhouse.ingest.corpora.mpchat.warnings import (
+    answers_first,
+    dialogue_warnings,
+    grouped,
+    rejected_examples,
+    unusual_values,
+)
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.input_files import InputFile, InputFiles
 from talkhouse.ingest.keys import Keys, Restatements, Texts, digest
@@ -58,6 +66,8 @@ class Parsed(NamedTuple):
     unknown: dict[str, Raw]
     empty: dict[str, Any]
     """By pointer, the nulls and empty lists that could not be told from the rows when they are written back."""
+    nan: list[int]
+    """The messages whose time is NaN, which the dialogue has as null."""
 
 
 class MpchatDialogues:
@@ -70,7 +80,9 @@ class MpchatDialogues:
 
     def add(self, dialogue: SourceDialogue, rows: list[Row]) -> tuple[str, list[ReaderFinding]]:
         """Return the key of a dialogue, and a finding if it has other words than the plain key's; add rows if new."""
-        words = digest(*(part for said in zip(dialogue.authors, dialogue.messages, strict=True) for part in said))
+        nobody = [",".join(str(turn) for turn, name in enumerate(dialogue.authors) if name is None)]
+        said = zip((name or "" for name in dialogue.authors), dialogue.messages, strict=True)
+        words = digest(*chain.from_iterable(said), *(nobody if None in dialogue.authors else ()))
         ids = dialogue.message_ids
         natural = f"{CORPUS}:{ids[0]}-{ids[-1]}" if isinstance(ids, list) else f"{CORPUS}:{words.hex()[:16]}"
         dialogue_id, is_new = self._keys.assign(natural, words)
@@ -88,7 +100,8 @@ class MpchatDialogues:
         return self._restatements.differing(dialogue_id, stated)
 
     def _rows(self, dialogue_id: str, dialogue: SourceDialogue, rows: list[Row]) -> None:
-        people = {name: self._people.id(name, rows) for name in dict.fromkeys(dialogue.authors)}
+        names = (name for name in dict.fromkeys(dialogue.authors) if name is not None)
+        people = {name: self._people.id(name, rows) for name in names}
         turns = list(_turns(dialogue_id, dialogue, people))
         facts = {name: getattr(dialogue, name) for name in ("has_image", "direct_url", "file_name")}
         rows.append(
@@ -182,6 +195,7 @@ class MpchatReader:
         first = answers_first(parsed.dialogue, lists)
         column_batches = list(self._column_batches(record, parsed.dialogue, lists, first, rows))
         findings += dialogue_warnings(task_file, parsed.dialogue, split, lists)
+        findings += unusual_values(parsed.dialogue, parsed.nan)
         findings += rejected_examples(task_file, parsed.dialogue, split, lists, first)
         return Loaded(location, rows, findings + more, column_batches)
 
@@ -199,6 +213,7 @@ class MpchatReader:
             extra={
                 "fields": parsed.fields,
                 "lists": parsed.empty,
+                "nan": parsed.nan,
                 "differs": self._dialogues.differing(dialogue_id, dialogue),
                 "unknown": parsed.unknown,
                 "repeats": input_file.repeats,
@@ -280,7 +295,10 @@ def split_file(raw: memoryview) -> tuple[dict[str, Raw], dict[str, list[Raw]]]:
 
 def parse(raw: bytes, task_file: TaskFile, split: str) -> Parsed:
     """Decode one dialogue; raises BadRecord: MP-02, MP-06, MP-11, or a common rule."""
+    published, (raw, nan) = raw, _without_nan(raw)
     pieces = json_members.fields(raw)
+    if nan and bytes(pieces.get("created_utcs", Raw(b"")))[:1] != b"[":
+        json_members.fields(published)  # the list is one of an unknown field: TH-04
     known = _FIELDS[task_file.subset]
     unknown = {decode.pointer(key): piece for key, piece in pieces.items() if key not in known}
     for pointer, piece in unknown.items():
@@ -295,7 +313,21 @@ def parse(raw: bytes, task_file: TaskFile, split: str) -> Parsed:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise decode.json_problem(raw, error) from error
     _check_lengths(dialogue, split)
-    return Parsed(dialogue, list(pieces), unknown, _unusually_empty(task_file, dialogue))
+    return Parsed(dialogue, list(pieces), unknown, _unusually_empty(task_file, dialogue), nan)
+
+
+_TIMES = re.compile(rb'"created_utcs"\s*:\s*\[([^\[\]{}"]*)')
+
+
+def _without_nan(raw: bytes) -> tuple[bytes, list[int]]:
+    """Return a dialogue with null for each NaN among its messages' times, and the numbers of these messages."""
+    found = list(_TIMES.finditer(raw)) if b"NaN" in raw else []
+    if len(found) != 1 or b"NaN" not in found[0][1]:
+        return raw, []
+    times = [time.strip() for time in found[0][1].split(b",")]
+    start, end = found[0].span(1)
+    text = raw[:start] + b", ".join(b"null" if time == b"NaN" else time for time in times) + raw[end:]
+    return text, [index for index, time in enumerate(times) if time == b"NaN"]
 
 
 def _unusually_empty(task_file: TaskFile, dialogue: SourceDialogue) -> dict[str, Any]:
@@ -357,7 +389,7 @@ def _turns(dialogue_id: str, dialogue: SourceDialogue, people: dict[str, str]) -
         yield Turn(
             dialogue_id=dialogue_id,
             turn_index=index,
-            speaker_id=people[author],
+            speaker_id=None if author is None else people[author],
             role=_role(dialogue, author),
             kind="message",
             text=text,
@@ -367,7 +399,7 @@ def _turns(dialogue_id: str, dialogue: SourceDialogue, people: dict[str, str]) -
         )
 
 
-def _role(dialogue: SourceDialogue, name: str) -> str:
+def _role(dialogue: SourceDialogue, name: str | None) -> str:
     return MAIN if name == dialogue.main_author else OTHER
 
 

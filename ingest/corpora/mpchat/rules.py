@@ -93,4 +93,11 @@ RULES = (
         "makes the examples.",
         "Remove one of the two: it makes the warehouse larger and adds nothing.",
     ),
+    Rule(
+        "MP-14",
+        "warn",
+        "An author that is null (the account was deleted), has_image that is 0, 1 or null, or a message's time that is "
+        "NaN: the authors' code takes them. The turn has no speaker, or no time.",
+        "Nothing; they are restored as they were published.",
+    ),
 )

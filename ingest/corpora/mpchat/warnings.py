@@ -61,6 +61,20 @@ def dialogue_warnings(
         yield from _missing_personas(lists)
 
 
+def unusual_values(dialogue: SourceDialogue, nan: list[int]) -> Iterator[ReaderFinding]:
+    """MP-14: what the authors' code takes all the same, since Python does."""
+    if None in dialogue.authors:
+        turns = [turn for turn, name in enumerate(dialogue.authors) if name is None]
+        yield ReaderFinding("MP-14", f"no author of the messages {_listed(turns)}", pointer=f"/authors/{turns[0]}")
+    if not isinstance(dialogue.has_image, bool):
+        shown = "null" if dialogue.has_image is None else dialogue.has_image
+        yield ReaderFinding("MP-14", f"has_image is {shown}", pointer="/has_image")
+    if nan:
+        yield ReaderFinding(
+            "MP-14", f"the time is NaN of the messages {_listed(nan)}", pointer=f"/created_utcs/{nan[0]}"
+        )
+
+
 def _stray_lists(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists) -> Iterator[ReaderFinding]:
     """MP-08: lists on turns of others than the main author."""
     filled: defaultdict[str, list[int]] = defaultdict(list)

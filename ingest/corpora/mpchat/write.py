@@ -144,6 +144,7 @@ class _TaskRecordExtra(Struct):
     lists: dict[str, Any] = {}
     differs: dict[str, Any] = {}
     unknown: dict[str, Raw] = {}
+    nan: list[int] = []
 
 
 class _PersonaExtra(Struct):
@@ -176,6 +177,8 @@ def write_dialogue(task_file: TaskFile, stored: StoredRecord, elements: ElementW
             values[name][int(index[0])] = value
         else:
             values[name] = value
+    for turn in extra.nan:
+        values["created_utcs"][turn] = Raw(b"NaN")
     return msgspec.json.encode({name: values.get(name) for name in extra.fields})
 
 
@@ -187,7 +190,7 @@ def _messages(stored: StoredRecord) -> dict[str, Any]:
         "subreddit": dialogue.domain,
         "messages": [turn.text for turn in turns],
         "message_ids": [turn.native_id for turn in turns],
-        "authors": [_name(turn.speaker_id) for turn in turns],
+        "authors": [_name(turn.speaker_id) if turn.speaker_id else None for turn in turns],
         "created_utcs": [_seconds(turn) for turn in turns],
     }
 

@@ -4,11 +4,12 @@ case
     -- A record that disagrees with the dialogue's tables has all that it states of the dialogue in `differs`.
     when json_extract_string(record_extra, '$.differs') is null
         then
-            case json_extract_string(dialogue_extra, '$.has_image')
-                when 'true' then json_extract_string(dialogue_extra, '$.file_name')
+            case
+                when json_extract_string(dialogue_extra, '$.has_image') in ('true', '1')
+                    then json_extract_string(dialogue_extra, '$.file_name')
                 else ''
             end
-    when json_extract_string(record_extra, '$.differs."/has_image"') = 'true'
+    when json_extract_string(record_extra, '$.differs."/has_image"') in ('true', '1')
         then json_extract_string(record_extra, '$.differs."/file_name"')
     else ''
 end

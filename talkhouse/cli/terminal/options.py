@@ -164,7 +164,7 @@ data = path(
     "--data",
     metavar="DIR",
     help="Folder with one folder per corpus, named by its id, holding the publisher's files as they are "
-    "(folders, .zip and .tar.gz), or files of your own with a corpus.toml.",
+    "(folders, .zip, .tar.gz and .7z), or files of your own with a corpus.toml.",
 )
 
 

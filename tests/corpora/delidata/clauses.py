@@ -46,9 +46,12 @@ TRACKERS = ("{", "[]", "7", '{"Otter": "E"}', '{"Otter": [3]}', '{"Otter": ["E"]
 CLAUSES = [
     Clause("DE-01", write(GROUP, ""), f"{GROUP}#", "the file is empty"),
     Clause("DE-01", line(GROUP, 0, lambda text: text.replace("origin", "user")), f"{GROUP}#", "the header is"),
-    Clause("DE-01", line(GROUP, 3, lambda text: text.rpartition("\t")[0]), f"{GROUP}#/2", "12 cells in a row, not 13"),
-    Clause("DE-01", line(GROUP, 3, lambda text: text + "\t"), f"{GROUP}#/2", "14 cells in a row, not 13"),
-    Clause("DE-01", whole(lambda text: text.replace("\n", "\r\n", 3)), f"{GROUP}#/2", "the lines do not all end"),
+    Clause("DE-10", line(GROUP, 3, lambda text: text.rpartition("\t")[0]), f"{GROUP}#/2", "12 cells in a row under 13"),
+    Clause("DE-10", line(GROUP, 3, lambda text: text + "\t"), f"{GROUP}#/2", "14 cells in a row under 13"),
+    Clause("DE-10", line(GROUP, 0, lambda text: text + "\tmore"), f"{GROUP}#/0", "columns in another order"),
+    Clause("DE-10", whole(lambda text: text.replace("\n", "\r\n", 3)), f"{GROUP}#/0", "lines that end in several ways"),
+    Clause("DE-10", whole(lambda text: text.replace("\n", "\n\n", 3)), f"{GROUP}#/0", "a blank line"),
+    Clause("DE-10", cells(4, original_text='"a\nb"'), f"{GROUP}#/4", "a line end in a quoted cell"),
     Clause(
         "DE-01", copied(GROUP, "delidata_corpus/other"), "delidata_corpus/other#/0/group_id", "the file is named other"
     ),

@@ -1,5 +1,7 @@
 """DeliData: groups of any text and spelling, through a build and back, equal byte for byte."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -9,8 +11,8 @@ from hypothesis import strategies as st
 
 import talkhouse
 from talkhouse.ingest.corpora.delidata import CORPUS
-from talkhouse.ingest.corpora.delidata.format import quote
-from tests.conftest import ONCE_BROKEN, invented_builds
+from talkhouse.ingest.corpora.delidata.format import GroupRow, _leniently, quote
+from tests.conftest import ONCE_BROKEN, invented_builds, invented_examples
 from tests.corpora.delidata.rules import HEADER
 from tests.corpora.unusual import BOM, files_back
 
@@ -145,6 +147,10 @@ def renamed(name: str) -> str:
 ONCE_LOST = {
     "name_in_quotes/'a''b'": renamed("'a''b'"),
     "line_ends_of_windows/g": GROUP.replace("\n", "\r\n"),
+    "line_ends_of_two_kinds/i": renamed("i").replace("\n", "\r\n", 1),
+    "blank_lines/j": renamed("j").replace("\n", "\n\n"),
+    "a_column_more/k": renamed("k").replace("\n", "\tx\n"),
+    "by_a_spreadsheet/l": '"' + renamed("l").replace("\t", '"\t"').replace("\n", '"\n"')[:-1].replace("4,7", "4,\n7"),
     "line_ends_of_windows_but_the_last/h": renamed("h").replace("\n", "\r\n").removesuffix("\r\n"),
 }
 """What was once changed or refused, by what it was."""
@@ -158,10 +164,15 @@ def test_what_was_once_lost_or_refused_is_loaded_and_comes_back(tmp_path: Path) 
         assert con.execute("select count(*) from main.records").fetchall() == [(len(files),)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [GROUP.replace("\n", "\r\n", 1), GROUP.replace("\n", "\r\n") + "x\n"])
-def test_lines_that_end_in_several_ways_are_refused(text: str, tmp_path: Path) -> None:
-    files = {"whole/g": GROUP.encode(), "mixed/g": text.encode()}
-    assert files_back(tmp_path, CORPUS, files, "delidata_corpus") == files
-    with talkhouse.open(tmp_path / "w.duckdb") as con:
-        assert con.execute("select rule from meta.quarantine").fetchall() == [("DE-01",)]
+PIECE = st.sampled_from(["\t"] * 6 + ["\n", "\r\n", "\r", '"', '"', '""', " ", "a", "'", "x y"])
+
+
+@invented_examples(200)
+@given(st.permutations([*GroupRow._fields, "more"]), st.lists(PIECE, max_size=40).map("".join))
+def test_an_unusual_file_has_the_rows_that_the_reference_reader_has(names: list[str], body: str) -> None:
+    text = "\t".join(names) + "\n" + body
+    theirs = csv.DictReader(io.StringIO(text, newline=None), delimiter="\t", skipinitialspace=True)
+    for row, expected in zip(_leniently(text).rows, theirs, strict=True):
+        for name, cell in row._asdict().items():
+            read = cell.replace("\r\n", "\n").replace("\r", "\n")
+            assert read.lstrip(" ") == (expected[name] or "").lstrip(" ")

@@ -16,7 +16,6 @@ from tests.corpora.mantis.test_make import make
 FILTERS = {
     "bzip2": [{"id": py7zr.FILTER_BZIP2}],
     "lzma2": [{"id": py7zr.FILTER_LZMA2, "preset": 1}],
-    "ppmd": [{"id": py7zr.FILTER_PPMD, "order": 6, "mem": 24}],
 }
 
 
@@ -80,6 +79,12 @@ def test_a_changed_byte_stops(tmp_path: Path, dump: Path) -> None:
     content[len(content) // 2] ^= 0xFF
     path.write_bytes(content)
     with pytest.raises(NotMade, match="nothing was written"):
+        make([path], None)
+
+
+def test_an_archive_by_a_method_whose_decoder_fails_stops(tmp_path: Path, dump: Path) -> None:
+    path = packed(tmp_path / "travel.7z", dump, [*PARTS], filters=[{"id": py7zr.FILTER_PPMD, "order": 6, "mem": 24}])
+    with pytest.raises(NotMade, match="packed by a method that is not read here, 03 04 01"):
         make([path], None)
 
 

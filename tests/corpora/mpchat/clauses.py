@@ -1,5 +1,6 @@
 """MPChat: every clause of its rules."""
 
+import math
 from typing import Any
 
 from talkhouse.testing.clauses import Change, Clause, changed, copied, drop, put, replaced, together, write
@@ -58,7 +59,7 @@ CLAUSES = [
         Clause("MP-02", drop(f"{IN_TRAIN}/{name}"), IN_TRAIN, f"`{name}`")
         for name in ("main_author", "authors", "messages", "has_image")
     ),
-    Clause("MP-02", put(f"{IN_TRAIN}/has_image", 1), f"{IN_TRAIN}/has_image", "Expected `bool`"),
+    Clause("MP-02", put(f"{IN_TRAIN}/has_image", "yes"), f"{IN_TRAIN}/has_image", "got `str`"),
     Clause("MP-02", put(f"{IN_TRAIN}/main_author", None), f"{IN_TRAIN}/main_author", "Expected `str`"),
     *(
         Clause("MP-02", shortened(f"{at}/{name}"), f"{at}/{name}", "items for")
@@ -238,7 +239,13 @@ CLAUSES = [
     Clause("TH-02", put(f"{IN_TRAIN}/messages/0", "\ud800"), f"{IN_TRAIN}/messages/0", "half of a surrogate pair"),
     Clause("TH-03", replaced(NRP, '"main_author"', '"main_author": "bo", "main_author"'), IN_TRAIN, "'main_author'"),
     Clause("TH-03", replaced(NRP, '{"id"', '{"id": "x", "id"'), f"{IN_TRAIN}/all_personas/0", "the key 'id'"),
-    Clause("TH-04", put(f"{IN_TRAIN}/created_utcs/0", float("nan")), IN_TRAIN, "NaN is not a JSON number"),
+    Clause("TH-04", put(f"{IN_TRAIN}/url", [{"created_utcs": [math.nan]}]), IN_TRAIN, "NaN is not a JSON number"),
     Clause("TH-04", put(f"{IN_TRAIN}/created_utcs/0", float("-inf")), IN_TRAIN, "-Infinity is not a JSON number"),
     Clause("TH-05", write("mpchat_other.json", "{}"), "mpchat_other.json#", "none of mpchat_nrp.json"),
+    Clause("MP-14", put(f"{IN_TRAIN}/authors/0", None), f"{IN_TRAIN}/authors/0", "no author of the messages 0"),
+    Clause("MP-14", put(f"{IN_TRAIN}/has_image", 1), f"{IN_TRAIN}/has_image", "has_image is 1"),
+    Clause("MP-14", put(f"{IN_TRAIN}/has_image", None), f"{IN_TRAIN}/has_image", "has_image is null"),
+    Clause(
+        "MP-14", put(f"{IN_TRAIN}/created_utcs/1", math.nan), f"{IN_TRAIN}/created_utcs/1", "is NaN of the messages 1"
+    ),
 ]

@@ -65,7 +65,7 @@ def dialogues(draw: st.DrawFn, subset: str, pool: list[dict[str, Any]]) -> dict[
     turns = draw(st.integers(1, 3))
     elements = st.lists(st.sampled_from(pool), max_size=3)
     per_turn = lambda one: st.none() | st.lists(one, min_size=turns, max_size=turns)  # noqa: E731
-    authors = draw(st.lists(AUTHOR, min_size=turns, max_size=turns))
+    authors = draw(st.lists(AUTHOR | st.none(), min_size=turns, max_size=turns))
     lists: dict[str, dict[str, Any]] = {
         "nrp": {
             "candidate_personas": st.none() | elements,
@@ -86,17 +86,17 @@ def dialogues(draw: st.DrawFn, subset: str, pool: list[dict[str, Any]]) -> dict[
     dialogue = draw(
         st.fixed_dictionaries(
             {
-                "main_author": st.sampled_from(authors) | AUTHOR,
+                "main_author": st.sampled_from([name for name in authors if name is not None] or [""]) | AUTHOR,
                 "authors": st.just(authors),
                 "messages": st.lists(TEXT, min_size=turns, max_size=turns),
-                "has_image": st.booleans(),
+                "has_image": st.booleans() | st.sampled_from([0, 1, None]),
                 "file_name": TEXT,
             },
             optional={
                 "subreddit": NULLABLE,
                 "direct_url": NULLABLE,
                 "message_ids": per_turn(st.sampled_from(["p", "q", ""]) | TEXT),
-                "created_utcs": per_turn(SOME_NUMBER),
+                "created_utcs": per_turn(SOME_NUMBER) | per_turn(NUMBER | st.just(float("nan"))),
                 "all_personas": st.none() | elements,
                 **lists[subset],
             },

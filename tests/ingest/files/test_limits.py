@@ -3,6 +3,7 @@
 import gzip
 import io
 import struct
+import sys
 import tarfile
 import tracemalloc
 import zipfile
@@ -10,12 +11,15 @@ import zlib
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+import py7zr
 import pytest
 
 from talkhouse.ingest.files import limits
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits, parse
+from talkhouse.ingest.files.seven_zip import SevenZip
 from talkhouse.ingest.outcomes import Rejected
 from talkhouse.ingest.registry import DEFAULT_ROOT, corpora
 from talkhouse.ingest.sources import opened
@@ -52,8 +56,16 @@ def tarred(folder: Path, members: dict[str, bytes]) -> Path:
     return path
 
 
+def seven_zipped(folder: Path, members: dict[str, bytes], **how: Any) -> Path:
+    path = folder / "x.7z"
+    with py7zr.SevenZipFile(path, "w", **how) as archive:
+        for name, content in members.items():
+            archive.writestr(content, name)
+    return path
+
+
 Pack = Callable[[Path, dict[str, bytes]], Path]
-PACKED = pytest.mark.parametrize("pack", [zipped, tarred])
+PACKED = pytest.mark.parametrize("pack", [zipped, tarred, seven_zipped])
 
 
 def refused(path: Path, given: Limits = SMALL) -> str:
@@ -90,8 +102,8 @@ def test_what_an_archive_declares_is_refused_before_it_is_unpacked(
 ) -> None:
     path = pack(tmp_path, {"big.json": b" " * 70_000_000})
     unpacked = []
-    for kind in (zipfile.ZipExtFile, tarfile.ExFileObject):
-        monkeypatch.setattr(kind, "read", lambda *_: unpacked.append(1))
+    for kind, way in ((zipfile.ZipExtFile, "read"), (tarfile.ExFileObject, "read"), (SevenZip, "open")):
+        monkeypatch.setattr(kind, way, lambda *_: unpacked.append(1))
     message = refused(path, DEFAULT)
     assert "70,000,000 bytes" in message
     assert f"in an archive of {path.stat().st_size:,} bytes" in message
@@ -135,6 +147,43 @@ def test_a_member_that_unpacks_to_more_than_it_says_takes_no_memory_for_it(tmp_p
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_zip_that_is_packed_in_an_unusual_way_is_refused(tmp_path: Path, method: int) -> None:
     assert "another way than deflate" in refused(zipped(tmp_path, {"a": b"x"}, method))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"password": "x"}, "it is encrypted"),
+        ({"password": "x", "header_encryption": True}, "it is encrypted"),
+        ({"filters": [{"id": py7zr.FILTER_ZSTD}]}, "a method that is not read here, 04 F7 11 01"),
+        ({"filters": [{"id": py7zr.FILTER_LZMA2, "dict_size": 3 << 29}]}, "takes 1,610,612,736 bytes of memory"),
+    ],
+)
+def test_a_7z_that_is_packed_in_an_unusual_way_is_refused(tmp_path: Path, how: dict[str, Any], words: str) -> None:
+    assert words in refused(seven_zipped(tmp_path, {"a": b"x"}, **how))
+
+
+def test_a_damaged_7z_is_refused(tmp_path: Path) -> None:
+    path = seven_zipped(tmp_path, {"a.json": b"[1]", "b.json": b"[2]"}, filters=[{"id": py7zr.FILTER_COPY}])
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"[2]", b"[3]"))
+    assert "b.json has another checksum" in refused(path, DEFAULT)
+    path.write_bytes(whole[:-1])
+    assert "it is cut off" in refused(path, DEFAULT)
+    path.write_bytes(b"Rar!" + whole)
+    assert "it is a RAR archive" in refused(path, DEFAULT)
+
+
+def test_a_link_in_a_7z_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    with py7zr.SevenZipFile(tmp_path / "x.7z", "w") as archive:
+        archive.write(tmp_path / "link", "link")
+    assert "the archive has a link" in refused(tmp_path / "x.7z", DEFAULT)
+
+
+def test_a_7z_without_what_reads_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = seven_zipped(tmp_path, {"a": b"x"})
+    monkeypatch.setitem(sys.modules, "py7zr.exceptions", None)
+    assert "pip install 'talkhouse[make]'; or unpack the archive" in refused(path)
 
 
 def test_a_long_header_of_a_tar_is_refused(tmp_path: Path) -> None:
@@ -228,13 +277,12 @@ def test_the_value_that_a_message_names_is_enough(name: str) -> None:
     assert name in limits.described()
 
 
-def test_an_archive_is_what_the_name_of_its_source_says(tmp_path: Path) -> None:
-    zipped(tmp_path, {"a.json": b"{}"}).rename(tmp_path / "blob")
-    (tmp_path / "x.zip").symlink_to("blob")
-    with opened(disk_files(tmp_path / "blob", "toy/x.zip")) as ([file], _):
-        assert file.read() == b"{}"
-    with opened(disk_files(tmp_path / "x.zip", "toy/blob")) as ([file], _):
-        assert file.member is None
+@PACKED
+def test_an_archive_is_told_by_its_first_bytes(tmp_path: Path, pack: Pack) -> None:
+    for name in ("blob", "x.zip", "x.7z", "x.tgz"):
+        path = pack(tmp_path, {"a.json": b"{}"}).rename(tmp_path / name)
+        with opened(disk_files(path, name)) as ([file], _):
+            assert (file.id, file.read()) == (f"{name}!a.json", b"{}")
 
 
 @pytest.mark.slow

@@ -1,15 +1,16 @@
 """Where the dump of each site is: a folder with its XML files, or a .7z archive that is unpacked while it is read."""
 
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
-from lzma import LZMAError
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
-from talkhouse.ingest.corpus import NotMade, WrongInput, points_outside
+from talkhouse.ingest.corpus import NotMade, ReaderMissing, SevenZip, WrongInput, points_outside
 
 PARTS = ("Comments.xml", "Posts.xml", "Users.xml", "Votes.xml")
 """The files that are read, in the order in which they are needed, which is that of an archive's members too."""
@@ -202,7 +203,7 @@ _SHOWN = 8
 def check_archive(path: Path, parts: Sequence[str]) -> None:
     """Raise NotMade where an archive is damaged or lacks a part; reads its directory only."""
     with _opened(path) as opened:
-        names = opened.getnames()
+        names = [info.name for info in opened.infolist()]
     if any(name.lower().endswith(ARCHIVE_SUFFIX) for name in names):
         raise WrongInput("the archive holds archives", where=path, next_step="unpack it, and name what was in it")
     for part in parts:
@@ -228,25 +229,30 @@ def check_archive(path: Path, parts: Sequence[str]) -> None:
 def archive_size(path: Path, parts: Sequence[str]) -> int:
     """Count the bytes of the parts, unpacked."""
     with _opened(path) as opened:
-        return sum(int(member.uncompressed) for member in opened.list() if _base(member.filename) in parts)
+        return sum(info.size for info in opened.infolist() if _base(info.name) in parts)
 
 
-def read_archive(
-    path: Path, parts: Sequence[str], start: Callable[[str], tuple[Callable[[bytes], None], Callable[[], None]]]
-) -> None:
+def read_archive(path: Path, parts: Sequence[str], start: Open) -> None:
     """Hand on the parts in their order; raises NotMade for a damaged archive.
 
     Members are unpacked in the order in which they lie there. Where that is another, this is done again from the
     beginning for the parts that come too late.
     """
     with _opened(path) as opened:
-        names = [name for name in opened.getnames() if _base(name) in parts]
-    waiting = sorted(names, key=lambda name: parts.index(_base(name)))
-    while waiting:
-        run = _in_order(waiting, names)
-        with _opened(path) as opened:
-            opened.extract(targets=run, factory=_factory(start))
-        waiting = waiting[len(run) :]
+        names = [info.name for info in opened.infolist() if _base(info.name) in parts]
+        waiting = sorted(names, key=lambda name: parts.index(_base(name)))
+        while waiting:
+            run = _in_order(waiting, names)
+            waiting = waiting[len(run) :]
+            pieces = (item for item in opened.pieces() if item[0] in run)
+            for name, some in groupby(pieces, key=itemgetter(0)):
+                feed, close = start(_base(name))
+                for _, piece in some:
+                    feed(bytes(piece))
+                close()
+                run.remove(name)
+            for name in run:  # which have no bytes
+                start(_base(name))[1]()
 
 
 def _in_order(waiting: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -261,64 +267,18 @@ def _base(name: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> "Iterator[Any]":
+def _opened(path: Path) -> Iterator[SevenZip]:
     """Open an archive; raises WrongInput without the library, NotMade for what is damaged."""
     try:
-        import py7zr
-    except ImportError:
-        raise WrongInput(
-            "reading .7z archives needs py7zr",
-            where=path,
-            next_step="type: pip install 'talkhouse[make]'; or unpack the archive and name the folder",
-        ) from None
-    own = (py7zr.exceptions.ArchiveError, py7zr.exceptions.PasswordRequired)
-    try:
-        # Given a path, py7zr may unpack several members at the same time; given a file, one after the other.
-        with path.open("rb") as stream, py7zr.SevenZipFile(stream) as opened:
+        with closing(SevenZip(io.FileIO(path), path)) as opened:
             yield opened
-    except (*own, EOFError, LZMAError, OSError, ValueError) as error:
+    except ReaderMissing as error:
+        raise WrongInput(error.what, where=path, next_step=error.next_step) from None
+    except (ValueError, OSError) as error:
         raise NotMade(
             "the archive is damaged or cut off; nothing was written",
             where=path,
             expected="a site's archive, whole",
-            found=f"{type(error).__name__}: {error}".strip(": "),
+            found=str(error),
             next_step="download it again, and compare its size and checksum with those where it is from",
         ) from error
-
-
-def _factory(start: Callable[[str], tuple[Callable[[bytes], None], Callable[[], None]]]) -> Any:
-    """Make what py7zr asks for a place to write a member to."""
-    from py7zr.io import Py7zIO, WriterFactory
-
-    class Member(Py7zIO):
-        def __init__(self, name: str) -> None:
-            self._feed, self._close = start(_base(name))
-            self._size = 0
-
-        def write(self, s: bytes | bytearray) -> int:
-            self._feed(bytes(s))
-            self._size += len(s)
-            return len(s)
-
-        def close(self) -> None:
-            self._close()
-
-        def read(self, size: int | None = None) -> bytes:
-            del size
-            return b""
-
-        def seek(self, offset: int, whence: int = 0) -> int:
-            del whence
-            return offset
-
-        def flush(self) -> None:
-            pass
-
-        def size(self) -> int:
-            return self._size
-
-    class Factory(WriterFactory):
-        def create(self, filename: str) -> Member:
-            return Member(filename)
-
-    return Factory()
