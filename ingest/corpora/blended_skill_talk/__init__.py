@@ -60,7 +60,7 @@ _CACHED = "ed_persona_topicifier__"
 
 CORPUS = Corpus(
     id="blended_skill_talk",
-    version=7,
+    version=8,
     title="Blended Skill Talk",
     description=(
         "Dialogues of two crowd workers with personas, in contexts of ConvAI2, EmpatheticDialogues and Wizard of "

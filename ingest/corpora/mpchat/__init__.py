@@ -52,7 +52,7 @@ _ARCHIVE = "https://drive.google.com/uc?export=download&id=18bur87ayw_8NkQsCz_UC
 
 CORPUS = Corpus(
     id="mpchat",
-    version=6,
+    version=7,
     title="MPChat: Towards Multimodal Persona-Grounded Conversation",
     description=(
         "Threads of Reddit that begin with a picture. One participant has a persona: pictures with sentences that the "
