@@ -32,8 +32,10 @@ _OF_ALL = (
     Rule(
         "TH-03",
         "reject_dialogue",
-        "An object has the same key twice, so that one of the values would be lost.",
-        "Decide which of the values is meant and remove the other.",
+        "An object has the same key twice, so that one of the values would be lost. As a warning: in a record of a "
+        "corpus whose authors read it with Python's json, the last value counts, as there.",
+        "Decide which of the values is meant and remove the other; a record that is loaded has its text in "
+        "records.extra ->> 'verbatim'.",
     ),
     Rule(
         "TH-04",

@@ -7,9 +7,11 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
-from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.decode import BadRecord, dump, last_name, literals
+from talkhouse.ingest.decode import text as decode_text
+from talkhouse.ingest.json_members import last_values
 from talkhouse.ingest.keys import Keys, digest
-from talkhouse.ingest.outcomes import Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
+from talkhouse.ingest.outcomes import Loaded, Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
 from talkhouse.ingest.rows import Participant, Record, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 
@@ -71,6 +73,35 @@ Load: TypeAlias = Callable[[SourceLocation, bytes], Outcome]
 """Turns a file into its record; raises BadRecord."""
 
 
+def load_or_reject(load: Load, location: SourceLocation, raw: bytes) -> Outcome:
+    """Load a record or reject it; where a key stands twice in an object the last value counts, as in Python's json.
+
+    Such a record has its text in ``extra``; ``stored_record.as_published`` gives it back.
+    """
+    try:
+        try:
+            return load(location, raw)
+        except BadRecord as bad:
+            if bad.rule != "TH-03":
+                raise
+            plain, twice = last_values(raw)
+            outcome = load(location, plain)
+    except BadRecord as bad:
+        return reject(location, bad, raw)
+    if isinstance(outcome, Loaded):
+        record = next(row for row in outcome.rows if isinstance(row, Record))
+        outcome.findings.extend(keep_text(record, raw, twice))
+    return outcome
+
+
+def keep_text(record: Record, raw: bytes, twice: Iterable[str]) -> Iterator[ReaderFinding]:
+    """Keep the text of a record in which keys stand twice; report each by its pointer."""
+    record.extra = dump({**literals(record.extra), "verbatim": decode_text(raw)})
+    for pointer in twice:
+        detail = f"the key {last_name(pointer)!r} stands twice in one object: the last value counts"
+        yield ReaderFinding("TH-03", detail, pointer=pointer, severity="warn")
+
+
 def read_each(files: Iterable[SourceFile], locate: Locate, load: Load) -> Iterator[Outcome]:
     """Read files that are one record each, in their order; a record's index counts those of its folder."""
     counts: Counter[PurePosixPath] = Counter()
@@ -81,11 +112,7 @@ def read_each(files: Iterable[SourceFile], locate: Locate, load: Load) -> Iterat
             continue
         folder = file.path.parent
         location = replace(location, record_index=counts[folder], size=file.size)
-        raw = file.read_record()
-        try:
-            outcome = load(location, raw)
-        except BadRecord as bad:
-            outcome = reject(location, bad, raw)
+        outcome = load_or_reject(load, location, file.read_record())
         counts[folder] += not isinstance(outcome, Unrecognised)
         yield outcome
 

@@ -6,6 +6,7 @@ malformed in itself does not hide the others: each of them is judged later, one 
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import NamedTuple, TypeAlias
@@ -13,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.decode import BadRecord, decoder, json_problem, unique
+from talkhouse.ingest.decode import BadRecord, check_depth, decoder, json_problem, pointer, unique
 
 Text: TypeAlias = bytes | memoryview | Raw
 
@@ -44,6 +45,24 @@ def items(raw: Text, within: Text | None = None) -> list[Raw]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return [piece for _, piece in _scan(text, _LIST, within)]
     return pieces
+
+
+def last_values(text: Text, at: str = "") -> tuple[bytes, list[str]]:
+    """Write each key of an object once, with its last value, as Python's json reads it; add those that stood twice.
+
+    These are JSON pointers. Numbers keep their spelling. Raises BadRecord where the JSON is malformed.
+    """
+    if not at:
+        check_depth(bytes(text))
+    if (opening := _opening(memoryview(text))) not in (b"{", b"["):
+        return bytes(text), []
+    members = list(views(text))
+    inner = {key: last_values(value, at + pointer(key)) for key, value in dict(members).items()}
+    twice = [at + pointer(key) for key, times in Counter(key for key, _ in members).items() if times > 1]
+    twice += [place for _, places in inner.values() for place in places]
+    if opening == b"[":
+        return b"[%b]" % b",".join(value for value, _ in inner.values()), twice
+    return b"{%b}" % b",".join(msgspec.json.encode(key) + b":" + value for key, (value, _) in inner.items()), twice
 
 
 def fields(raw: bytes) -> dict[str, Raw]:

@@ -1,5 +1,6 @@
 """What a corpus's writer gets: one record as the tables hold it; and the types of writers."""
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -104,6 +105,17 @@ TextReferences: TypeAlias = Callable[[rows.Record], Collection[str]]
 def no_text_ids(_: rows.Record) -> Collection[str]:
     """Refer to no texts but those of candidates."""
     return ()
+
+
+def _ordered(text: str) -> str:
+    return json.dumps(json.loads(text))
+
+
+def as_published(stored: StoredRecord, written: bytes, read: Callable[[str], object] = _ordered) -> bytes:
+    """Return what ``extra`` has as the record's text, if ``read`` reads the same in it as in what the tables give."""
+    extra = stored.loaded.extra or ""
+    text = json.loads(extra).get("verbatim") if '"verbatim":' in extra else None
+    return written if text is None or read(text) != read(written.decode()) else str(text).encode()
 
 
 RecordWriter: TypeAlias = Callable[[StoredRecord], bytes]

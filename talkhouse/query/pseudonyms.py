@@ -317,7 +317,7 @@ _NOBODY = People(are_keys_public=True, note=_UNDECLARED)
 _HIDDEN = "a condition of published values, which may name people"
 """In place of a user's own."""
 
-_ALWAYS_REMOVED = ("differs", "unknown")
+_ALWAYS_REMOVED = ("differs", "unknown", "verbatim")
 """Members of any ``extra`` that have pieces of published files."""
 
 

@@ -71,6 +71,15 @@ def test_fields_are_in_published_order_and_stand_once() -> None:
         assert caught.value.rule == rule
 
 
+def test_the_last_value_of_a_key_counts_as_in_python() -> None:
+    raw = b' {"a": [{"b": 1, "c": 1.50, "b": {"d": 1, "d": []}}], "~": NaN, "a": [1, {"b": "x", "b":2}] , "e":{}}'
+    text, twice = json_members.last_values(raw)
+    assert json.dumps(json.loads(text)) == json.dumps(json.loads(raw))
+    assert twice == ["/a", "/a/1/b"]
+    text, twice = json_members.last_values(raw.replace(b'"a": [1', b'"f": [1'))
+    assert (text.count(b"1.50"), twice) == (1, ["/a/0/b", "/a/0/b/d", "/f/1/b"])
+
+
 BROKEN = [
     (b'{"a": 1 "b": 2}', "column 9"),
     (b'{"a": 1,}', "column [89]"),

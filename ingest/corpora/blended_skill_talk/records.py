@@ -8,7 +8,7 @@ from msgspec import Raw
 from talkhouse.ingest import decode, json_members
 from talkhouse.ingest.corpora.blended_skill_talk.format import CORPUS, SPLITS
 from talkhouse.ingest.decode import BadRecord, pointer
-from talkhouse.ingest.input_files import InputFile
+from talkhouse.ingest.input_files import InputFile, load_or_reject
 from talkhouse.ingest.keys import Keys, Texts, digest
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, SourceLocation, reject
 from talkhouse.ingest.rows import Candidate, ColumnBatch, Persona, PersonaUse, Record, Row
@@ -94,9 +94,10 @@ def read_records(input_file: InputFile, pieces: Iterable[bytes | Raw], read_reco
         location = input_file.record_location(index, pointer(index), len(raw))
         try:
             decode.text(raw)  # fields that nothing decodes have to be UTF-8 too
-            yield read_record(location, raw)
         except BadRecord as bad:
             yield reject(location, bad, raw)
+            continue
+        yield load_or_reject(read_record, location, raw)
 
 
 def lines_of(text: str) -> list[str]:

@@ -38,7 +38,7 @@ from talkhouse.ingest.corpora.blended_skill_talk.other_files import (
 from talkhouse.ingest.corpora.blended_skill_talk.records import extra_of
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Annotation, Candidate
-from talkhouse.ingest.stored_record import StoredRecord, file_by_file
+from talkhouse.ingest.stored_record import StoredRecord, as_published, file_by_file
 
 
 class _EnvelopeExtra(Struct):
@@ -56,7 +56,7 @@ def write_record(stored: StoredRecord) -> bytes:
 
     Of text files these are line ends, of persona_list.txt ``||``; an episode of ConvAI2 is several lines.
     """
-    return _WRITERS[stored.loaded.subset or ""](stored)
+    return as_published(stored, _WRITERS[stored.loaded.subset or ""](stored))
 
 
 def _file(envelope: StoredRecord, records: Iterator[StoredRecord]) -> Iterator[bytes]:

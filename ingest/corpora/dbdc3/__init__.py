@@ -73,7 +73,7 @@ _RAW = "https://github.com/dbd-challenge/dbdc3/raw/master"
 
 CORPUS = Corpus(
     id="dbdc3",
-    version=6,
+    version=7,
     title="Dialogue Breakdown Detection Challenge 3",
     description=(
         "Dialogues of people with seven chat systems in English and Japanese. About 30 annotators label each "
@@ -113,7 +113,7 @@ CORPUS = Corpus(
         venue="Proceedings of Dialog System Technology Challenge 6 (DSTC6) Workshop",
         url="https://dbd-challenge.github.io/dbdc3/",
     ),
-    people=People(),
+    people=People(members=("people",)),
     languages=("en", "ja"),
     files="DBDC3.zip, DBDC3_context.zip, the zips of data/dev, older Japanese zips, or folders with *.log.json files",
     sources=(
@@ -178,7 +178,8 @@ CORPUS = Corpus(
             "chat_dialogue_corpus",
             "the chat dialogue corpus",
             "Japanese, older than the challenges: 1,146 dialogues with DCM, of which 100 have 24 annotators (init100) "
-            "and the others 2 or 3 (rest1046). Development data of the third challenge, so their split is dev.",
+            "and the others 2 or 3 (rest1046), with sex, age and occupation of these people and of the speakers. "
+            "Development data of the third challenge, so their split is dev.",
         ),
         Release("dbdc1", "the first challenge", "Japanese, DCM: 20 dialogues for development, 80 for evaluation."),
         Release(
@@ -204,7 +205,7 @@ CORPUS = Corpus(
             UNGRAMMATICAL,
             "The field ungrammatical-sentence, where it is not empty (Japanese dialogues only).",
             "turn",
-            {"O": "The sentence is grammatical."},
+            {"O": "The sentence is grammatical.", "X": "The sentence is ungrammatical."},
             kind="single_label",
         ),
     ),

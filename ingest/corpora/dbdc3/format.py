@@ -7,32 +7,38 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypeAlias, TypedDict, cast
 
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.outcomes import SourceLocation, Unrecognised
 from talkhouse.ingest.sources import SourceFile
 
+if TYPE_CHECKING:
+    Text: TypeAlias = str
+else:
+    Text = str | int | float
+    """A text; until ``spell_numbers`` it may be a number, which the challenge's script takes as well."""
+
 Label = TypedDict(
     "Label",
     {
-        "breakdown": str,
-        "annotator-id": NotRequired[str | None],
-        "ungrammatical-sentence": NotRequired[str | None],
-        "comment": NotRequired[str | None],
+        "breakdown": Text | None,
+        "annotator-id": NotRequired[Text | None],
+        "ungrammatical-sentence": NotRequired[Text | None],
+        "comment": NotRequired[Text | None],
     },
 )
-"""One annotator's label of one turn."""
+"""One annotator's label of one turn; null where it is not known."""
 
 LogTurn = TypedDict(
     "LogTurn",
     {
-        "speaker": str,
+        "speaker": Text,
         "utterance": str,
         "turn-index": NotRequired[Raw],
-        "time": NotRequired[str | None],
-        "annotation-id": NotRequired[str | None],
+        "time": NotRequired[Text | None],
+        "annotation-id": NotRequired[Text | None],
         "annotations": NotRequired[list[Label] | None],
     },
 )
@@ -41,10 +47,10 @@ LogTurn = TypedDict(
 Log = TypedDict(
     "Log",
     {
-        "dialogue-id": str,
+        "dialogue-id": Text,
         "turns": list[LogTurn],
-        "group-id": NotRequired[str | None],
-        "speaker-id": NotRequired[str | None],
+        "group-id": NotRequired[Text | None],
+        "speaker-id": NotRequired[Text | None],
     },
 )
 """One dialogue."""
@@ -62,6 +68,19 @@ class LogExtra(Struct):
     lists: dict[str, Raw] = {}
     differs: dict[str, Raw] = {}
     unknown: dict[str, Raw] = {}
+
+
+def spell_numbers(log: Log) -> dict[str, int | float]:
+    """Put texts where a log has numbers in their place, spelled as JSON has them; return the numbers, by pointer."""
+    numbers, objects = {}, [("", cast(dict[str, Any], log))]
+    for at, values in objects:
+        for key, value in values.items():
+            if isinstance(value, list):
+                objects += [(f"{at}/{key}/{index}", item) for index, item in enumerate(value)]
+            elif isinstance(value, int | float):
+                numbers[f"{at}/{key}"] = value
+                values[key] = json.dumps(value)
+    return numbers
 
 
 def stated(log: Log) -> dict[str, Any]:
@@ -154,6 +173,18 @@ ROLES = {"U": "user", "S": "system"}
 LOG = ".log.json"
 CONTEXT = ".log.context"
 
+SPEAKERS = "speaker-attribute.tsv"
+ATTRIBUTES = (SPEAKERS, "annotator-attribute.tsv")
+"""Tables of the chat dialogue corpus: a person a row, whose id comes first. The two numberings have nothing in common:
+speaker 01_01 and annotator 01_A are of one site, and need not be the same person."""
+
+PLACEHOLDERS = {"", "DBD-01", "DBD-1"}
+"""Ids of speakers that stand in every log of a subset, and so identify nobody: CIC's, and those of the second challenge
+and of the Japanese data of the third."""
+
+_DESCRIPTION = re.compile(r".*\.(txt|pdf)|show_dial\.py", re.IGNORECASE)
+"""Names of what the publisher's archives have beside the logs: data_format.txt, DBDC2_LICENSE.txt, a manual ..."""
+
 SPLITS = {"dev": "validation", "eval": "test"}
 """The splits of the challenge and their standard names."""
 
@@ -169,7 +200,8 @@ DEV_ZIPS = {"cic_json_data", "yi_json_data", "iris_json_data", "json_data_100"}
 _CHAT_PARTS = {"init100", "rest1046"}
 """Folders of the chat dialogue corpus: 100 dialogues by 24 annotators each, and the rest by 2 or 3."""
 
-_CHAT_CORPUS = re.compile(r"(projectnextnlp[-_ ]?)?chat[-_ ]dialogue[-_ ]corpus")
+CHAT_CORPUS = "chat_dialogue_corpus"
+_CHAT_FOLDER = re.compile(r"(projectnextnlp[-_ ]?)?chat[-_ ]dialogue[-_ ]corpus")
 _OLDER = re.compile(r"(dbdc[12])([_\-. ].*)?")
 """Folders of the first two challenges, which were in Japanese."""
 
@@ -185,10 +217,43 @@ class PathFacts(NamedTuple):
 
 def locate(file: SourceFile) -> SourceLocation | Unrecognised:
     """Locate the record of a log by its path; its name is the native id, as far as the path knows."""
+    if _DESCRIPTION.fullmatch(file.name):
+        return Unrecognised(file, "the publisher's description, no data", is_meant=True)
     if not file.name.endswith(LOG):
         return Unrecognised(file, f"neither *{LOG} nor *{CONTEXT}")
     facts = path_facts(file)
     return SourceLocation(file, "", facts.subset, facts.release, facts.split, native_id=stem(file))
+
+
+def locate_attributes(file: SourceFile) -> SourceLocation:
+    """Locate the record of a table of speakers or annotators."""
+    return SourceLocation(file, subset=file.name.removesuffix(".tsv"), release=CHAT_CORPUS)
+
+
+class Attributes(Struct):
+    """A table of speakers or annotators."""
+
+    fields: list[str] = []
+    """Names of its columns, verbatim; the first is that of the ids."""
+    people: dict[str, dict[str, str]] = {}
+    """What it says of each, by id."""
+
+    @classmethod
+    def parse(cls, text: str) -> tuple["Attributes", list[str]]:
+        """Read a table; return with it the ids of rows that are repeated, or of other cells than the header."""
+        lines = [line.removesuffix("\r").split("\t") for line in text.split("\n")]
+        fields, *rows = [cells for cells in lines if cells != [""]] or [[]]
+        table, others = cls(fields, {}), list[str]()
+        for person, *cells in rows:
+            if person in table.people or len(cells) != len(fields) - 1:
+                others.append(person)
+            table.people.setdefault(person, dict(zip(fields[1:], cells, strict=False)))
+        return table, others
+
+    def text(self) -> str:
+        """Write the table as its publisher does, unless something about it is unusual."""
+        rows = [[person, *facts.values()] for person, facts in self.people.items()]
+        return "".join("\t".join(cells) + "\n" for cells in (self.fields, *rows))
 
 
 def locate_context(file: SourceFile) -> SourceLocation:
@@ -232,8 +297,8 @@ def folder_facts(folder: PurePosixPath) -> PathFacts:
         return PathFacts("dev_zips", "en", "dev", last)
     words = [_words(folder) for folder in folders]
     split = _first(PHASES, words)
-    if last.lower() in _CHAT_PARTS or any(_CHAT_CORPUS.fullmatch(name.lower()) for name in folders):
-        return PathFacts("chat_dialogue_corpus", "ja", split or "dev", last if last.lower() in _CHAT_PARTS else None)
+    if last.lower() in _CHAT_PARTS or any(_CHAT_FOLDER.fullmatch(name.lower()) for name in folders):
+        return PathFacts(CHAT_CORPUS, "ja", split or "dev", last if last.lower() in _CHAT_PARTS else None)
     plain = [index for index, name in enumerate(folders) if name.lower() not in {*LANGUAGES, *PHASES}]
     named = [index for index in range(len(folders)) if index not in plain]
     subset = last if (len(folders) - 1) in plain else None

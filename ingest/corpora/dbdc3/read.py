@@ -7,14 +7,20 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
+from msgspec import structs
+
 from talkhouse.ingest import decode
 from talkhouse.ingest.corpora.dbdc3.format import (
+    ATTRIBUTES,
     BREAKDOWN,
     CONTEXT,
     CORPUS,
+    PLACEHOLDERS,
     ROLES,
+    SPEAKERS,
     SPLITS,
     UNGRAMMATICAL,
+    Attributes,
     BotFamily,
     Label,
     Log,
@@ -23,9 +29,11 @@ from talkhouse.ingest.corpora.dbdc3.format import (
     family,
     inner_path,
     locate,
+    locate_attributes,
     locate_context,
     path_facts,
     published_keys,
+    spell_numbers,
     stated,
 )
 from talkhouse.ingest.corpora.dbdc3.warnings import warnings
@@ -38,7 +46,7 @@ from talkhouse.ingest.sources import SourceFile
 
 
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
-    """Read every log in path order; then every background paragraph, which needs to know its dialogue."""
+    """Read tables of people, every log in path order, then background paragraphs, which need to know their dialogue."""
     paragraphs: list[tuple[SourceLocation, str]] = []
     for file in (file for file in files if file.name.endswith(CONTEXT)):
         location, raw = locate_context(file), file.read_record()
@@ -47,7 +55,9 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
         except BadRecord as bad:
             yield reject(location, bad, raw)
     reader = LogReader({location.native_id or "": text for location, text in reversed(paragraphs)})
-    yield from read_each((file for file in files if not file.name.endswith(CONTEXT)), locate, reader.log)
+    yield from read_each((file for file in files if file.name in ATTRIBUTES), locate_attributes, reader.attributes)
+    logs = (file for file in files if not file.name.endswith(CONTEXT) and file.name not in ATTRIBUTES)
+    yield from read_each(logs, locate, reader.log)
     yield from (reader.paragraph(location, text) for location, text in paragraphs)
 
 
@@ -68,6 +78,7 @@ class LogReader:
         """Turn one log into its record; raises BadRecord."""
         log, unknown = decode.record(raw, Log, rule="DB-01")
         _require_annotations(log)
+        numbers = spell_numbers(log)
         stem, location = location.native_id or "", replace(location, native_id=log["dialogue-id"])
         facts = path_facts(location.file)
         path = "/".join([*filter(None, (facts.release, facts.language, facts.subset)), log["dialogue-id"]])
@@ -81,7 +92,7 @@ class LogReader:
         record, dialogue_id, is_new = stored
         repeated = self._files.setdefault((path, location.file.sha256), record.record_id)
         differs = self._restatements.differing(dialogue_id, stated(log))
-        extra = published_keys(raw, log, has_unknown=bool(unknown)) | {"differs": differs, "unknown": unknown}
+        extra = published_keys(raw, log, has_unknown=bool(unknown)) | {"differs": differs | numbers, "unknown": unknown}
         record.extra = decode.dump_extra(extra | {"repeats": repeated if repeated != record.record_id else None})
         bot, background = family(log["dialogue-id"], facts.subset), self._backgrounds.get(log["dialogue-id"])
         language = facts.language or (bot.language if bot else None)
@@ -90,10 +101,29 @@ class LogReader:
             both = [self._known(speaker) for speaker in speakers(dialogue_id, log, bot)]
             rows += dialogue_rows(dialogue_id, log, both, language, background)
         findings = list(warnings(log, stem, facts.subset, bot, has_background=background is not None))
+        if numbers:
+            names = ", ".join(sorted({*map(decode.last_name, numbers)}))
+            detail = f"numbers in place of texts: {len(numbers)} ({names})"
+            findings.append(ReaderFinding("DB-10", detail, pointer=next(iter(numbers))))
         findings += self._repetitions(log["dialogue-id"], stored)
         findings += self._unsaid(location.file, facts, language, bot)
         self._first.setdefault(log["dialogue-id"], dialogue_id)
         return Loaded(location, rows, findings, list(label_batches(record, log)))
+
+    def attributes(self, location: SourceLocation, raw: bytes) -> Loaded:
+        """Turn a table into its record; who speaks gets a row of their own, who labels is known in annotations."""
+        text = decode.text(raw)
+        table, others = Attributes.parse(text)
+        record_id = self._keys.record_id(f"{location.release}/{location.subset}", location.file)
+        extra = structs.asdict(table) | ({} if table.text() == text else {"verbatim": text})
+        record = location.record(record_id, extra=extra)
+        rows: list[Row] = [record]
+        for native, facts in table.people.items() if location.file.name == SPEAKERS else ():
+            speaker = Speaker(f"{CORPUS}:user/DCM/{native}", CORPUS, native, None, "human", False, decode.dump(facts))
+            known, is_new = self._known(speaker)
+            rows += [known] if is_new else []
+        detail = f"rows with an id that came before, or other cells than the header: {', '.join(others[:10])}"
+        return Loaded(location, rows, [ReaderFinding("DB-11", detail)] if others else [])
 
     def paragraph(self, location: SourceLocation, text: str) -> Loaded:
         """Turn one background paragraph into a record; its text is the dialogue's where both agree."""
@@ -153,9 +183,10 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 def speakers(dialogue_id: str, log: Log, bot: BotFamily | None) -> tuple[Speaker, Speaker]:
     """Make the person and the bot; both are known only within the dialogue where no id tells who they are."""
     native = log.get("speaker-id")
-    user_id = f"{CORPUS}:user/{bot.name if bot else 'other'}/{native}" if native else f"{dialogue_id}/user"
+    is_anonymous = native is None or native in PLACEHOLDERS
+    user_id = f"{dialogue_id}/user" if is_anonymous else f"{CORPUS}:user/{bot.name if bot else 'other'}/{native}"
     bot_id = f"{CORPUS}:bot/{bot.name}" if bot else f"{dialogue_id}/system"
-    user = Speaker(user_id, CORPUS, native, None, "human", is_anonymous=not native)
+    user = Speaker(user_id, CORPUS, native, None, "human", is_anonymous)
     return user, Speaker(bot_id, CORPUS, None, bot.name if bot else None, "bot", is_anonymous=bot is None)
 
 

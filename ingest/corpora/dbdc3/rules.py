@@ -7,7 +7,7 @@ RULES = (
         "DB-01",
         "reject_file",
         "Not a dialogue log: dialogue-id or turns missing, a turn without speaker or utterance, a system turn "
-        "without its list of annotations, a label that is not a text.",
+        "without its list of annotations, a label without breakdown.",
         "Take the publisher's own file. Where somebody replaced the lists of annotations by one majority label, "
         "the votes are gone.",
     ),
@@ -15,7 +15,7 @@ RULES = (
         "DB-02",
         "reject_example",
         "An annotated system turn whose labels are all outside O, T and X (the challenge's script divides by "
-        "zero); a single unknown label is ignored in the distribution.",
+        "zero); a single label that is unknown or null is ignored in the distribution.",
         "Look at the labels with: select * from main.annotations where record_id = ...",
     ),
     Rule(
@@ -60,5 +60,18 @@ RULES = (
         "once for "
         "each folder.",
         "Move the logs to <release>/<language>/<dev or eval>/<subset>, for instance dbdc1/ja/dev/DCM.",
+    ),
+    Rule(
+        "DB-10",
+        "warn",
+        "Numbers where the format has texts: the challenge's script takes them, so they are read as they are spelled.",
+        "Nothing.",
+    ),
+    Rule(
+        "DB-11",
+        "warn",
+        "A row of a table of speakers or annotators has an id that an earlier row has, which counts, or more or fewer "
+        "cells than the header.",
+        "Nothing, if that is meant; the table is in records.extra ->> 'verbatim'.",
     ),
 )

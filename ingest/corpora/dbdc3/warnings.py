@@ -41,7 +41,7 @@ def _labels(log: Log) -> Iterator[ReaderFinding]:
     """DB-02: turns that make no example since no label is known, and single unknown labels."""
     for index, turn in enumerate(log["turns"]):
         labels = {label["breakdown"] for label in _votes(turn)}
-        unknown = sorted(labels - LABELS)
+        unknown = sorted(labels - LABELS, key=str)
         if not unknown:
             continue
         pointer = f"/turns/{index}/annotations"

@@ -6,22 +6,25 @@ from typing import Any
 
 import msgspec
 
-from talkhouse.ingest.corpora.dbdc3.format import BREAKDOWN, CONTEXT, ROLES, UNGRAMMATICAL, LogExtra
+from talkhouse.ingest.corpora.dbdc3.format import BREAKDOWN, CONTEXT, ROLES, UNGRAMMATICAL, Attributes, LogExtra
 from talkhouse.ingest.decode import decoder, literals, pointer
 from talkhouse.ingest.rows import Annotation, Turn
-from talkhouse.ingest.stored_record import StoredRecord
+from talkhouse.ingest.stored_record import StoredRecord, as_published
 
 _FLAGS = {role: flag for flag, role in ROLES.items()}
 _SPACES = 4
 
 
 def write_record(stored: StoredRecord) -> bytes:
-    """Write a log as JSON, or a background paragraph: each is the whole of its file."""
+    """Write a log as JSON, a background paragraph or a table of people: each is the whole of its file."""
     if stored.loaded.source_file_id.endswith(CONTEXT):
         paragraph = (_dialogue_extra(stored) | literals(stored.loaded.extra))["background"]
         text: str = decoder(str).decode(paragraph)
         return text.encode()
-    return msgspec.json.format(msgspec.json.encode(_log(stored)), indent=_SPACES)
+    if stored.path.endswith(".tsv"):
+        table = decoder(Attributes).decode(stored.loaded.extra or "{}")
+        return as_published(stored, table.text().encode(), lambda text: Attributes.parse(text)[0])
+    return as_published(stored, msgspec.json.format(msgspec.json.encode(_log(stored)), indent=_SPACES))
 
 
 def _log(stored: StoredRecord) -> dict[str, Any]:

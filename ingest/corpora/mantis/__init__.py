@@ -82,7 +82,7 @@ def _make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, pro
 
 CORPUS = Corpus(
     id="mantis",
-    version=9,
+    version=10,
     title="MANtIS: a Multi-Domain Information Seeking Dialogues Dataset",
     description=(
         "80,000 conversations from 14 sites of Stack Exchange: one person asks, another answers with at least one "

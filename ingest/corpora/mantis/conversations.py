@@ -35,6 +35,7 @@ from talkhouse.ingest.corpora.mantis.dialogue_rows import (
 from talkhouse.ingest.corpora.mantis.format import CORPUS, DIALOGUE_FIELDS, NAN, SPLITS, SPOKEN, Role
 from talkhouse.ingest.corpora.mantis.ranking import ContextIndex
 from talkhouse.ingest.decode import BadRecord, dump, pointer
+from talkhouse.ingest.input_files import keep_text
 from talkhouse.ingest.outcomes import FileEnvelope, LoadedBatch, Outcome, ReaderFinding, SourceLocation, reject
 from talkhouse.ingest.rows import ColumnBatch, Dialogue, Participant, Record, Row, Turn
 from talkhouse.ingest.sources import SourceFile
@@ -117,7 +118,14 @@ class ConversationBatch:
         """Add a dialogue of any kind; one that is there already adds only what it states otherwise."""
         if member.repeated is not None:
             raise BadRecord("TH-03", f"the key {member.key!r} occurs more than once")
-        dialogue = dialogue or decoded(member.raw, self._build.orders)
+        raw, twice = member.raw, list[str]()
+        try:
+            dialogue = dialogue or decoded(raw, self._build.orders)
+        except BadRecord as bad:
+            if bad.rule != "TH-03":
+                raise
+            raw, twice = json_members.last_values(raw)
+            dialogue = decoded(raw, self._build.orders)
         known = known or self._known(member.key, dialogue)
         location = self._location(member)
         row, findings = record(location, known, dialogue, self._rows)
@@ -126,6 +134,8 @@ class ConversationBatch:
                 known.dialogue_id, self._site + member.key, dialogue, self._build.people, self._rows, self._turns
             )
             findings = warnings(dialogue, self._build.sites) + findings
+        if twice:
+            findings += keep_text(row, member.raw, twice)
         self._findings += [location.finding(finding, row.record_id) for finding in findings]
 
     def _known(self, key: str, dialogue: PublishedDialogue) -> Known:

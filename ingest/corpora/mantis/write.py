@@ -23,7 +23,7 @@ from talkhouse.ingest.corpora.mantis.ranking import WINDOW
 from talkhouse.ingest.corpora.mantis.tsv import row
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Dialogue, Record, Speaker, Turn
-from talkhouse.ingest.stored_record import StoredRecord, file_by_file
+from talkhouse.ingest.stored_record import StoredRecord, as_published, file_by_file
 
 
 def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
@@ -119,7 +119,7 @@ def _dialogue(stored: StoredRecord, orders: list[list[str]]) -> bytes:
         utterances.append(_object(values, order, stated, pointer("utterances", index)))
     values = _facts(stored.dialogue)
     values |= {"has_intent_labels": _text(own.has_intent_labels), "utterances": f"[{', '.join(utterances)}]"}
-    return _object(values, own.fields, stated).encode()
+    return as_published(stored, _object(values, own.fields, stated).encode())
 
 
 def _facts(dialogue: Dialogue) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -41,14 +42,13 @@ from talkhouse.ingest.corpora.mpchat.warnings import (
     unusual_values,
 )
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.input_files import InputFile, InputFiles
+from talkhouse.ingest.input_files import InputFile, InputFiles, load_or_reject
 from talkhouse.ingest.keys import Keys, Restatements, Texts, digest
 from talkhouse.ingest.outcomes import (
     FileEnvelope,
     Loaded,
     Outcome,
     ReaderFinding,
-    Rejected,
     SourceLocation,
     Unrecognised,
     reject,
@@ -145,7 +145,8 @@ class MpchatReader:
         if file.name in TASK_FILES:
             yield from self._task_file(file, TASK_FILES[file.name])
         elif file.name in IMAGE_FILES:
-            yield from read_images(file, self._files)
+            location = SourceLocation(file, subset=file.name.removesuffix(".json"), size=file.size)
+            yield load_or_reject(partial(read_images, self._files), location, file.read_record())
         else:
             yield Unrecognised(file, f"none of {', '.join((*TASK_FILES, *IMAGE_FILES))}")
 
@@ -168,24 +169,19 @@ class MpchatReader:
                 raw = bytes(piece)
                 bytes_read += len(raw)
                 at = input_file.record_location(index, f"/{split}/{index}", len(raw), split=split)
-                yield self._dialogue(input_file, at, task_file, raw)
+                yield load_or_reject(partial(self._dialogue, input_file, task_file), at, raw)
                 if index % _RELEASED == 0:
                     buffer.release(bytes_read)
         extra = {"fields": list(fields), "orders": list(self._elements.orders), "unknown": unknown}
         records = sum(map(len, splits.values()))
         yield FileEnvelope(file, {key: value for key, value in extra.items() if value}, records)
 
-    def _dialogue(
-        self, input_file: InputFile, location: SourceLocation, task_file: TaskFile, raw: bytes
-    ) -> Loaded | Rejected:
-        """Turn one dialogue into its record."""
+    def _dialogue(self, input_file: InputFile, task_file: TaskFile, location: SourceLocation, raw: bytes) -> Loaded:
+        """Turn one dialogue into its record; raises BadRecord."""
         split = location.split or ""
-        try:
-            parsed = parse(raw, task_file, split)
-            lists_in = list(persona_lists(task_file, parsed.dialogue))
-            new = self._elements.decode_new(lists_in)
-        except BadRecord as bad:
-            return reject(location, bad, raw)
+        parsed = parse(raw, task_file, split)
+        lists_in = list(persona_lists(task_file, parsed.dialogue))
+        new = self._elements.decode_new(lists_in)
         rows: list[Row] = []
         findings = list(grouped(self._elements.add(new, rows)))
         for listed in lists_in:
@@ -239,21 +235,14 @@ class MpchatReader:
                     yield response_batch(record, turn, ids, is_answer_first=turn in first)
 
 
-def read_images(file: SourceFile, files: InputFiles) -> Iterator[Outcome]:
-    """Turn one file into its record and images; a file that is not an object of texts is rejected."""
-    subset = file.name.removesuffix(".json")
-    location = SourceLocation(file, subset=subset, size=file.size)
-    raw = file.read_record()
-    try:
-        urls = _urls(raw)
-    except BadRecord as bad:
-        yield reject(location, bad, raw)
-        return
+def read_images(files: InputFiles, location: SourceLocation, raw: bytes) -> Loaded:
+    """Turn one file into its record and images; raises BadRecord for one that is not an object of texts."""
+    urls, file, subset = _urls(raw), location.file, location.subset or ""
     input_file = files.take(location, subset)
     kind = IMAGE_FILES[file.name] + input_file.prefix.removeprefix(f"{CORPUS}/{subset}")
     rows: list[Row] = [location.record(input_file.prefix, extra={"repeats": input_file.repeats})]
     rows += (Image(CORPUS, kind, image_id, url, file.id, index) for index, (image_id, url) in enumerate(urls.items()))
-    yield Loaded(location, rows, input_file.findings("MP-13"))
+    return Loaded(location, rows, input_file.findings("MP-13"))
 
 
 def _urls(raw: bytes) -> dict[str, str | None]:

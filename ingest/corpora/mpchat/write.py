@@ -22,7 +22,7 @@ from talkhouse.ingest.corpora.mpchat.format import (
 )
 from talkhouse.ingest.corpora.mpchat.read import seconds_since, write_images
 from talkhouse.ingest.rows import Annotation, Candidate, Persona, PersonaUse, Turn
-from talkhouse.ingest.stored_record import StoredRecord, file_by_file
+from talkhouse.ingest.stored_record import StoredRecord, as_published, file_by_file
 
 _BETWEEN = b", "
 _COPIED = 1 << 20
@@ -76,7 +76,7 @@ write = file_by_file(_file)
 
 def _record(stored: StoredRecord, elements: ElementWriter) -> bytes:
     task_file = _TASK_FILES.get(stored.loaded.subset or "")
-    return write_dialogue(task_file, stored, elements) if task_file else write_images(stored)
+    return as_published(stored, write_dialogue(task_file, stored, elements) if task_file else write_images(stored))
 
 
 _TASK_FILES = {task_file.subset: task_file for task_file in TASK_FILES.values()}

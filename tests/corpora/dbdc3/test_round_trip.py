@@ -41,7 +41,7 @@ VALUE = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEY, inner, max_size=3),
     max_leaves=5,
 )
-MAYBE = TEXT | st.none()
+MAYBE = TEXT | st.none() | NUMBER
 
 
 @st.composite
@@ -54,7 +54,7 @@ def thing(draw: st.DrawFn, needed: dict[str, Any], options: dict[str, Any]) -> d
 
 
 LABEL = thing(
-    {"breakdown": st.sampled_from(["O", "T", "X"]) | TEXT},
+    {"breakdown": st.sampled_from(["O", "T", "X"]) | MAYBE},
     {"annotator-id": MAYBE, "ungrammatical-sentence": MAYBE, "comment": MAYBE},
 )
 TIMES = ["", None, "2017-08-30 16:48:20", "0017-01-01 00:00:00", "2017-02-30 00:00:00", "\uff12017-08-30 16:48:20"]
@@ -65,7 +65,7 @@ USER = thing(
 )
 NAME = st.sampled_from(["CIC1", "iris_1", "7", "user/IRIS", "a~b"])
 LOG = thing(
-    {"dialogue-id": NAME | TEXT, "turns": st.lists(SYSTEM | USER, max_size=4)},
+    {"dialogue-id": NAME | TEXT | NUMBER, "turns": st.lists(SYSTEM | USER, max_size=4)},
     {"group-id": MAYBE, "speaker-id": MAYBE | st.just("user")},
 )
 BROKEN = st.sampled_from(
@@ -133,6 +133,12 @@ ONCE_LOST = {
     "turn_index_without_a_double/g.log.json": log("g", [said(**{"turn-index": 0})]).replace(b": 0", b": 1e400"),
     "no_name/.log.context": b"a paragraph of nobody",
     "no_name/.log.json": log("", [said()]),
+    "key_twice/h.log.json": log("h", [said()]).replace(
+        b'"speaker"', b'"utterance": "lost", "x": {"a": 1, "a": 1.50}, "speaker"'
+    ),
+    "number_without_a_double/i.log.json": log("i", [said()]).replace(b'"i"', b"9" * 5000),
+    "cells/speaker-attribute.tsv": b"id\tsex\tsex\n1_1\ta\tb\r\n1_1\tc\n\n\n2_1\td\te\tf",
+    "cells/annotator-attribute.tsv": b"",
 }
 """What reader or writer once changed, dropped or stumbled over, by what it was."""
 

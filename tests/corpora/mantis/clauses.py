@@ -205,7 +205,7 @@ CLAUSES = [
     Clause("TH-02", spoken(utterance="\ud800"), f"{SAID}/2/utterance", "half of a surrogate pair"),
     Clause("TH-02", write(TABLE, HEADER.encode() + b"2,2,caf\xe9,train\r\n"), f"{TABLE}#", "not UTF-8"),
     Clause("TH-02", replaced(TSV, b"1\t", b"1\tcaf\xe9"), f"{TSV}#/0", "not UTF-8"),
-    Clause("TH-03", replaced(TRAIN, '"2": {', '"2": {"title": "", '), TALK, "the key 'title' stands twice"),
+    Clause("TH-03", replaced(TRAIN, '"2": {', '"2": {"title": "", '), f"{TALK}/title", "stands twice", "warn"),
     Clause("TH-04", spoken(votes=float("inf")), TALK, "Infinity is not a JSON number"),
     Clause("TH-04", spoken(votes=[float("nan")]), TALK, "NaN is not a JSON number, in the list 'votes'"),
     Clause("TH-05", write("labels.txt", "u1\n"), "labels.txt#", "transcripts for annotators, without labels"),
