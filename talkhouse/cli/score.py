@@ -127,7 +127,8 @@ def command(
     --open starts the pages of talkhouse dashboard where the errors are browsed; --beside adds those of another system,
     and --outcomes writes the same rows: the gold answer, what each system says, how surely, and which are right.
 
-    The official metrics are printed; --all prints the others too, and --json has all of them.
+    The official metrics are printed; --all prints the others too. --json has all of them, and first, in "official", the
+    official values by name.
 
     Examples:
         talkhouse score dbdc3.breakdown_detection --baseline majority --release dbdc3 --split eval
