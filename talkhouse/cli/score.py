@@ -180,11 +180,12 @@ def command(
     overlap: dict[str, Any] | None = None
     attached: dict[str, Path] = {}
     if against and template is None:
-        from talkhouse.overlap.drop import about, verdicts_in, with_verdicts
+        from talkhouse.overlap.drop import VERDICTS_IN_SQL, about, with_verdicts
+        from talkhouse.overlap.overlap_file import SCHEMA
 
         judged = with_verdicts(database(db), against)
-        attached, overlap = {judged.stem: judged}, about(judged)
-        request = replace(request, judged=verdicts_in(judged), dropped=DROPPED)
+        attached, overlap = {SCHEMA: judged}, about(judged)
+        request = replace(request, judged=VERDICTS_IN_SQL, dropped=DROPPED)
     rows: Any = None
     with (
         opened(database(db), beside=attached) as warehouse,
