@@ -65,7 +65,7 @@ def command(
     runs = saved(database(db), name)
     marks = _marks(database(db), runs)
     if as_json:
-        print(visible_json([{**_official_values(run["metrics"]), **run} for run in runs]))
+        print(visible_json([{**_official(run["metrics"]), **run} for run in runs]))
         return
     if not runs:
         output.print("No saved runs. Save one with: talkhouse score TASK PREDICTIONS --save RUN", soft_wrap=True)
@@ -123,26 +123,20 @@ def _one(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values or None
 
 
-def _official(metrics: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the official metrics of all examples at the first threshold that was scored: each name once."""
+def _official(metrics: Sequence[Mapping[str, Any]], *names: str) -> dict[str, Any]:
+    """Return what comes first in ``--json``: the official values of all examples, at the first threshold, by name."""
     official = [metric for metric in metrics if metric["official"] and metric.get("slice") is None]
-    return [metric for metric in official if metric["threshold"] == official[0]["threshold"]]
-
-
-def _official_values(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what comes first in ``--json``: the official values by name, none where nothing is official."""
-    official = _official(metrics)
-    return {
-        "official": {metric["name"]: metric["value"] for metric in official},
-        "official_threshold": official[0]["threshold"] if official else None,
-    }
+    at = official[0]["threshold"] if official else None
+    values = {metric["name"]: metric for metric in official if metric["threshold"] == at}
+    shown = {key: {name: one[name] for name in names} if names else one["value"] for key, one in values.items()}
+    return {"official": shown, "official_threshold": at}
 
 
 def as_data(scored: "Scored", overlap: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the object that ``--json`` prints; ``overlap`` says by what examples are left out."""
     metrics = [_metric_as_data(metric) for metric in scored.metrics]
     return {
-        **_official_values(metrics),
+        **_official(metrics),
         "task": scored.task.name,
         "split": _one(scored.chosen.split_names),
         "release": _one(scored.chosen.releases),
@@ -288,8 +282,6 @@ def comparison_as_data(found: "RunComparison") -> dict[str, Any]:
     """Return the object that ``--json`` prints."""
     first, second = found.runs
     metrics = [vars(one) for one in found.metrics]
-    official = _official(metrics)
-    values = ("first", "second", "difference", "low", "high", "p_value")
     same = (
         "task",
         "releases",
@@ -301,8 +293,7 @@ def comparison_as_data(found: "RunComparison") -> dict[str, Any]:
         "examples",
     )
     return {
-        "official": {metric["name"]: {name: metric[name] for name in values} for metric in official},
-        "official_threshold": official[0]["threshold"] if official else None,
+        **_official(metrics, "first", "second", "difference", "low", "high", "p_value"),
         **{name: first[name] for name in same},
         "first": first["run"],
         "second": second["run"],

@@ -208,10 +208,8 @@ def _with_letters(workspace: ScoringWorkspace, scored: ScoringTable) -> ScoringT
         f"select count(*) > 0 from {scored} "
         f"where strlen(answer) <> length(answer) and regexp_matches({answer}, {literal(LETTER_WITHOUT_BLANKS)})"
     ).fetchall()
-    columns = (
-        f"if({is_cut}, {text}, null) as {name}_letters" for name, text in {"guess": guess, "answer": answer}.items()
-    )
-    with_columns = workspace.create("scored", f"select *, {', '.join(columns)} from {scored} order by rowid")
+    letters = f"if({is_cut}, {guess}, null) as guess_letters, if({is_cut}, {answer}, null) as answer_letters"
+    with_columns = workspace.create("scored", f"select *, {letters} from {scored} order by rowid")
     workspace.drop([scored])
     return with_columns
 

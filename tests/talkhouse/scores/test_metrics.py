@@ -364,7 +364,6 @@ def normalised(text: str) -> list[str]:
 
 TEXTS = st.lists(st.sampled_from(["tea", "The", "a", "milk!", "jam-pot", "Tea", "."]), max_size=7).map(" ".join)
 LETTERS = st.text(st.sampled_from("茶が飲ชา้tea 。!Aガ"), max_size=9)
-"""Of scripts without spaces and others, with marks, signs and kana of half width."""
 
 
 @pytest.mark.slow
@@ -386,11 +385,7 @@ def test_lower_case_has_the_words_of_the_normalised_text(con: duckdb.DuckDBPyCon
     assert all(word in lower for word in words.split(" "))
 
 
-@given(
-    st.sampled_from([TEXTS, LETTERS]).flatmap(
-        lambda texts: st.lists(st.tuples(texts, st.none() | texts), min_size=1, max_size=8)
-    )
-)
+@given(st.lists(st.tuples(TEXTS | LETTERS, st.none() | TEXTS | LETTERS), min_size=1, max_size=8))
 @example([("茶が好き。", "茶が好き")])
 @invented_examples(40)
 def test_texts(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
