@@ -250,9 +250,10 @@ def export_file(
     beside: dict[str, Path] = {}
     if against:
         from talkhouse.overlap.drop import with_verdicts
+        from talkhouse.overlap.overlap_file import SCHEMA
 
         judged = with_verdicts(warehouse_path, against, wanted.memory_limit)
-        beside = {judged.stem: judged}
+        beside = {SCHEMA: judged}
     settings = _settings(wanted)
     with opened(warehouse_path, beside=beside, settings=settings) as warehouse, ProgressBar() as bar:
         filters = wanted.filters

@@ -38,7 +38,7 @@ _WORST = 5
     help="Compare only these (may be repeated). Default: all.",
 )
 @options.path("--pairs", metavar="FILE", help="Write all pairs, not the best alone; the ending sets the format.")
-@options.path("--output", metavar="FILE", help="The file to write. Default: overlap.duckdb beside the warehouse.")
+@options.path("--output", metavar="FILE", help="The file to write. Default: NAME.overlap.duckdb beside the warehouse.")
 @options.as_json
 @click.option("--threads", metavar="N", type=click.IntRange(1, 1024), help="Threads that DuckDB uses. Default: all.")
 @options.memory_limit()
@@ -61,8 +61,8 @@ def command(
 
     A place is a split of a publisher's release of a corpus, such as dbdc3/dbdc3/eval. All places are compared with each
     other and with themselves: turns with turns and candidates, contexts of examples, whole dialogues, personas. The
-    result is written to overlap.duckdb beside the warehouse, which itself is not changed: for each unit and place the
-    best match, and how many there are. It contains keys and no text.
+    result is written to NAME.overlap.duckdb beside the warehouse NAME.duckdb, which itself is not changed: for each
+    unit and place the best match, and how many there are. It contains keys and no text.
 
     A match is the first of these that holds: same (the dialogue itself is in both places), exact (the same characters),
     normalised (the same words in the same order), near (most pairs of neighbouring words are in both), contains (most

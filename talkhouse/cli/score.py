@@ -127,7 +127,8 @@ def command(
     --open starts the pages of talkhouse dashboard where the errors are browsed; --beside adds those of another system,
     and --outcomes writes the same rows: the gold answer, what each system says, how surely, and which are right.
 
-    The official metrics are printed; --all prints the others too, and --json has all of them.
+    The official metrics are printed; --all prints the others too. --json has all of them, and first, in "official", the
+    official values by name.
 
     Examples:
         talkhouse score dbdc3.breakdown_detection --baseline majority --release dbdc3 --split eval
@@ -179,11 +180,12 @@ def command(
     overlap: dict[str, Any] | None = None
     attached: dict[str, Path] = {}
     if against and template is None:
-        from talkhouse.overlap.drop import about, verdicts_in, with_verdicts
+        from talkhouse.overlap.drop import VERDICTS_IN_SQL, about, with_verdicts
+        from talkhouse.overlap.overlap_file import SCHEMA
 
         judged = with_verdicts(database(db), against)
-        attached, overlap = {judged.stem: judged}, about(judged)
-        request = replace(request, judged=verdicts_in(judged), dropped=DROPPED)
+        attached, overlap = {SCHEMA: judged}, about(judged)
+        request = replace(request, judged=VERDICTS_IN_SQL, dropped=DROPPED)
     rows: Any = None
     with (
         opened(database(db), beside=attached) as warehouse,

@@ -65,7 +65,7 @@ def command(
     runs = saved(database(db), name)
     marks = _marks(database(db), runs)
     if as_json:
-        print(visible_json(runs))
+        print(visible_json([{**_official(run["metrics"]), **run} for run in runs]))
         return
     if not runs:
         output.print("No saved runs. Save one with: talkhouse score TASK PREDICTIONS --save RUN", soft_wrap=True)
@@ -123,9 +123,20 @@ def _one(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values or None
 
 
+def _official(metrics: Sequence[Mapping[str, Any]], *names: str) -> dict[str, Any]:
+    """Return what comes first in ``--json``: the official values of all examples, at the first threshold, by name."""
+    official = [metric for metric in metrics if metric["official"] and metric.get("slice") is None]
+    at = official[0]["threshold"] if official else None
+    values = {metric["name"]: metric for metric in official if metric["threshold"] == at}
+    shown = {key: {name: one[name] for name in names} if names else one["value"] for key, one in values.items()}
+    return {"official": shown, "official_threshold": at}
+
+
 def as_data(scored: "Scored", overlap: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the object that ``--json`` prints; ``overlap`` says by what examples are left out."""
+    metrics = [_metric_as_data(metric) for metric in scored.metrics]
     return {
+        **_official(metrics),
         "task": scored.task.name,
         "split": _one(scored.chosen.split_names),
         "release": _one(scored.chosen.releases),
@@ -141,7 +152,7 @@ def as_data(scored: "Scored", overlap: dict[str, Any] | None = None) -> dict[str
         "remark": scored.task.query.remark,
         "warnings": scored.warnings,
         "interval": scored.interval,
-        "metrics": [_metric_as_data(metric) for metric in scored.metrics],
+        "metrics": metrics,
         **({} if overlap is None else {"overlap": {**overlap, **_overlap_as_data(scored)}}),
     }
 
@@ -270,6 +281,7 @@ def show_runs(runs: list[dict[str, Any]], marks: Mapping[str, str]) -> None:
 def comparison_as_data(found: "RunComparison") -> dict[str, Any]:
     """Return the object that ``--json`` prints."""
     first, second = found.runs
+    metrics = [vars(one) for one in found.metrics]
     same = (
         "task",
         "releases",
@@ -281,12 +293,13 @@ def comparison_as_data(found: "RunComparison") -> dict[str, Any]:
         "examples",
     )
     return {
+        **_official(metrics, "first", "second", "difference", "low", "high", "p_value"),
         **{name: first[name] for name in same},
         "first": first["run"],
         "second": second["run"],
         "interval": found.interval,
         "test": found.test,
-        "metrics": [vars(one) for one in found.metrics],
+        "metrics": metrics,
     }
 
 

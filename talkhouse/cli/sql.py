@@ -56,7 +56,7 @@ def command(
     sent you can do no harm beyond taking time (--timeout) and memory (--memory-limit; half of the machine's unless you
     raise or lower it). It runs in a process of its own, which is ended if it does not stop.
 
-    Where talkhouse overlap has written overlap.duckdb beside the warehouse, its tables are there too: from
+    Where talkhouse overlap has written NAME.overlap.duckdb beside the warehouse, its tables are there too: from
     overlap.matches. So are the index of talkhouse search --rank, from search.postings, the vectors of talkhouse
     vectors, from vectors.vectors, and the notes of talkhouse notes, from notes.notes.
 

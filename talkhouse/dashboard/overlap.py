@@ -14,7 +14,7 @@ from talkhouse.dashboard import errors, links, warehouse
 from talkhouse.dashboard.tables import OPEN, counted, table_html
 from talkhouse.dashboard.text import html, linked, marked, plain, tag
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.overlap.overlap_file import FILE, KINDS, open_overlap, path_for
+from talkhouse.overlap.overlap_file import KINDS, open_overlap, path_to_read
 from talkhouse.overlap.read import (
     OverlapSummary,
     Spans,
@@ -129,13 +129,14 @@ def draw_of_task(
 
 def _file_of(opened: ServedWarehouse) -> _OverlapFile | None:
     """Read the file; where there is none of this state of the warehouse, say so and what computes it."""
-    version = warehouse.version(path_for(opened.version.path))
+    version = warehouse.version(path_to_read(opened.version.path))
     file = _read(version) if version else None
     if file and file.found.fingerprint == _fingerprint(opened, opened.version):
         return file
     if file:
         st.warning(
-            f"{FILE} is of another state of the warehouse, and is not used. Compute it again: `talkhouse overlap`"
+            f"{file.version.path.name} is of another state of the warehouse, or of another one, and is not used. "
+            "Compute it again: `talkhouse overlap`"
         )
     else:
         st.info(
@@ -270,7 +271,7 @@ def _tile(row: Mapping[str, Any] | None) -> str:
 
 def _draw_matches(opened: ServedWarehouse, pair: TextPair, kind: str | None) -> None:
     """Draw the worst matches of two places, both texts of each beside the other."""
-    path = path_for(opened.version.path)
+    path = path_to_read(opened.version.path)
     with warehouse.beside(path, open_overlap) as con:
         matches = worst_matches(con, pair, _MATCHES, kind)
     with opened.connection() as con:

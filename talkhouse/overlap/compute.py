@@ -13,13 +13,13 @@ from talkhouse.overlap.matches import TABLES as ROWS
 from talkhouse.overlap.matches import create_matches, insert_examples
 from talkhouse.overlap.near import PAIRED, PAIRS, add_pairs, create_near, write_pairs
 from talkhouse.overlap.overlap_file import (
-    FILE,
     FORMAT,
     TABLES,
     create_tables,
     kept_run,
     open_overlap,
     path_for,
+    path_to_read,
 )
 from talkhouse.overlap.request import OverlapRequest, Unit
 from talkhouse.overlap.units import (
@@ -74,10 +74,11 @@ def overlap(warehouse: Path, request: OverlapRequest) -> Path:
         create_places(con, database)
         against = _create_against(con, request.against)
         print_of_warehouse = fingerprint(con, database)
-        is_there = not request.force and request.pairs is None and _fits(output, print_of_warehouse, request)
-        part = folder / FILE
+        kept = request.output or path_to_read(warehouse)
+        is_there = not request.force and request.pairs is None and _fits(kept, print_of_warehouse, request)
+        part = folder / output.name
         if is_there:
-            shutil.copyfile(output, part)
+            shutil.copyfile(kept, part)
             open_overlap(part).close()  # the copy is what is checked, whatever becomes of the file meanwhile
         con.execute(
             f"attach {literal(str(part))} as {_RESULT} "

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from talkhouse.overlap.compute import overlap
-from talkhouse.overlap.overlap_file import kept_run, path_for
+from talkhouse.overlap.overlap_file import SCHEMA, kept_run, path_to_read
 from talkhouse.overlap.request import DROPPED, OverlapRequest, Unit
 from talkhouse.query.selection import Filters, LeftOut, select
 from talkhouse.schema.errors import UsageError
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import literal
 from talkhouse.warehouse.opened import Warehouse
+
+VERDICTS_IN_SQL = f"{SCHEMA}.main.examples"
+"""The table of verdicts of a file that is attached."""
 
 _JUDGED = {Unit.TURN, Unit.CONTEXT, Unit.DIALOGUE}
 """Units by which examples are judged."""
@@ -23,7 +26,7 @@ def with_verdicts(warehouse: Path, against: Sequence[str], memory_limit: str | N
     What is there already is used, with its thresholds. Raises what ``overlap`` raises.
     """
     request = OverlapRequest(against, memory_limit=memory_limit)
-    if run := kept_run(path_for(warehouse)):
+    if run := kept_run(path_to_read(warehouse)):
         request = OverlapRequest(
             against,
             Fraction(repr(run["threshold"])),
@@ -39,7 +42,7 @@ def left_out(
 ) -> LeftOut:
     """Return which rows of a task's view are left out, with what the manifest says of it.
 
-    The file of verdicts is attached to the warehouse under its stem. Raises UsageError for a view that is no task's.
+    The file of verdicts is attached to the warehouse. Raises UsageError for a view that is no task's.
     """
     selection = select(warehouse, name, filters)
     view = warehouse.split_views.get(selection.full_name)
@@ -53,7 +56,7 @@ def left_out(
     keys = [column for column in ("release", "split", "example_index") if column in selection.known]
     same = " and ".join(f"judged.{key} is not distinct from {selection.name_in_sql}.{key}" for key in keys)
     of_task = (
-        f"from {verdicts_in(path)} as judged "
+        f"from {VERDICTS_IN_SQL} as judged "
         f"where judged.corpus_id = {literal(corpus_id)} and judged.task = {literal(task_name)} and {same}"
     )
     among = ", ".join(map(literal, verdicts))
@@ -65,11 +68,6 @@ def left_out(
         f"not exists (select 1 {of_task} and judged.verdict in ({among}))",
         {**about(path), "left_out": {verdict: dict(counts).get(verdict, 0) for verdict in verdicts}},
     )
-
-
-def verdicts_in(path: Path) -> str:
-    """Return the SQL name of the table of verdicts of a file that is attached under its stem."""
-    return f"{quoted(path.stem)}.main.examples"
 
 
 def about(path: Path) -> dict[str, Any]:

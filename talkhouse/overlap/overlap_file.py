@@ -1,4 +1,4 @@
-"""The file of an overlap, ``overlap.duckdb`` beside the warehouse: its tables, and which file is one of ours.
+"""The file of an overlap, ``NAME.overlap.duckdb`` beside ``NAME.duckdb``: its tables, and which file is one of ours.
 
 It holds keys and counts, no text. Somebody else's file is neither read nor changed, and one that was made to harm
 reaches nothing: it is opened guarded, and only tables are read.
@@ -14,9 +14,12 @@ from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal
-from talkhouse.warehouse.beside import columns_of_tables, format_of_run, is_ours, open_beside
+from talkhouse.warehouse.beside import columns_of_tables, format_of_run, is_ours, open_beside, path_beside
 
-FILE = "overlap.duckdb"
+ENDING = ".overlap.duckdb"
+
+SCHEMA = "overlap"
+"""The name in SQL that it is attached under."""
 
 FORMAT = 1
 """Number of the format."""
@@ -161,8 +164,19 @@ _MATRIX_COLUMNS = {
 
 
 def path_for(warehouse_path: Path) -> Path:
-    """Return where the overlap of a warehouse is kept."""
-    return warehouse_path.resolve().with_name(FILE)
+    """Return where the overlap of a warehouse is written."""
+    return path_beside(warehouse_path, ENDING)
+
+
+def path_to_read(warehouse_path: Path) -> Path:
+    """Return where the overlap of a warehouse is read.
+
+    Where there is none, that is an ``overlap.duckdb`` of an older Talkhouse, which had one for all warehouses of a
+    folder: its fingerprint says of which it is. It is never written.
+    """
+    path = path_for(warehouse_path)
+    older = warehouse_path.resolve().with_name("overlap.duckdb")
+    return older if not os.path.lexists(path) and is_ours(older, open_overlap) else path
 
 
 def create_tables(con: duckdb.DuckDBPyConnection, database: str) -> None:
@@ -203,8 +217,8 @@ def kept_run(path: Path) -> dict[str, Any] | None:
 
 def attachable(warehouse_path: Path) -> dict[str, Path]:
     """Return the overlap of a warehouse by the name that it is attached under; nothing where there is none of ours."""
-    path = path_for(warehouse_path)
-    return {path.stem: path} if is_ours(path, open_overlap) else {}
+    path = path_to_read(warehouse_path)
+    return {SCHEMA: path} if is_ours(path, open_overlap) else {}
 
 
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
@@ -229,7 +243,7 @@ def _not_ours(path: Path, found: str) -> UsageError:
     return UsageError(
         "this is not a file that talkhouse overlap made, and was left as it is",
         where=path,
-        expected=f"no file, or an {FILE} of ours",
+        expected="no file, or one of ours",
         found=found,
         next_step="move it away, name another with --output FILE, or replace it with --force",
     )

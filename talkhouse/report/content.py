@@ -10,7 +10,7 @@ from talkhouse import queries
 from talkhouse.charts.declared import NumberFormat
 from talkhouse.charts.view_cache import ViewCache
 from talkhouse.explore.schemes import LabelScheme, schemes_of, schemes_sql
-from talkhouse.overlap.overlap_file import FILE, KINDS, path_for
+from talkhouse.overlap.overlap_file import KINDS, path_to_read
 from talkhouse.overlap.read import OverlapSummary, read, sentences
 from talkhouse.report.report_tables import ReportTable, of_rows, table
 from talkhouse.schema.errors import TalkhouseError
@@ -274,16 +274,17 @@ class Overlap:
 
 def overlap(warehouse: Warehouse) -> Overlap:
     """Return what the file beside a warehouse says, the most affected places first; it is not computed here."""
-    path = path_for(warehouse.path)
+    path = path_to_read(warehouse.path)
     if not path.exists():
         return Overlap("It was not computed. Run talkhouse overlap, and write the report again.")
     try:
         found = read(path)
     except TalkhouseError as error:
-        return Overlap(f"{FILE} beside the warehouse is not used: {error.what}.")
+        return Overlap(f"{path.name} beside the warehouse is not used: {error.what}.")
     if found.fingerprint != fingerprint(warehouse.con, identifier(warehouse.database)):
         return Overlap(
-            f"{FILE} belongs to another state of the warehouse and is not used; talkhouse overlap computes it again."
+            f"{path.name} belongs to another state of the warehouse, or to another one, and is not used; "
+            "talkhouse overlap computes it again."
         )
     rows = [
         {

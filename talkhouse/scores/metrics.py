@@ -15,6 +15,7 @@ from talkhouse.schema.sql import literal, quoted
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace, refuse
 from talkhouse.warehouse.relations import columns_of
+from talkhouse.warehouse.tokens import LETTER_WITHOUT_BLANKS, tokens
 
 _EXAMPLE = ("release", "split", "example_index", "record_id", "dialogue_id")
 """Columns that the SQL of every task gives: of what scores, and of what it is drawn by."""
@@ -89,7 +90,9 @@ def score_examples(workspace: ScoringWorkspace, task: ScoredTask, predicted: Sco
             "predictions can't be scored",
             next_step="give what the task declares: see docs/scores.md",
         )
-    return _with_bleu(workspace, scored) if "guess" in names else scored
+    if "guess" not in names:
+        return scored
+    return _with_bleu(workspace, _with_bleu(workspace, _with_letters(workspace, scored)), "_letters")
 
 
 def _gold(workspace: ScoringWorkspace, task: ScoredTask, predicted: ScoringTable) -> str:
@@ -195,13 +198,33 @@ def _grams(tokens: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return list(zip(*(tokens[start:] for start in range(size)), strict=False))
 
 
-def _with_bleu(workspace: ScoringWorkspace, scored: ScoringTable) -> ScoringTable:
-    """Create what each example scores with the columns bleu_1 to bleu_4 too; they are null where there is no guess."""
-    query = f"select rowid, guess, answer from {scored} where guess is not null"
+def _with_letters(workspace: ScoringWorkspace, scored: ScoringTable) -> ScoringTable:
+    """Create what each example scores with guess_letters and answer_letters: the texts as tokens, joined by blanks.
+
+    These take each letter of a script without blanks for a word; they are null where no answer has such a letter.
+    """
+    answer, guess = (f"array_to_string({tokens(column)}, ' ')" for column in ("answer", "guess"))
+    ((is_cut,),) = workspace.con.execute(
+        f"select count(*) > 0 from {scored} "
+        f"where strlen(answer) <> length(answer) and regexp_matches({answer}, {literal(LETTER_WITHOUT_BLANKS)})"
+    ).fetchall()
+    letters = f"if({is_cut}, {guess}, null) as guess_letters, if({is_cut}, {answer}, null) as answer_letters"
+    with_columns = workspace.create("scored", f"select *, {letters} from {scored} order by rowid")
+    workspace.drop([scored])
+    return with_columns
+
+
+def _with_bleu(workspace: ScoringWorkspace, scored: ScoringTable, form: str = "") -> ScoringTable:
+    """Create what each example scores with the columns bleu_1 to bleu_4 too; they are null where there is no guess.
+
+    With a ``form``, of the texts in that form, and the names of the columns end in it.
+    """
+    guess, answer = f"guess{form}", f"answer{form}"
+    query = f"select rowid, {guess}, {answer} from {scored} where {guess} is not null and {answer} is not null"
     rows = workspace.con.execute(query).fetchall()
     values = array("d", (value for _, guess, answer in rows for value in _sentence_bleu(guess, answer)))
     columns = {"place": _column(array("q", (place for place, *_ in rows)), pa.int64())}
-    columns |= {f"bleu_{size + 1}": _column(values[size::_LONGEST], pa.float64()) for size in range(_LONGEST)}
+    columns |= {f"bleu_{size + 1}{form}": _column(values[size::_LONGEST], pa.float64()) for size in range(_LONGEST)}
     bleu = workspace.create_arrow("bleu", pa.table(columns))
     with_columns = workspace.create(
         "scored",

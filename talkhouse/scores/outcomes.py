@@ -169,7 +169,9 @@ def _judged(workspace: ScoringWorkspace, kind: OutcomeKind, system: System) -> s
     elif kind is OutcomeKind.RANKING:
         said = _Saying("null", "null", is_first)
     else:
-        words, others = (f"metrics.words(scored.{name})" for name in ("guess", "answer"))
+        # An older run has no letters.
+        form = "coalesce(scored.{0}_letters, scored.{0})" if "guess_letters" in columns else "scored.{0}"
+        words, others = (f"metrics.words({form.format(name)})" for name in ("guess", "answer"))
         f1 = f"2 * metrics.shared_words({words}, {others})::double / (len({words}) + len({others}))"
         text = "scored.guess" if system.answers is None else "answers.text"
         said = _Saying(text, "null", "scored.guess = scored.answer", f1)

@@ -169,6 +169,11 @@ def _warnings(task: ScoredTask, request: ScoreRequest, turns: Sequence[AtThresho
     warnings = [variant] if request.as_published else []
     if request.where is not None:
         warnings.append(f"only examples of which --where is true: {request.where}; no number is official")
+    if any(metric.name == "bleu-4 (letters)" for turn in turns for metric in turn.metrics):
+        warnings.append(
+            "some answers are in scripts without spaces between words: metrics named '(letters)' take each letter of "
+            "these for a word, the others whatever stands between two spaces"
+        )
     doubt = task.query.doubt
     if doubt is None or request.baseline:
         return warnings

@@ -43,6 +43,11 @@ def of_here(warehouse: Path) -> Path:
     return (database() if is_kept(warehouse) else warehouse).resolve()
 
 
+def path_beside(warehouse: Path, ending: str) -> Path:
+    """Return where a file that is made of a warehouse is: beside it under its name, a release's beside that of here."""
+    return of_here(warehouse).with_name(f"{warehouse.resolve().stem}{ending}")
+
+
 def open_beside(
     path: Path,
     check: Callable[[duckdb.DuckDBPyConnection, Path], None],
@@ -87,7 +92,7 @@ def is_ours(path: Path, open_file: Callable[[Path], duckdb.DuckDBPyConnection]) 
 def detach_unless_fitting(
     con: duckdb.DuckDBPyConnection, database: str, attached: str, path: Path, command: str
 ) -> str | None:
-    """Detach a file that is of another state of the warehouse, the current ``database``; return what to say.
+    """Detach a file that is not of the warehouse as it is, the current ``database``; return what to say.
 
     ``attached`` is its name in SQL; its table ``run`` has the fingerprint of the warehouse that ``command`` read.
     """
@@ -100,7 +105,7 @@ def detach_unless_fitting(
     if kept == now:
         return None
     con.execute(f"detach {name}")
-    said = f"the warehouse has changed since; compute it again with: {command}"
+    said = f"it is of another warehouse, or this one has changed since; compute it again with: {command}"
     return f"{path.name} is not there as {attached}: {said}"
 
 

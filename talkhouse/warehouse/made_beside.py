@@ -16,7 +16,14 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import identifier, literal
 from talkhouse.schema.warehouse import STORAGE_VERSION
 from talkhouse.system.folders import target_of
-from talkhouse.warehouse.beside import columns_of_tables, format_of_run, is_ours, of_here, open_beside, writing_beside
+from talkhouse.warehouse.beside import (
+    columns_of_tables,
+    format_of_run,
+    is_ours,
+    open_beside,
+    path_beside,
+    writing_beside,
+)
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse
 
@@ -54,8 +61,8 @@ class FileBeside:
     """What to do where there is no room for it."""
 
     def path(self, warehouse: Path) -> Path:
-        """Return where the file of a warehouse is: beside it, that of a release beside the warehouse of here."""
-        return of_here(warehouse).with_name(f"{warehouse.resolve().stem}{self.ending}")
+        """Return where the file of a warehouse is."""
+        return path_beside(warehouse, self.ending)
 
     def open(self, path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
         """Open a file read-only, in a database of its own; raises what ``open_beside`` raises, and SchemaMismatch."""

@@ -1,6 +1,6 @@
 -- How near each generated probing message comes to the published one, as ParlAI compares texts.
 -- predicts: text?
--- metrics: metrics.text
+-- metrics: metrics.text, metrics.letters
 -- official: none
 -- oracle: probing as text
 -- remark: no metric is official: the authors evaluate two generators, and what their tables hold is not published as code

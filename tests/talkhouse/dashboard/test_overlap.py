@@ -96,7 +96,7 @@ def test_a_task_has_the_verdict_on_the_example_that_is_shown(visit: Visit, with_
 
 @pytest.mark.slow
 def test_a_page_says_what_to_run_where_no_file_fits_and_never_computes_one(visit: Visit, with_overlap: Path) -> None:
-    file = with_overlap.with_name("overlap.duckdb")
+    file = with_overlap.with_name("w.overlap.duckdb")
     with duckdb.connect(with_overlap) as con:
         con.execute(f"insert into main.texts by name select 'a' as text_id, '{TESTED}' as corpus_id, 'a' as text")
     old = file.read_bytes()
@@ -117,7 +117,7 @@ def test_a_page_says_what_to_run_where_no_file_fits_and_never_computes_one(visit
 
 @pytest.mark.slow
 def test_nothing_that_a_strangers_file_says_acts(visit: Visit, with_overlap: Path) -> None:
-    with duckdb.connect(with_overlap.with_name("overlap.duckdb")) as con:
+    with duckdb.connect(with_overlap.with_name("w.overlap.duckdb")) as con:
         for text_of_stranger in TEXTS:
             con.execute("insert into places values ($1, $2, null, 'test', null)", [text_of_stranger, TESTED])
             con.execute("insert into units values ('turn', $1, 2, 1, 2, 2, 0)", [text_of_stranger])

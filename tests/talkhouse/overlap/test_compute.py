@@ -177,10 +177,27 @@ from range(6_000) numbers(i)
     assert sorted(file.name for file in tmp_path.glob("*.duckdb")) == ["narrow.duckdb", "w.duckdb", "wide.duckdb"]
 
 
+def test_each_warehouse_of_a_folder_has_a_file_and_an_older_one_is_read_where_it_fits(invented: Path) -> None:
+    first = overlap(invented, OverlapRequest())
+    other = Path(shutil.copyfile(invented, invented.with_name("other.duckdb")))
+    with duckdb.connect(other) as con:
+        con.execute("delete from main.turns where rowid = 0")
+    before = first.read_bytes()
+    assert overlap(other, OverlapRequest()) == other.with_name("other.overlap.duckdb")
+    assert first.read_bytes() == before
+    older = first.rename(first.with_name("overlap.duckdb"))
+    other.with_name("other.overlap.duckdb").unlink()
+    query = "select count(*) as number from overlap.matches"
+    assert run("sql", query, "--db", invented).returncode == 0
+    assert "it is of another warehouse, or this one has changed" in run("sql", query, "--db", other).stderr
+    overlap(invented, OverlapRequest())
+    assert older.read_bytes() == before
+
+
 @pytest.mark.slow
 def test_a_file_that_fits_is_used_again(invented: Path) -> None:
     path = overlap(invented, OverlapRequest(["harbour/train"]))
-    assert path == invented.with_name("overlap.duckdb")
+    assert path == invented.with_name("w.overlap.duckdb")
     mark = "update matches set owner = 'mine' where rowid = 0"
     with duckdb.connect(path) as con:
         con.execute(mark)
@@ -205,14 +222,14 @@ def test_a_file_that_fits_is_used_again(invented: Path) -> None:
 
 @pytest.mark.parametrize(
     "file",
-    [pytest.param("work.duckdb", marks=pytest.mark.long), pytest.param("overlap.duckdb", marks=pytest.mark.slow)],
+    [pytest.param("work.duckdb", marks=pytest.mark.long), pytest.param("w.overlap.duckdb", marks=pytest.mark.slow)],
 )
 def test_a_killed_command_leaves_the_old_file(file: str, invented: Path) -> None:
     path = overlap(invented, OverlapRequest(["harbour/train"]))
     before = path.read_bytes()
     command = [*COMMAND, "overlap", "--force", "--against", "quay_logs", "--db", str(invented)]
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        wait_for(invented.with_name(".overlap.duckdb.part") / file, process)
+        wait_for(invented.with_name(".w.overlap.duckdb.part") / file, process)
         process.send_signal(signal.SIGKILL)
     assert path.read_bytes() == before
     again = run("overlap", "--against", "quay_logs", "--db", invented)
@@ -231,7 +248,7 @@ def test_all_pairs_are_written_where_they_are_asked_for(
     found = Counter((row["unit"], row["place"], row["owner"], row["turn_index"]) for row in lines)
     assert not any(row["place"] == "harbour/train" or row["other_place"] != "harbour/train" for row in lines)
     assert all(row["owner"] != row["other_owner"] for row in lines)
-    with open_overlap(invented.with_name("overlap.duckdb")) as con:
+    with open_overlap(invented.with_name("w.overlap.duckdb")) as con:
         matches = con.execute(
             "select unit, place, owner, turn_index, matches from matches where unit = other_unit and matches > 0 "
             "and unit in ('turn', 'dialogue') and other_place = 'harbour/train' and place <> other_place"
@@ -239,11 +256,11 @@ def test_all_pairs_are_written_where_they_are_asked_for(
     assert found == {tuple(key): number for *key, number in matches}
     (tmp_path / "pairs.jsonl").unlink()
     monkeypatch.setattr(near, "MOST", len(lines) - 1)
-    before = invented.with_name("overlap.duckdb").read_bytes()
+    before = invented.with_name("w.overlap.duckdb").read_bytes()
     with pytest.raises(QueryFailed, match=f"found: +{len(lines):,}"):
         overlap(invented, request)
     assert not (tmp_path / "pairs.jsonl").exists()
-    assert invented.with_name("overlap.duckdb").read_bytes() == before
+    assert invented.with_name("w.overlap.duckdb").read_bytes() == before
     with pytest.raises(UsageError, match="--against"):
         overlap(invented, OverlapRequest(pairs=tmp_path / "pairs.jsonl"))
 
@@ -264,7 +281,7 @@ def test_a_template_in_too_many_variants_is_refused_before_it_starts(
     for part in parts[2:]:
         shown = part.split("'")[1].split(" ")
         assert any(brute_force.tokens(text)[at : at + 2] == shown for text in texts for at in range(len(text))), part
-    assert not invented.with_name("overlap.duckdb").exists()
+    assert not invented.with_name("w.overlap.duckdb").exists()
 
 
 @pytest.mark.parametrize(
@@ -288,7 +305,7 @@ def test_a_place_that_is_not_there_is_refused_with_the_nearest(invented: Path) -
         overlap(invented, OverlapRequest(["harbour/trian"]))
     with pytest.raises(UsageError, match="no place 'harb'"):
         overlap(invented, OverlapRequest(["harb"]))
-    assert not invented.with_name("overlap.duckdb").exists()
+    assert not invented.with_name("w.overlap.duckdb").exists()
 
 
 @pytest.mark.slow
@@ -361,7 +378,7 @@ def test_sql_has_the_overlap_and_nothing_else(invented: Path, tmp_path: Path) ->
     with duckdb.connect(invented) as con:
         con.execute("delete from main.turns where rowid = 0")
     gone = asked("from overlap.matches")
-    assert "the warehouse has changed since" in gone.stderr
+    assert "this one has changed since" in gone.stderr
     assert gone.returncode == 1
     path.write_text("my notes")
     assert asked("select 1 as one").stdout == '"one"\n1\n'

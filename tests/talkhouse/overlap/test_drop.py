@@ -109,7 +109,7 @@ def test_what_has_no_verdicts_is_refused(leaking: Path, tmp_path: Path) -> None:
 def test_only_splits_in_which_something_is_met_are_listed(leaking: Path) -> None:
     shown = run("overlap", "--against", TRAINING, "--db", leaking)
     assert shown.returncode == 0, shown.stderr
-    with duckdb.connect(leaking.with_name("overlap.duckdb"), read_only=True) as con:
+    with duckdb.connect(leaking.with_name("w.overlap.duckdb"), read_only=True) as con:
         splits = con.execute("""
 select corpus_id || '.' || task, count(*) filter (verdict not in ('clean', 'unjudged')) from main.examples
 group by corpus_id, task, release, split

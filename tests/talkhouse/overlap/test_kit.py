@@ -47,13 +47,13 @@ def compared(shared_folder: Path) -> Callable[[Kit], duckdb.DuckDBPyConnection]:
     def take(kit: Kit) -> duckdb.DuckDBPyConnection:
         folder = shared_folder / f"overlap_{kit.against[0].replace('/', '_')}"
         with FileLock(f"{folder}.lock"):
-            if not (folder / "overlap.duckdb").exists():
+            if not (folder / "w.overlap.duckdb").exists():
                 folder.mkdir()
                 build(folder / "w.duckdb", Silent(), data=kit.folder / "data")
                 against = [word for place in kit.against for word in ("--against", place)]
                 done = run("overlap", *against, "--db", folder / "w.duckdb")
                 assert done.returncode == 0, done.stderr
-        return duckdb.connect(folder / "overlap.duckdb", read_only=True)
+        return duckdb.connect(folder / "w.overlap.duckdb", read_only=True)
 
     return take
 
@@ -65,7 +65,7 @@ def with_overlap(compared: Callable[[Kit], duckdb.DuckDBPyConnection], tmp_path:
         ((path,),) = con.execute("select path from duckdb_databases() where not internal").fetchall()
     folder = tmp_path / "copied"
     folder.mkdir()
-    for name in ("w.duckdb", "overlap.duckdb"):
+    for name in ("w.duckdb", "w.overlap.duckdb"):
         shutil.copyfile(Path(path).with_name(name), folder / name)
     return folder / "w.duckdb"
 

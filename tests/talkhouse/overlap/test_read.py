@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_an_example_repeats_a_turn_if_its_turn_or_dialogue_stands_there(with_overlap: Path) -> None:
-    file = with_overlap.with_name("overlap.duckdb")
+    file = with_overlap.with_name("w.overlap.duckdb")
     with duckdb.connect(file) as con:
         for index, verdict in enumerate(("dialogue", "both", "both", "turn", "context", "phrase", "clean", "unjudged")):
             con.execute("update examples set verdict = $1 where example_index % 8 = $2", [verdict, index])
@@ -31,7 +31,7 @@ def test_an_example_repeats_a_turn_if_its_turn_or_dialogue_stands_there(with_ove
 
 
 def test_without_verdicts_they_are_about_turns_and_the_greatest_share_comes_first(with_overlap: Path) -> None:
-    file = with_overlap.with_name("overlap.duckdb")
+    file = with_overlap.with_name("w.overlap.duckdb")
     with duckdb.connect(file) as con:
         con.execute("delete from examples")
         con.execute("update run set against = []")

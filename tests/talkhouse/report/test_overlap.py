@@ -50,7 +50,7 @@ def test_the_matrix_and_its_sentence_have_the_counts_of_all_expected_matches(wit
 
 @pytest.mark.slow
 def test_a_file_that_does_not_fit_is_not_used_and_the_report_says_so(with_overlap: Path) -> None:
-    file = with_overlap.with_name("overlap.duckdb")
+    file = with_overlap.with_name("w.overlap.duckdb")
     with duckdb.connect(file) as con:
         con.execute("update run set warehouse_fingerprint = 'other'")
     page = report(with_overlap)
@@ -67,7 +67,7 @@ def test_a_file_that_does_not_fit_is_not_used_and_the_report_says_so(with_overla
 @pytest.mark.slow
 def test_no_text_of_a_strangers_file_acts_on_the_page(with_overlap: Path) -> None:
     acting = "<script>x</script>{{ 7 * 7 }}\u202e"
-    with duckdb.connect(with_overlap.with_name("overlap.duckdb")) as con:
+    with duckdb.connect(with_overlap.with_name("w.overlap.duckdb")) as con:
         con.execute("update run set against = [$1]", [acting])
         con.execute("update matches set other_place = $1", [acting])
         con.execute("update examples set task = $1, release = $1", [acting])

@@ -169,13 +169,17 @@ def test_the_commands(tmp_path: Path) -> None:
         "units": 4,
     }
     assert all(one["low"] <= one["value"] <= one["high"] for one in found["random"]["metrics"])
-    (metric, *_) = json.loads(start("scores", NAME, "--json", cwd=tmp_path).stdout)[0]["metrics"]
-    first = found["majority"]["metrics"][0]
+    (run, *_) = json.loads(start("scores", NAME, "--json", cwd=tmp_path).stdout)
+    (metric, *_), first = run["metrics"], found["majority"]["metrics"][0]
+    values = {name: found[name]["official"]["F1 macro"] for name in found}
+    assert run["official"] == {"F1 macro": values["majority"]}
     assert (metric["low"], metric["high"]) == (first["low"], first["high"])
     data = json.loads(start("scores", "--compare", "majority", "random", "--json", cwd=tmp_path).stdout)
     assert (data["first"], data["second"], data["task"]) == ("majority", "random", NAME)
     assert data["test"]["method"] == "paired approximate randomisation"
     assert all(0 < one["p_value"] <= 1 for one in data["metrics"])
+    assert data["official"].keys() == {"F1 macro"}
+    assert data["official"]["F1 macro"]["difference"] == values["random"] - values["majority"]
     assert start("scores", NAME, "--compare", "majority", "random", cwd=tmp_path).returncode == 2
 
 

@@ -7,6 +7,7 @@ order of the candidates or the definition in plain Python.
 import math
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from itertools import permutations
@@ -16,7 +17,7 @@ import duckdb
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import rel_entr
 from sklearn import metrics
@@ -25,6 +26,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from talkhouse.scores.metrics import ScoreMetric
 from talkhouse.scores.score import Scored
 from tests.conftest import invented_examples
+from tests.talkhouse.overlap.brute_force import is_letter_without_blanks, tokens
 from tests.talkhouse.scores.conftest import Score
 from tests.talkhouse.scores.invented import Invented
 
@@ -361,6 +363,7 @@ def normalised(text: str) -> list[str]:
 
 
 TEXTS = st.lists(st.sampled_from(["tea", "The", "a", "milk!", "jam-pot", "Tea", "."]), max_size=7).map(" ".join)
+LETTERS = st.text(st.sampled_from("茶が飲ชา้tea 。!Aガ"), max_size=9)
 
 
 @pytest.mark.slow
@@ -382,18 +385,34 @@ def test_lower_case_has_the_words_of_the_normalised_text(con: duckdb.DuckDBPyCon
     assert all(word in lower for word in words.split(" "))
 
 
-@given(st.lists(st.tuples(TEXTS, st.none() | TEXTS), min_size=1, max_size=8))
+@given(st.lists(st.tuples(TEXTS | LETTERS, st.none() | TEXTS | LETTERS), min_size=1, max_size=8))
+@example([("茶が好き。", "茶が好き")])
 @invented_examples(40)
 def test_texts(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
     done = scored(
         "delidata.probing_generation", [{"probing": gold} for gold, _ in pairs], [{"text": text} for _, text in pairs]
     )
     said = [(normalised(gold), normalised(text)) for gold, text in pairs if text is not None]
+    assert_equal(done, {"exs": len(pairs)})
+    assert_equal(done, {"accuracy": mean([float(gold == text) for gold, text in said]) if said else None})
+    assert_texts(done, said, "")
+    has_letters = any(is_letter_without_blanks(letter) for gold, _ in pairs for token in cut(gold) for letter in token)
+    assert any("(letters)" in name for name in named(done)) == bool(has_letters and said)
+    if has_letters and said:
+        assert_texts(done, [(cut(gold), cut(text)) for gold, text in pairs if text is not None], " (letters)")
+
+
+def cut(text: str) -> list[str]:
+    plain = " ".join(normalised(text))
+    return [token for token in tokens(plain) if any(unicodedata.category(letter)[0] in "LMN" for letter in token)]
+
+
+def assert_texts(done: Scored, said: list[tuple[list[str], list[str]]], ending: str) -> None:
+    """The metrics of texts, by the words of the right one and of the one that was said."""
     shared = [(Counter(gold) & Counter(text)).total() for gold, text in said]
     precision = [one / len(text) if one else 0.0 for one, (_, text) in zip(shared, said, strict=True)]
     recall = [one / len(gold) if one else 0.0 for one, (gold, _) in zip(shared, said, strict=True)]
     expected: dict[str, list[float]] = {
-        "accuracy": [float(gold == text) for gold, text in said],
         "precision": precision,
         "recall": recall,
         "f1": [2 * p * r / (p + r) if p else 0.0 for p, r in zip(precision, recall, strict=True)],
@@ -403,12 +422,11 @@ def test_texts(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
     grams = {size: [grams_of(text, size) for _, text in said] for size in (1, 2)}
     for size, each in grams.items():
         expected[f"intradistinct-{size}"] = [distinct(one) for one in each]
-    assert_equal(done, {name: mean(numbers) if said else None for name, numbers in expected.items()})
-    assert_equal(done, {"exs": len(pairs)})
+    assert_equal(done, {name + ending: mean(numbers) if said else None for name, numbers in expected.items()})
     for size, each in grams.items():
         together = distinct([gram for one in each for gram in one]) if said else None
-        assert_equal(done, {f"interdistinct-{size}": together})
-    assert {named(done)[name].of for name in expected} == {len(said)}
+        assert_equal(done, {f"interdistinct-{size}{ending}": together})
+    assert {named(done)[name + ending].of for name in expected} == {len(said)}
 
 
 def bleu(gold: list[str], text: list[str], size: int) -> float:

@@ -1,9 +1,12 @@
 """What ``score`` prints: the official metrics, and all numbers with ``--all``, at the width of a terminal."""
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import talkhouse
 from tests.commands import run as start
 
 EVAL = ("dbdc3.breakdown_detection", "--release", "dbdc3", "--split", "eval")
@@ -24,6 +27,18 @@ def test_the_official_metrics_are_printed(sample: Path) -> None:
     assert "Recall (O)" not in text
     assert "subset=" not in text
     assert lines[-1] == "with --all: 18 more metrics and counts, and the numbers by subset"
+
+
+def test_official_values_come_first_in_json(sample: Path) -> None:
+    data = json.loads(start("score", *EVAL, "--baseline", "majority", "--json", "--db", sample).stdout)
+    with talkhouse.open(sample) as con:
+        query = "select prob_o, prob_t, prob_x from dbdc3.breakdown_detection_eval where release = 'dbdc3'"
+        votes = con.execute(query).fetchall()
+    labels = Counter(max(range(3), key=lambda label: (row[label], -label)) for row in votes)
+    assert data["official"]["Accuracy"] == max(labels.values()) / len(votes)
+    assert (next(iter(data)), len(data["official"]), data["official_threshold"]) == ("official", 18, 0)
+    found = start("score", "delidata.change_of_mind", "--baseline", "random", "--json", "--db", sample)
+    assert json.loads(found.stdout)["official"] == {}
 
 
 def test_all_numbers_are_printed(sample: Path) -> None:

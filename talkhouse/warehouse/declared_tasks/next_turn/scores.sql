@@ -1,6 +1,6 @@
 -- How near each generated turn comes to the one that was said, as ParlAI compares texts.
 -- predicts: text?
--- metrics: metrics.text
+-- metrics: metrics.text, metrics.letters
 -- official: none
 -- oracle: response as text
 -- remark: $remark
