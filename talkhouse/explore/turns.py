@@ -260,7 +260,7 @@ class ReadableDialogue:
     turns: list[DialogueTurn]
 
     def around(self, turn_index: int, before: int, after: int) -> list[DialogueTurn]:
-        """Return a turn with so many before and after it, in a tree of those that lead to it and that follow from it."""
+        """Return a turn with so many before and after it: in a tree, that lead to it and that follow from it."""
         place = next((place for place, turn in enumerate(self.turns) if turn.turn_index == turn_index), 0)
         above, below = self.turns[:place], self.turns[place + 1 :]
         if any(turn.rival for turn in self.turns):

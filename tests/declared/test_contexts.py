@@ -15,11 +15,12 @@ from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import own_files
 from talkhouse.queries.views import fill_examples
 from talkhouse.warehouse.declared_tasks import task_files
+from tests.conftest import invented_examples
 from tests.declared.talks_in_files import declared
 from tests.queries.bi_rows import A_CORPUS
 
 Parents = Sequence[int | None]
-"""What each turn answers."""
+"""Which turn each answers."""
 
 TASKS = (
     DeclaredTask("better", "preference", 1),
@@ -94,7 +95,8 @@ drop table said;
 """)
 
 
-@given(talks=st.lists(dialogues(), max_size=4))
+@invented_examples(30)
+@given(talks=st.lists(dialogues(), max_size=8))
 def test_a_context_is_the_path_of_a_tree_in_every_view_and_in_the_overlap(
     salon: duckdb.DuckDBPyConnection, talks: list[Parents]
 ) -> None:
@@ -118,7 +120,8 @@ def test_a_context_is_the_path_of_a_tree_in_every_view_and_in_the_overlap(
         assert rows == [(*row, [*range(len(row[-1]), 0, -1)]) for row in wanted if row[-1]]
         if task.name == "better":  # the first by name of those that have a turn
             texts = {row[:2]: "\n".join(row[-1][-3:]) for row in wanted if row[-1]}
-    assert {at: text_of(salon, "context", *at) for at in texts} == texts
+    assert [expected(A_TREE, turn, None) for turn in range(5)] == [[], [0], [0, 1], [0, 1, 2], [0]]
+    assert {at: text_of(salon, "context", *at) for at in [*texts][:6]} == dict([*texts.items()][:6])
     assert contexts_compared(salon) == texts
 
 
