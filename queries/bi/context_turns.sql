@@ -25,7 +25,7 @@ select
     case
         when paths.path is null
         then examples.turn_index - turns.turn_index
-        else len(paths.path) + 1 - array_position(paths.path, turns.turn_index)
+        else (len(paths.path) + 1 - array_position(paths.path, turns.turn_index))::integer
     end as distance,
     turns.speaker_id,
     speakers.name as speaker_name,
