@@ -21,7 +21,7 @@ begun as (
         dialogue_id,
         root_count,
         list_transform(
-            replies, lambda reply: case when reply is null then []::integer[] else [reply] end
+            replies, lambda reply: list_filter([reply], lambda answered: answered is not null)
         ) as nearest,
     from answered
 ),
