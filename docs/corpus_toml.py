@@ -471,6 +471,26 @@ EXAMPLES = (
         """,
     ),
     (
+        "tasks",
+        """
+        title = "Threads in which every message answers the first, and goes on from the one before"
+        format = "turns"
+
+        [dialogue]
+        id = "thread"
+
+        [turn]
+        id = "id"
+        text = "text"
+        reply_to = "first"
+
+        [[tasks]]
+        name = "reply"
+        kind = "next_turn"
+        context = "turns"
+        """,
+    ),
+    (
         "annotations",
         """
         title = "Stars by several raters, in a list beside the turns"

@@ -46,8 +46,9 @@ BI = "bi"
 """Folder and schema of views for BI tools: ``bi/turns.sql`` is ``bi.turns``, ``toy/bi/moods.sql`` ``bi.toy_moods``."""
 
 TASK_LABELS, LABELLED_TASKS, TASK_MEANINGS = "task_labels", "labelled_tasks", "task_meanings"
-"""What a view reads that wants the gold labels of all tasks, the names of these tasks, or what labels mean that a task
-makes: the catalogue writes them."""
+TASK_CONTEXTS = "task_contexts"
+"""What a view reads that wants the gold labels of all tasks, the names of these tasks, what labels mean that a task
+makes, or what comes before a turn to those that say so: the catalogue writes them."""
 
 _TEXT = re.compile(r"'([^']+)'(\s*\|\|)?")
 """A text in SQL, and whether something is joined to it."""
@@ -178,7 +179,7 @@ def _check_foreign(known: Catalogue, paths: Collection[Path]) -> None:
 
 def _scope(known: Catalogue, *, is_scored: bool = False) -> Scope:
     schemas = {query.schema for query in (*known.written_views, *known.written_macros)}
-    given = None if is_scored else (TASK_LABELS, LABELLED_TASKS, TASK_MEANINGS)
+    given = None if is_scored else (TASK_LABELS, LABELLED_TASKS, TASK_MEANINGS, TASK_CONTEXTS)
     return scope_of_files(schemas, {macro.full_name for macro in known.written_macros}, given)
 
 
@@ -241,15 +242,17 @@ def _with_task_labels(views: Collection[ViewQuery], *, without: Collection[str] 
     """Let each view that reads ``task_labels`` read the task views that name their label column in their head.
 
     ``-- label: column`` names a text, ``-- labels: column`` a list of texts, ``-- scheme: name`` what declares them.
-    ``labelled_tasks`` has the names of these views, ``task_meanings`` what their heads say in ``-- meanings:``. What is
-    put in place of a name has no line end, so that DuckDB still counts the lines of the file.
+    ``labelled_tasks`` has the names of these views, ``task_meanings`` what their heads say in ``-- meanings:``,
+    ``task_contexts`` what any view's head says in ``-- context:``. What is put in place of a name has no line end, so
+    that DuckDB still counts the lines of the file.
     """
     named = (view for view in views if view.label_column and view.full_name not in without)
     labelled = sorted(named, key=_full_name)
     labels = " union all ".join([_labels_of(view) for view in labelled] or [_NO_LABELS])
     tasks = "values " + ", ".join(f"('{view.name}')" for view in labelled) if labelled else "select '' where false"
     meanings = " union all ".join([row for view in labelled for row in _meanings_of(view)] or [_NO_MEANINGS])
-    written = {TASK_LABELS: labels, LABELLED_TASKS: tasks, TASK_MEANINGS: meanings}
+    contexts = " union all ".join([_context_of(view) for view in views if view.context] or [_NO_CONTEXT])
+    written = {TASK_LABELS: labels, LABELLED_TASKS: tasks, TASK_MEANINGS: meanings, TASK_CONTEXTS: contexts}
     reads = re.compile(rf"\bfrom ({'|'.join(written)})\b")
     return [replace(view, sql=reads.sub(lambda read: f"from ({written[read[1]]})", view.sql)) for view in views]
 
@@ -289,6 +292,13 @@ def _meanings_of(view: ViewQuery) -> Iterator[str]:
             f"select '{view.schema}' as corpus_id, '{view.name}' as task, {literal(label)} as label, "
             f"{literal(meaning)} as meaning"
         )
+
+
+_NO_CONTEXT = "select '' as corpus_id, '' as task, '' as context where false"
+
+
+def _context_of(view: ViewQuery) -> str:
+    return f"select '{view.schema}' as corpus_id, '{view.name}' as task, '{view.context}' as context"
 
 
 def _in_order(queries: Iterable[Kind], needs: Mapping[str, set[str]]) -> tuple[Kind, ...]:

@@ -71,6 +71,7 @@ Identifying = Annotated[
         description="column = person, name, id or link; the next column behind a semicolon",
     ),
 ]
+TurnContext = Annotated[Literal["replies", "turns"], Meta(description="replies or turns")]
 NoTerms = Annotated[Literal["none"], Meta(description="none, or no such line")]
 Severity = Annotated[Literal["error", "warn"], Meta(description="error or warn")]
 Form = Annotated[Literal["documents", "lines", "score_rows"], Meta(description="one of: documents, lines, score_rows")]
@@ -130,6 +131,9 @@ class ViewQuery(Query):
     """What these labels mean, where a task makes them and no scheme declares them."""
     classes: Classes | None = None
     """Other columns whose values are of a closed set, each with its scheme or its labels."""
+    context: TurnContext | None = None
+    """What comes before a turn, to a task: its path through replies, or all turns; None: the path where all is one
+    tree."""
     task_category: TaskCategory | None = None
     """What kind of task it is, as the Hugging Face Hub calls it."""
     identifying: Identifying | None = None

@@ -1,4 +1,4 @@
--- Each turn with the one before it and the one after it, and the time between, once however often it was published; with labels: bi.labelled_turns.
+-- Each turn with the one before it and the one after it in their order, also where it answers another (bi.replies), and the time between, once however often it was published; with labels: bi.labelled_turns.
 -- grain: dialogue_id, turn_index
 -- identifying: known_speaker_name = name; previous_speaker_name = name; next_speaker_name = name
 --   corpus_id: Corpus of the dialogue.

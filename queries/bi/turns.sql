@@ -1,4 +1,4 @@
--- Each turn with who said it, its length, its place in the dialogue, and the turn before it, once however often it was published; by publisher's release and split: bi.record_turns.
+-- Each turn with who said it, its length, its place in the dialogue, and the turn before it in that order, also where it answers another (bi.replies), once however often it was published; by publisher's release and split: bi.record_turns.
 -- grain: dialogue_id, turn_index
 -- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the dialogue.

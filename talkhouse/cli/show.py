@@ -30,6 +30,9 @@ from talkhouse.visible import visible
 if TYPE_CHECKING:
     from rich.text import Text
 
+_STEP = 2
+"""Blanks of a level in a tree."""
+
 Line: TypeAlias = "tuple[str, Text]"
 """The head of a line, which is its indent or a position, and the text beside it."""
 
@@ -116,8 +119,9 @@ def command(
     For a dialogue's id, the labels of all records that published it, record by record if there are several; for a
     record's id, the labels of that record, each with its span of the text, which a terminal underlines, and with what
     only its corpus has, such as a slot and its values. For more than five annotators, the distribution of their labels.
-    A turn that answers another has an arrow; a tool call, its response. Texts are never cut; control characters and
-    invisible characters in them are written as \t, \x1b, \u200b.
+    A turn that answers another has an arrow; a tool call, its response. A tree of replies is shown as one: each turn
+    before what answers it, moved in where several do, and numbered among them. Texts are never cut; control characters
+    and invisible characters in them are written as \t, \x1b, \u200b.
 
     --json prints everything as one object: kind, id, corpus, dialogue, participants, turns, parts, and records, each
     with its source, annotations, personas and candidates, with all columns of their tables (extra, annotators' ids,
@@ -166,9 +170,10 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
     output.print()
     for turn in dialogue.turns:
         _print_turn(turn)
+        indent = 7 + _STEP * turn.indent
         for part in turn.parts:
-            print_hanging(styled(" " * 7), part_line(part))
-        _print_items(turn.items, 7, show_all=show_all)
+            print_hanging(styled(" " * indent), part_line(part))
+        _print_items(turn.items, indent, show_all=show_all)
     if dialogue.turns:
         output.print()
     _print_sources(found["records"])
@@ -215,13 +220,13 @@ def _describe(record: dict[str, Any]) -> str:
 
 
 def _print_turn(turn: DialogueTurn) -> None:
-    head, row = styled(f"{turn.turn_index:>5}  ", "dim"), turn.row
+    head, row = styled(f"{' ' * _STEP * turn.indent}{turn.turn_index:>5}  ", "dim"), turn.row
     if row is None:
         print_hanging(head, styled("(no turn)", "dim"))
         return
     body = styled().append(who(row["role"], turn.speaker, row["kind"]), "bold")
     if row["reply_to"] is not None:
-        body.append(f" -> {row['reply_to']}", "dim")
+        body.append(f" -> {row['reply_to']}{f' ({turn.rival})' if turn.rival else ''}", "dim")
     if row["said_at"]:
         body.append(f" {row['said_at']:%Y-%m-%d %H:%M:%S}", "dim")
     body.append(turn.in_recording, "dim").append(": ")

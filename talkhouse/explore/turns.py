@@ -4,13 +4,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, TypeAlias
 
 _Row: TypeAlias = dict[str, Any]
 
 _FEW = 5
 """Up to so many annotators are named; of more, the distribution is shown."""
+
+_DEEPEST = 8
 
 _FIRST_PERSONAS = 5
 _FIRST_CANDIDATES = 3
@@ -194,6 +196,15 @@ class DialogueTurn:
     """The turn, as ``show`` has it."""
     items: Items = field(default_factory=list)
     parts: "list[TurnPart]" = field(default_factory=list)
+    level: int = 0
+    """In a tree: how many turns with several answers lead to it."""
+    rival: str = ""
+    """Which it is of several answers to a turn of a tree: ``2 of 3``."""
+
+    @property
+    def indent(self) -> int:
+        """How many levels it is moved in: a deep tree would leave no room for words."""
+        return min(self.level, _DEEPEST)
 
     @property
     def speaker(self) -> str | None:
@@ -248,6 +259,21 @@ class ReadableDialogue:
     """What belongs to all of it."""
     turns: list[DialogueTurn]
 
+    def around(self, turn_index: int, before: int, after: int) -> list[DialogueTurn]:
+        """Return a turn with so many before and after it: in a tree, that lead to it and that follow from it."""
+        place = next((place for place, turn in enumerate(self.turns) if turn.turn_index == turn_index), 0)
+        above, below = self.turns[:place], self.turns[place + 1 :]
+        if any(turn.rival for turn in self.turns):
+            replies = {turn.turn_index: (turn.row or {}).get("reply_to") for turn in self.turns}
+            path, at = set[int | None](), replies[turn_index]
+            while at is not None:
+                path.add(at)
+                at = replies[at]
+            above = [turn for turn in above if turn.turn_index in path]
+            level = self.turns[place].level
+            below = [*takewhile(lambda turn: turn.level > level or not turn.rival, below)]
+        return [*above[max(len(above) - before, 0) :], *self.turns[place : place + 1], *below[:after]]
+
 
 def readable(found: _Row, records: list[_Row] | None = None) -> ReadableDialogue:
     """Return what ``show`` found turn by turn, with the labels of these ``records``, or of all."""
@@ -262,10 +288,33 @@ def readable(found: _Row, records: list[_Row] | None = None) -> ReadableDialogue
                 items[turn_index] += [(names[record["record_id"]], item) for item in shown(rows, *text)]
     whole, parts = items.pop(None, []), _parts_by_turn(found["turns"], found["parts"])
     turns = [
-        DialogueTurn(index, row, items.pop(index, []), parts.get(index, []))
-        for index, row in ((row["turn_index"], row) for row in found["turns"])
+        DialogueTurn(index, row, items.pop(index, []), parts.get(index, []), level, rival)
+        for index, row, level, rival in (
+            (row["turn_index"], row, *place) for row, *place in _in_branches(found["turns"])
+        )
     ]
     return ReadableDialogue(whole, turns + [DialogueTurn(index or 0, None, rest) for index, rest in items.items()])
+
+
+def _in_branches(turns: list[_Row]) -> list[tuple[_Row, int, str]]:
+    """Return turns with their levels and places among rivals: of a tree each before what answers it, else as they are.
+
+    A tree is what ``bi.turn_paths`` calls one; without a turn that several answer, it is read like any dialogue.
+    """
+    answers: defaultdict[int | None, list[_Row]] = defaultdict(list)
+    for row in turns:
+        answers[row["reply_to"]].append(row)
+    placed: list[tuple[_Row, int, str]] = []
+    ahead = [(row, 0, "") for row in answers[None]]
+    is_branched = len(ahead) == 1 and any(len(several) > 1 for several in answers.values())
+    while ahead and is_branched:
+        row, level, rival = ahead.pop()
+        placed.append((row, level, rival))
+        below = answers[row["turn_index"]]
+        many = len(below) > 1
+        rivals = [(one, level + many, f"{place} of {len(below)}" * many) for place, one in enumerate(below, start=1)]
+        ahead += reversed(rivals)
+    return placed if len(placed) == len(turns) else [(row, 0, "") for row in turns]
 
 
 def facts(extra: str | None) -> Iterator[tuple[str, str]]:

@@ -449,7 +449,7 @@ def _reply_to(
             continue
         proof = f"{meant:,} of {given:,} values are ids of other turns of the dialogue"
         if path in known:
-            return path, f"by its name; {proof}", ()
+            return path, f"by its name; {proof}; what they mean to a task: [[tasks]] context", ()
         if any(isinstance(value, str) and not value.isdecimal() for value in column(turns, path)):
             where = quoted_path(path, is_column=are_columns)
             perhaps.append(f"reply_to = {where}  # to decide: no name says so, but {proof}")

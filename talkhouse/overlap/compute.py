@@ -27,6 +27,7 @@ from talkhouse.overlap.units import (
     OWNER_OF,
     SHORT,
     TURN_INDEX_OF,
+    create_paths,
     create_places,
     create_turn_texts,
     create_units,
@@ -90,6 +91,8 @@ def overlap(warehouse: Path, request: OverlapRequest) -> Path:
         else:
             create_tables(con, _RESULT)
             con.execute(f"use {_WORK}")
+            if Unit.CONTEXT in request.units:
+                create_paths(con, database, opened_warehouse.catalogue.views)
             _compare(con, database, request)
         if against:
             insert_examples(con, database, _RESULT)

@@ -152,7 +152,14 @@ def with_texts(con: duckdb.DuckDBPyConnection, worst: list[dict[str, Any]]) -> l
 _TURNS = "select turn_index, text from main.turns where dialogue_id = $1"
 _TEXTS = {
     Unit.TURN: f"{_TURNS} and turn_index = $2",
-    Unit.CONTEXT: f"{_TURNS} and turn_index < $2 order by turn_index desc limit {CONTEXT}",
+    Unit.CONTEXT: f"""
+    select distinct -distance as turn_index, text
+    from (
+        from bi.context_turns
+        where dialogue_id = $1 and turn_index = $2 and distance <= {CONTEXT}
+        qualify task = min(task) over ()
+    )
+    """,
     Unit.DIALOGUE: _TURNS,
     Unit.CANDIDATE: "select 0 as turn_index, text from main.texts where text_id = $1",
     Unit.PERSONA: "select 0 as turn_index, text from main.personas where persona_id = $1",

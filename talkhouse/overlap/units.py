@@ -3,12 +3,14 @@
 All tables are in the current database, which is private; the warehouse is read under its name.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.schema.sql import literal
+from talkhouse.queries.heads import ViewQuery
+from talkhouse.schema.sql import insert, literal
+from talkhouse.warehouse.opened import fits_views
 from talkhouse.warehouse.tokens import LETTER_WITHOUT_BLANKS, tokens
 
 
@@ -131,6 +133,29 @@ inner join owners on owners.thing = 'dialogue' and owners.owner = turns.dialogue
     _create_forms(con, "turn_forms", "select distinct text from said")
 
 
+def create_paths(con: duckdb.DuckDBPyConnection, warehouse: str, views: Iterable[ViewQuery]) -> None:
+    """Create ``asked``, the turns of examples, with the path of each whose context is one; ``views``: of tasks.
+
+    Where a turn is an example of several tasks, the first by name says its context.
+    """
+    con.execute("create table contexts (corpus_id varchar, task varchar, context varchar)")
+    insert(con, "contexts", [[view.schema, view.name, view.context] for view in views if view.context])
+    with fits_views("the overlap"):
+        con.execute(f"""
+create table asked as
+select owners.owner_no, examples.turn_index, arg_min_null(paths.path, examples.task) as path
+from {warehouse}.main.examples
+inner join owners on owners.thing = 'dialogue' and owners.owner = examples.dialogue_id
+left join contexts on contexts.corpus_id = examples.corpus_id and contexts.task = examples.task
+left join {warehouse}.bi.turn_paths as paths
+    on paths.dialogue_id = examples.dialogue_id
+    and paths.turn_index = examples.turn_index
+    and case when contexts.context is null then paths.is_tree else contexts.context = 'replies' end
+where examples.turn_index is not null
+group by owners.owner_no, examples.turn_index
+""")
+
+
 def _create_forms(con: duckdb.DuckDBPyConnection, table: str, texts: str) -> None:
     con.execute(f"""
 create table {table} as
@@ -184,11 +209,23 @@ from (
     {with_forms}
     window one_dialogue as (partition by owner_no order by turn_index)
 )
-where (owner_no, turn_index) in (
-    select owners.owner_no, examples.turn_index
-    from {warehouse}.main.examples
-    inner join owners on owners.thing = 'dialogue' and owners.owner = examples.dialogue_id
-)
+where (owner_no, turn_index) in (select owner_no, turn_index from asked where path is null)
+union all
+select
+    owner_no,
+    before.turn_index,
+    string_agg(said.text, chr(10) order by place),
+    coalesce(string_agg(nullif(form, ''), ' ' order by place), ''),
+    sum(tokens)::bigint,
+    sum(letters)::bigint,
+from (
+    select owner_no, turn_index, unnest(path[-{CONTEXT}:]) as answered, unnest(range({CONTEXT})) as place
+    from asked
+) as before
+inner join said using (owner_no)
+inner join turn_forms on turn_forms.text = said.text
+where said.turn_index = before.answered
+group by owner_no, before.turn_index
 """
     table, key = ("texts", "text_id") if unit == "candidate" else ("personas", "persona_id")
     return f"""

@@ -185,17 +185,15 @@ def _usual(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
 def _turns(warehouse: Warehouse, about: _About, known: Schemes) -> list[ExampleTurn]:
     """Return the turns around the one that the example is about, with the labels of the default publication."""
     shown = conversations(about.corpus_id, warehouse.query_files)
-    turn_index = about.turn_index or 0
-    first, last = max(turn_index - _BEFORE, 0), (turn_index or _BEFORE) + _AFTER
     found = show(warehouse.con, about.dialogue_id)
     releases = warehouse.con.execute(_DEFAULT, [about.dialogue_id]).fetchall()
     records = of_default(found["records"], [release for (release,) in releases])
     hidden = shown.hidden if shown else ()
-    return [
-        _turn(turn, [one for one in turn.votes if one.scheme not in hidden], known)
-        for turn in readable(found, records).turns
-        if turn.row and first <= turn.turn_index <= last
-    ]
+    dialogue = readable(found, records)
+    turns = dialogue.turns[: _BEFORE + 1 + _AFTER]
+    if about.turn_index:
+        turns = dialogue.around(about.turn_index, _BEFORE, _AFTER)
+    return [_turn(turn, [one for one in turn.votes if one.scheme not in hidden], known) for turn in turns if turn.row]
 
 
 def _turn(turn: DialogueTurn, votes: Iterable[Votes], known: Schemes) -> ExampleTurn:

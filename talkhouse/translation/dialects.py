@@ -22,7 +22,13 @@ class Views(DuckDB):
         """Reads ``a -> 'k'`` as JSON, since lambdas are ``lambda x: ...``; ``len`` is of lists, ``length`` of texts."""
 
         LAMBDAS: ClassVar = {key: value for key, value in DuckDBParser.LAMBDAS.items() if key.name != "ARROW"}
-        FUNCTIONS: ClassVar = {**DuckDBParser.FUNCTIONS, "LEN": lambda args: exp.ArraySize(this=seq_get(args, 0))}
+        FUNCTIONS: ClassVar = {
+            **DuckDBParser.FUNCTIONS,
+            "LEN": lambda args: exp.ArraySize(this=seq_get(args, 0)),
+            "LIST_REDUCE": lambda args: exp.Reduce(
+                this=seq_get(args, 0), merge=seq_get(args, 1), initial=seq_get(args, 2) or exp.Null()
+            ),
+        }
 
 
 class VerbatimSql(exp.Expression):

@@ -240,6 +240,21 @@ def size(node: exp.ArraySize) -> exp.Expr:
     return written("array_size({items})", items=node.this)
 
 
+def place(node: exp.ArrayPosition) -> exp.Expr:
+    """``array_position(x, y)``: null in DuckDB where y is not there, 0 in Spark."""
+    return written("nullif(array_position({items}, {item}), 0)", items=node.this, item=node.expression)
+
+
+def reduced(node: exp.Reduce) -> exp.Expr:
+    """``list_reduce(x, lambda a, b: ...)``: Spark's aggregate begins with a value of its own, here the first item."""
+    if not isinstance(node.args["initial"], exp.Null):
+        raise NotPortable(node, "the versions of DuckDB that read a warehouse have no initial value")
+    rest = "slice({items}, 2, greatest(array_size({items}) - 1, 0))"
+    return written(
+        f"aggregate({rest}, try_element_at({{items}}, 1), {{merge}})", items=node.this, merge=node.args["merge"]
+    )
+
+
 def numbers(node: exp.GenerateSeries) -> exp.Expr:
     """``range(a, b)``: Spark's sequence has its end in it, and counts down where that is below the start."""
     start, end = node.args["start"], node.args["end"]

@@ -24,12 +24,13 @@ def one_line(text: str) -> str:
 
 
 def _what(declaration: Declaration, task: DeclaredTask) -> str:
+    before = _BEFORE[task.context or declaration.context]
     match task.kind:
         case "next_turn":
             who = "that has one before it" if task.role is None else f"of the role {task.role}"
-            return f"the next turn: each turn {who}, with all turns before it"
+            return f"the next turn: each turn {who}, with {before}"
         case "turn_label":
-            return f"labels of turns: each turn that has a label of {task.scheme}, with all turns before it"
+            return f"labels of turns: each turn that has a label of {task.scheme}, with {before}"
         case "dialogue_label":
             return f"labels of dialogues: each dialogue that has a label of {task.scheme}, with all its turns"
         case "spans":
@@ -229,7 +230,33 @@ def _values(declaration: Declaration, task: DeclaredTask) -> dict[str, str]:
         values["scheme_name"] = one_line(scheme)
         values["known_labels"] = f"\n-- scheme: {one_line(scheme)}" if _is_closed(declaration, task.scheme) else ""
         values["given"] = _template("given").substitute(values).rstrip("\n")
+    values |= _context(declaration, task)
     return values | {name: _template(name).substitute(values).rstrip("\n") for name in ("talks", "pairs")}
+
+
+_BEFORE = {
+    "replies": "the turns that it answers, up to the first message",
+    "turns": "all turns before it",
+    None: "all turns before it, or in a tree those that it answers",
+}
+"""What a context has, by what is said of it."""
+
+
+def _context(declaration: Declaration, task: DeclaredTask) -> dict[str, str]:
+    """Return what stands for the placeholders of a context; all turns need no ``paths``."""
+    context = task.context or declaration.context
+    is_said = context == "replies" or task.context is not None
+    values = {
+        "before": _BEFORE[context],
+        "context_head": f"\n-- context: {context}" if is_said else "",
+        "takes_path": "paths.is_tree" if context is None else "true",
+    }
+    values["paths"] = "" if context == "turns" else _template("paths").substitute(values).rstrip("\n")
+    for items in ("texts", "roles"):
+        before = f"talks.{items}[1:examples.turn_index]"
+        path = f"list_transform(paths.path, lambda place: talks.{items}[place + 1])"
+        values[f"context_{items}"] = before if context == "turns" else f"coalesce({path}, {before})"
+    return values
 
 
 def _is_closed(declaration: Declaration, scheme: str) -> bool:

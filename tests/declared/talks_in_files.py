@@ -40,8 +40,8 @@ def said(key, item, known):
     if key not in known:
         known.add(key)
         yield Dialogue(key, "salon", item["id"])
-        for index, (role, text) in enumerate(item["turns"]):
-            yield Turn(key, index, None, role, "message", text)
+        for index, (role, text, *answered) in enumerate(item["turns"]):
+            yield Turn(key, index, None, role, "message", text, reply_to=answered[0] if answered else None)
 
 def labels(record, item):
     for turn, scheme, annotator, number, label, *span in item.get("labels", []):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import talkhouse
+from talkhouse.ingest.declared.declaration.model import TurnFields
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import read
 from talkhouse.postgres.plan import Options
@@ -27,12 +28,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+A_TREE = {
+    "id": "tree",
+    "turns": [["user", "Tea?"], ["bot", "Yes.", 0], ["user", "Now?", 1], ["bot", "No.", 0]],
+    "labels": [[2, "mood", 0, 0, "calm"]],
+    "at": 3,
+    "answers": [["No."], ["Never."]],
+}
+
 QUERIES = [f"from salon.{task.name}{split}" for task in TASKS for split in ("", "_train", "_test")]
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_talks(tmp_path_factory.mktemp("salon"), FILES, declared(*TASKS))
+    files = FILES | {"test.json": [*FILES["test.json"], A_TREE]}
+    return build_talks(tmp_path_factory.mktemp("salon"), files, declared(*TASKS, turn=TurnFields(reply_to=("to",))))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.model import (
     NOT_STATED,
     Annotations,
+    Context,
     DeclaredTask,
     DialogueFields,
     Format,
@@ -357,6 +358,14 @@ TABLES: Mapping[str, Table] = {
             ),
             "scheme": Key("word", "The scheme whose labels are asked for; not for `next_turn` and `preference`."),
             "role": Key("word", "Whose turns are asked for in `next_turn`.", "everybody's"),
+            "context": Key(
+                "choice",
+                "What stands before the turn: `replies`, the turns that it answers, up to the first message; `turns`, "
+                "all turns before it, as in a chat in which some messages quote others.",
+                "`replies` in `tree` and `convokit`, where the turns are members of an object (`.*`), and in a "
+                "dialogue in which all turns but one answer another; else `turns`",
+                get_args(Context),
+            ),
             "description": Key("text", "What is to be done, in a sentence."),
         },
         is_list=True,

@@ -260,6 +260,7 @@ def tasks_of(
             line=table.line("name"),
             scheme=table.get("scheme"),
             role=table.get("role"),
+            context=table.get("context"),
             description=table.text("description"),
         )
     return tuple(tasks.values())
@@ -277,7 +278,8 @@ def _shared_view(name: str, longer: str, splits: set[str]) -> str | None:
 
 
 def _check_kind(table: DeclarationTable, kind: str, format_: Format, schemes: dict[str, Annotations]) -> None:
-    for key, fitting in (("scheme", _OF_SCHEMES), ("role", ("next_turn",))):
+    with_context = ("next_turn", "turn_label", "preference")
+    for key, fitting in (("scheme", _OF_SCHEMES), ("role", ("next_turn",)), ("context", with_context)):
         if key in table and kind not in fitting:
             table.fail(key, f"kind = {kind!r} takes no {key!r}", next_step=f"remove it; it is for {', '.join(fitting)}")
     if kind == "preference" and format_ != "preference":

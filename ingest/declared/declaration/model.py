@@ -274,6 +274,10 @@ class Annotations:
     """The same where the id is in several columns."""
 
 
+Context: TypeAlias = Literal["replies", "turns"]
+"""What comes before a turn, to a task: its path through replies, up to the first message, or all turns."""
+
+
 @dataclass(frozen=True)
 class DeclaredTask:
     """A ``[[tasks]]``: examples made from a template."""
@@ -284,6 +288,8 @@ class DeclaredTask:
     scheme: str | None = None
     """Without the corpus's name."""
     role: str | None = None
+    context: Context | None = None
+    """What comes before a turn; None: what ``Declaration.context`` says."""
     description: str = ""
 
 
@@ -331,6 +337,17 @@ class Declaration:
     languages: tuple[str, ...] = ()
     folder: Path | None = None
     """Where it lies; None for one that a warehouse holds, or that a command's options make."""
+
+    @property
+    def context(self) -> Context | None:
+        """What comes before a turn, where no task says it; None: its path where the dialogue is one tree, or else all.
+
+        A format of trees means paths. Elsewhere a reply may be a quotation in a chat, which goes on by time.
+        """
+        if self.turn.reply_to is None and self.turn.replies is None:
+            return "turns"
+        are_nodes = self.dialogue.turns is not None and self.dialogue.turns[-1:] == (...,)
+        return "replies" if are_nodes or self.format in ("tree", "convokit") else None
 
     def scheme(self, name: str) -> str:
         """Return the full name of a scheme, which begins with the corpus's."""

@@ -116,6 +116,7 @@ def _turn(turn: DialogueTurn, page: _Page) -> str:
     said = declared.lines.get(index, said) + declared.notes.get(index, "")
     inside = tag("div", "said", _head(turn, row) + said + "".join(map(_turn_part, turn.parts)))
     look, attributes = page.looks[speaker_key(row)], f' id="turn-{index}"'
+    attributes += f' style="--level:{turn.indent}"' if turn.indent else ""
     if index == page.reading.turn:
         look, attributes = f"{look} here", f'{attributes} tabindex="-1" aria-current="true"'
     return tag("div", f"turn {look}", _index(index, page, has_text=bool(turn.text)) + inside + beside, attributes)
@@ -134,7 +135,8 @@ def _index(turn_index: int, page: _Page, *, has_text: bool) -> str:
 
 
 def _head(turn: DialogueTurn, row: Mapping[str, Any]) -> str:
-    reply = "" if row["reply_to"] is None else text("reply", f"\N{LEFTWARDS ARROW WITH HOOK} {row['reply_to']}")
+    rival = f" ({turn.rival})" if turn.rival else ""
+    reply = "" if row["reply_to"] is None else text("reply", f"\N{LEFTWARDS ARROW WITH HOOK} {row['reply_to']}{rival}")
     recorded = text("when", turn.in_recording) if turn.in_recording else ""
     return tag("div", "head", who(row["role"], turn.speaker, row["kind"]) + reply + when(row["said_at"]) + recorded)
 

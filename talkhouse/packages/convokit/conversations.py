@@ -89,7 +89,7 @@ class Utterances:
             *,
             lag(turn_index) over (partition by dialogue_id order by turn_index) as previous_turn,
             bool_and({HAS_TIME}) over (partition by dialogue_id) as has_times
-            {", " + is_tree(self.tables, part) if self.tables.has["turns.reply_to"] else ""}
+            {", " + IS_TREE if self.tables.has["turns.reply_to"] else ""}
         from {self.tables.ordered_rows("turns", part.condition)}
         """
 
@@ -135,42 +135,13 @@ end"""
 """Seconds since 1970, or the turn's position; ConvoKit compares them, and leaves open what they are."""
 
 
-def is_tree(tables: CorpusTables, part: DialogueRange) -> str:
-    """Return the column of whether the published replies of a dialogue make one tree: of others ``traverse`` raises.
-
-    There is one root, and all others answer a turn before them, which is there where none is missing; or some answer a
-    later one, and from the root all are reached.
-    """
-    return f"""
+IS_TREE = """
     count_if(reply_to is null) over (partition by dialogue_id) = 1
     and max(turn_index) over (partition by dialogue_id) = count(*) over (partition by dialogue_id) - 1
-    and (
-        bool_and(reply_to is null or reply_to between 0 and turn_index - 1) over (partition by dialogue_id)
-        or dialogue_id in ({_reached(tables.rows("turns", part.condition))})
-    ) as is_tree
-    """
-
-
-def _reached(turns: str) -> str:
-    """Return the dialogues with answers to later turns in which all turns are reached from those that answer none."""
-    return f"""
-    with recursive
-    turned as (
-        from {turns} where dialogue_id in (select dialogue_id from {turns} where reply_to > turn_index)
-    ),
-    reached as (
-        select dialogue_id, turn_index from turned where reply_to is null
-        union all
-        select turned.dialogue_id, turned.turn_index
-        from turned
-        inner join reached on turned.dialogue_id = reached.dialogue_id and turned.reply_to = reached.turn_index
-    )
-    select dialogue_id
-    from turned
-    left join reached using (dialogue_id, turn_index)
-    group by dialogue_id
-    having count(*) = count(reached.turn_index)
-    """
+    and dialogue_key not in (select dialogue_id from bi.turn_paths where not is_tree) as is_tree
+"""
+"""Whether the published replies of a dialogue make one tree, none of whose turns is left out: of others ``traverse``
+raises. Where each turn answers the one before it, ``bi.turn_paths`` has none of it."""
 
 
 # ConvoKit takes ``is_ai`` out of the metadata, as an attribute of the speaker; and then ``role``, ``sender_name`` and
@@ -281,13 +252,13 @@ class Conversations:
     def _turns(self, part: DialogueRange) -> str:
         replies = "case when any_value(is_tree) then 'published' else 'order' end as replies"
         has_replies = self.tables.has["turns.reply_to"]
-        turns = self.tables.rows("turns", part.condition)
+        turns = self.tables.ordered_rows("turns", part.condition)
         return f"""(
         select
             dialogue_id,
             case when bool_and({HAS_TIME}) then 'published' else 'position' end as timestamps
             {", " + replies if has_replies else ""}
-        from (select * {", " + is_tree(self.tables, part) if has_replies else ""} from {turns})
+        from (select * {", " + IS_TREE if has_replies else ""} from {turns})
         group by dialogue_id
         )"""
 

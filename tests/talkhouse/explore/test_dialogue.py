@@ -12,6 +12,7 @@ import pytest
 import talkhouse
 from talkhouse.build.run import build
 from talkhouse.explore.dialogue import Target, resolve, show, show_dialogues
+from talkhouse.explore.turns import readable
 from talkhouse.ingest.progress import Silent
 from talkhouse.schema.errors import UsageError
 from tests.commands import on_a_terminal, run
@@ -260,6 +261,22 @@ def test_a_terminal_gets_hanging_indents_and_no_control_characters(toy: Path, tm
     assert end > begin
     assert all(line.startswith("       long") for line in lines[begin + 1 : end])
     assert " ".join(lines[begin : end + 1]).count("long") == 60
+
+
+def test_a_tree_is_read_branch_by_branch() -> None:
+    def read(*answered: int | None) -> list[object]:
+        rows = [{"turn_index": turn, "reply_to": to, "text": ""} for turn, to in enumerate(answered)]
+        dialogue = readable({"records": [], "turns": rows, "parts": []})
+        around = [[turn.turn_index for turn in dialogue.around(at, 2, 2)] for at in (2, 3)]
+        return [*((turn.turn_index, turn.level, turn.rival) for turn in dialogue.turns), *around]
+
+    assert read(None, 0, 0, 1, 2, 2) == [
+        *((0, 0, ""), (1, 1, "1 of 2"), (3, 1, ""), (2, 1, "2 of 2"), (4, 2, "1 of 2"), (5, 2, "2 of 2")),
+        *([0, 2, 4, 5], [0, 1, 3]),
+    ]
+    in_order = [(turn, 0, "") for turn in range(5)]
+    for chat in ((None, None, 0, 0, None), (None, 0, 1, 2, 3)):
+        assert read(*chat) == [*in_order, [0, 1, 2, 3, 4], [1, 2, 3, 4]]
 
 
 def test_a_record_without_dialogue_shows_its_own(toy: Path) -> None:

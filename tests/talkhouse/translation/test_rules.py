@@ -28,6 +28,11 @@ CASES = [
         "select x[1:n] as y, x[:-2] as z from (values (['a', 'b'], 0), (['a', 'b'], 1), ([], 2)) as t(x, n)",
     ),
     ("numbers", "select range(0, n) as y from (values (0), (3)) as t(n)"),
+    (
+        "reduced",
+        "select list_reduce(x, lambda a, b: a || '-' || b) as y from (values (['a', 'b', 'c']), (['a'])) as t(x)",
+    ),
+    ("place", "select array_position(x, 'b') as y from (values (['a', 'b']), (['a'])) as t(x)"),
     ("distinct", "select list_distinct(x) as y from (values (['a', null, 'a'])) as t(x)"),
     ("joined_literals", "select regexp_extract(x, '[' || 'a' || ']', 0) as y from (values ('ba')) as t(x)"),
     ("lower", "select lower(x) as y from (values ('\u0391\u03a3'), ('\u0130')) as t(x)"),

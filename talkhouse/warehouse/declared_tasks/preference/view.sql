@@ -1,7 +1,7 @@
 -- $sentence
--- grain: release, split, example_index
+-- grain: release, split, example_index$context_head
 --   turn_index: The turn with which the answers begin.
---   context: The texts of all turns before it, in their order, verbatim; empty for the first.
+--   context: The texts of $before, in their order, verbatim; empty for the first.
 --   context_roles: The roles of these turns.
 --   chosen: The texts of the answer that was preferred, message by message, verbatim.
 --   rejected: The texts of the other answer.
@@ -30,8 +30,8 @@ select
     examples.dialogue_id,
     records.native_id,
     examples.turn_index,
-    talks.texts[1:examples.turn_index] as context,
-    talks.roles[1:examples.turn_index] as context_roles,
+    $context_texts as context,
+    $context_roles as context_roles,
     chosen.texts as chosen,
     rejected.texts as rejected,
     examples.release,
@@ -39,7 +39,7 @@ select
     coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
-inner join talks on talks.dialogue_id = examples.dialogue_id
+inner join talks on talks.dialogue_id = examples.dialogue_id$paths
 inner join pairs
     on pairs.record_id = examples.record_id
     and pairs.turn_index = examples.turn_index

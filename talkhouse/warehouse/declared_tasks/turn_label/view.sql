@@ -1,9 +1,9 @@
 -- $sentence
--- grain: release, split, example_index
+-- grain: release, split, example_index$context_head
 -- label: label
 -- scheme: $scheme_name
 --   turn_index: The labelled turn.
---   context: The texts of all turns before it, in their order, verbatim; empty for the first.
+--   context: The texts of $before, in their order, verbatim; empty for the first.
 --   utterance: What the labelled turn says, verbatim; may be empty.
 --   labels: Its labels by all annotators, in their order, and each annotator's in theirs.
 --   label: The label that more than half of these are; null where none is.
@@ -38,7 +38,7 @@ select
     examples.dialogue_id,
     records.native_id,
     examples.turn_index,
-    talks.texts[1:examples.turn_index] as context,
+    $context_texts as context,
     talks.texts[examples.turn_index + 1] as utterance,
     lists.labels,
     lists.label,
@@ -47,7 +47,7 @@ select
     coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
 from main.examples
 inner join main.records on records.record_id = examples.record_id
-inner join talks on talks.dialogue_id = examples.dialogue_id
+inner join talks on talks.dialogue_id = examples.dialogue_id$paths
 inner join lists
     on lists.record_id = examples.record_id
     and lists.dialogue_id = examples.dialogue_id
