@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any, Protocol
 
@@ -13,14 +14,31 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def identifier(name: str) -> str:
-    """Write a name, in double quotes where it needs them."""
-    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else quoted(name)
+def identifier(*path: str) -> str:
+    """Write a name, or the parts of a qualified one, in double quotes where DuckDB or PostgreSQL needs them."""
+    plain = re.compile(r"[a-z_][a-z0-9_]*")
+    return ".".join(name if plain.fullmatch(name) and name not in _words() else quoted(name) for name in path)
 
 
-def quoted(name: str) -> str:
-    """Write a name in double quotes, whatever it is: also one that is a word of SQL."""
-    return '"' + name.replace('"', '""') + '"'
+def quoted(*path: str) -> str:
+    """Write a name, or the parts of a qualified one, in double quotes, whatever they are."""
+    return ".".join('"' + name.replace('"', '""') + '"' for name in path)
+
+
+@cache
+def _words() -> frozenset[str]:
+    """Return the words of SQL that no name may be without quotes."""
+    of_duckdb = "from system.main.duckdb_keywords() where keyword_category in ('reserved', 'type_function')"
+    with duckdb.cursor() as con:
+        rows = con.execute(f"select keyword_name {of_duckdb}").fetchall()
+    return frozenset(_WORDS_OF_POSTGRESQL.union(name for (name,) in rows))
+
+
+_WORDS_OF_POSTGRESQL = {
+    *("current_catalog", "current_date", "current_role", "current_schema", "current_time", "current_timestamp"),
+    *("current_user", "localtime", "localtimestamp", "session_user", "system_user", "user"),
+}
+"""Those that are names to DuckDB: what it prints is also asked of a copy there."""
 
 
 def dicts(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

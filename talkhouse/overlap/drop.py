@@ -51,7 +51,7 @@ def left_out(
         )
     corpus_id, _, task_name = task.partition(".")
     keys = [column for column in ("release", "split", "example_index") if column in selection.known]
-    same = " and ".join(f"judged.{key} is not distinct from {selection.name_in_sql}.{key}" for key in keys)
+    same = " and ".join(f"judged.{key} is not distinct from {quoted(selection.name, key)}" for key in keys)
     of_task = (
         f"from {verdicts_in(path)} as judged "
         f"where judged.corpus_id = {literal(corpus_id)} and judged.task = {literal(task_name)} and {same}"

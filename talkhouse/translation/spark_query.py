@@ -78,11 +78,11 @@ def macros(queries: Iterable[Query]) -> dict[str, Macro]:
     for query in queries:
         match = _MACRO.fullmatch(query.sql)
         if match is None or match[2].lower().startswith("table "):
-            raise NotPortable(exp.to_table(query.full_name), "a macro must be an expression")
+            raise NotPortable(exp.table_(query.name, query.schema), "a macro must be an expression")
         try:
             body = parsed(match[2])
         except SqlglotError as error:
-            raise NotPortable(exp.to_table(query.full_name), "sqlglot can't read the macro") from error
+            raise NotPortable(exp.table_(query.name, query.schema), "sqlglot can't read the macro") from error
         parameters = tuple(name.strip() for name in match[1].split(",") if name.strip())
         known[query.full_name] = Macro(parameters, _with_own_variables(query, without_macros(body, known)))
     return known
