@@ -15,9 +15,9 @@ def literal(text: str) -> str:
 
 
 def identifier(*path: str) -> str:
-    """Write a name, or the parts of a qualified one, in double quotes where DuckDB or PostgreSQL needs them."""
+    """Write a name, or the parts of a qualified one, in double quotes where any engine needs them."""
     plain = re.compile(r"[a-z_][a-z0-9_]*")
-    return ".".join(name if plain.fullmatch(name) and name not in _words() else quoted(name) for name in path)
+    return ".".join(name if plain.fullmatch(name) and name not in words() else quoted(name) for name in path)
 
 
 def quoted(*path: str) -> str:
@@ -26,19 +26,19 @@ def quoted(*path: str) -> str:
 
 
 @cache
-def _words() -> frozenset[str]:
+def words() -> frozenset[str]:
     """Return the words of SQL that no name may be without quotes."""
-    of_duckdb = "from system.main.duckdb_keywords() where keyword_category in ('reserved', 'type_function')"
+    query = "select keyword_name from system.main.duckdb_keywords() where keyword_category <> 'unreserved'"
     with duckdb.cursor() as con:
-        rows = con.execute(f"select keyword_name {of_duckdb}").fetchall()
-    return frozenset(_WORDS_OF_POSTGRESQL.union(name for (name,) in rows))
+        return frozenset(_WORDS_OF_OTHERS.union(name for (name,) in con.execute(query).fetchall()))
 
 
-_WORDS_OF_POSTGRESQL = {
+_WORDS_OF_OTHERS = {
     *("current_catalog", "current_date", "current_role", "current_schema", "current_time", "current_timestamp"),
     *("current_user", "localtime", "localtimestamp", "session_user", "system_user", "user"),
+    *("alter", "drop", "force", "grant", "insert", "install", "revoke", "rollback"),
 }
-"""Those that are names to DuckDB: what it prints is also asked of a copy there."""
+"""Names to DuckDB, but not to PostgreSQL, or to sqlglot, which translates views for Spark."""
 
 
 def dicts(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
