@@ -17,7 +17,7 @@ def literal(text: str) -> str:
 def identifier(*path: str) -> str:
     """Write a name, or the parts of a qualified one, in double quotes where any engine needs them."""
     plain = re.compile(r"[a-z_][a-z0-9_]*")
-    return ".".join(name if plain.fullmatch(name) and name not in words() else quoted(name) for name in path)
+    return ".".join(name if plain.fullmatch(name) and name not in reserved_words() else quoted(name) for name in path)
 
 
 def quoted(*path: str) -> str:
@@ -26,7 +26,7 @@ def quoted(*path: str) -> str:
 
 
 @cache
-def words() -> frozenset[str]:
+def reserved_words() -> frozenset[str]:
     """Return the words of SQL that no name may be without quotes."""
     query = "select keyword_name from system.main.duckdb_keywords() where keyword_category <> 'unreserved'"
     with duckdb.cursor() as con:

@@ -76,7 +76,7 @@ def test_a_writer_is_named(copy: Path) -> None:
 
 
 def test_other_settings_in_this_process_are_named(copy: Path) -> None:
-    message = r"this process has the file open with other settings[\s\S]*engine.dispose"
+    message = r"this process has the file open for writing[\s\S]*engine.dispose"
     with duckdb.connect(copy), pytest.raises(OpenedOtherwise, match=message):
         talkhouse.open(copy)
 

@@ -19,7 +19,7 @@ from talkhouse.dashboard.tables import ConsoleTable
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.schema.sql import quoted, words
+from talkhouse.schema.sql import quoted, reserved_words
 from talkhouse.system.folders import temporary_folder
 from talkhouse.visible import visible
 from talkhouse.warehouse.relations import columns_of, relations
@@ -335,7 +335,7 @@ def draw_editor(opened: ServedWarehouse) -> tuple[str, bool]:
     result = editor(
         key=_EDITOR,
         data={
-            "words": sorted(words()),
+            "words": sorted(reserved_words()),
             "query": st.session_state[_QUERY],
             "version": version,
             "relations": [[name, columns] for name, columns in opened.rows(_COMPLETIONS).iter_rows()],
