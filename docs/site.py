@@ -5,6 +5,7 @@ SQL, and the pages at the top of the repository. It is made without a network, a
 nowhere.
 """
 
+import argparse
 import os
 import re
 import shutil
@@ -64,4 +65,6 @@ def make(site: Path) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(*sys.argv[1:2] or ["site"]))
+    parser = argparse.ArgumentParser(prog="python -m docs.site", description="Make the website.")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("site"), help="replaced whole (default: site)")
+    make(parser.parse_args().folder)

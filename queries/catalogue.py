@@ -33,7 +33,7 @@ from talkhouse.queries.heads import (
     parse,
     unknown_name,
 )
-from talkhouse.schema.sql import literal
+from talkhouse.schema.sql import identifier, literal
 
 FORMAT = 1
 """Raised when views, macros or examples are made otherwise from the same SQL: every warehouse gets them anew."""
@@ -270,12 +270,13 @@ def _labels_of(view: ViewQuery) -> str:
         raise broken(
             view.path, "a label and labels", line_of(view, "labels"), "one of them: a task has one such column"
         )
-    labels = f"[{view.label}::varchar]" if view.label else f"{view.labels}::varchar[]"
+    column = identifier(view.label_column or "")
+    labels = f"[{column}::varchar]" if view.label else f"{column}::varchar[]"
     scheme = f"'{view.scheme}'" if view.scheme else "null::varchar"
     return (
         f"select '{view.schema}' as corpus_id, '{view.name}' as task, {scheme} as scheme, record_id, split, "
         f"example_index, {labels} as labels, len({labels})::integer as label_count "
-        f"from {view.full_name} where {view.label_column} is not null"
+        f"from {view.name_in_sql} where {column} is not null"
     )
 
 

@@ -18,9 +18,10 @@ from msgspec import Meta
 from talkhouse.queries.files import QueryFile
 from talkhouse.schema.contents import ID
 from talkhouse.schema.errors import CatalogueError, closest
+from talkhouse.schema.sql import identifier
 
 _NAME = ID.pattern
-_CALL = re.compile(rf"\b({_NAME}\.{_NAME})\s*\(")
+_CALL = re.compile(rf'(?:\b({_NAME})|"({_NAME})")\.(?:({_NAME})|"({_NAME})")\s*\(')
 _LINE = re.compile(r"--(?P<indent> *)(?P<key>[A-Za-z_]\w*) *:(?: +(?P<value>.*)|$)")
 _COLUMN_INDENT = 3
 """Spaces from which on a line of the head is about a column."""
@@ -101,13 +102,18 @@ class Query:
 
     @property
     def full_name(self) -> str:
-        """The name as SQL writes it."""
+        """The name as a user types it."""
         return f"{self.schema}.{self.name}"
+
+    @property
+    def name_in_sql(self) -> str:
+        """The same in SQL, where a name may need quotes."""
+        return identifier(self.schema, self.name)
 
     @property
     def calls(self) -> set[str]:
         """The macros that the SQL calls, and whatever else looks like a call of one."""
-        return set(_CALL.findall(self.sql))
+        return {".".join(filter(None, names)) for names in _CALL.findall(self.sql)}
 
 
 @dataclass(frozen=True)

@@ -47,11 +47,11 @@ _SPLITS = "select distinct corpus_id, task, split from main.examples where split
 
 def create_views(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> None:
     """Create schemas, macros and views; examples may then read them. CatalogueError names the first file to mend."""
-    con.execute(";\n".join(f"create schema if not exists {schema}" for schema in catalogue.schemas))
+    con.execute(";\n".join(f"create schema if not exists {identifier(schema)}" for schema in catalogue.schemas))
     for macro in catalogue.macros:
         with sql_of(macro):
-            con.execute(f"create or replace macro {macro.full_name}{macro.sql}")
-        con.execute(f"comment on macro {macro.full_name} is {literal(macro.comment)}")
+            con.execute(f"create or replace macro {macro.name_in_sql}{macro.sql}")
+        con.execute(f"comment on macro {macro.name_in_sql} is {literal(macro.comment)}")
     _create(con, catalogue.views, {query.full_name for query in catalogue.examples})
     for score in catalogue.scores:
         for column in score.by:
@@ -105,10 +105,11 @@ def create_split_views(
 
 def split_view(task: ViewQuery, split: str, *, only_default: bool) -> ViewQuery:
     """Return the view of one split of a task view: of the default publications, or of every release."""
+    where = f"split = {literal(split)}{' and is_default' if only_default else ''}"
     return replace(
         task,
         name=f"{task.name}_{split}",
-        sql=f"select * from {task.full_name} where split = {literal(split)}{' and is_default' if only_default else ''}",
+        sql=f"select * from {task.name_in_sql} where {where}",
         comment=f"The split {split} of {task.full_name}{', each example once' if only_default else ''}. {task.comment}",
     )
 
@@ -117,7 +118,7 @@ def _create(con: duckdb.DuckDBPyConnection, views: Sequence[ViewQuery], tasks: C
     """Create views with their comments, which replacing one drops; comments all at once, which is faster."""
     for view in views:
         with sql_of(view):
-            con.execute(f"create or replace view {_name(view)} as {view.sql}")
+            con.execute(f"create or replace view {view.name_in_sql} as {view.sql}")
         if view.label_column:  # Now, for views of all labels read this column.
             _check_columns(view, _columns_of(con, view), is_task=view.full_name in tasks)
     columns = defaultdict(list)
@@ -127,16 +128,16 @@ def _create(con: duckdb.DuckDBPyConnection, views: Sequence[ViewQuery], tasks: C
     for view in views:
         own = columns[view.schema, view.name]
         _check_columns(view, own, is_task=view.full_name in tasks)
-        comments.append(f"comment on view {_name(view)} is {literal(view.comment)}")
+        comments.append(f"comment on view {view.name_in_sql} is {literal(view.comment)}")
         for column in own:
             if meaning := view.columns.get(column) or _MEANINGS.get(column) or _inherited(column):
-                comments.append(f"comment on column {_name(view)}.{identifier(column)} is {literal(meaning)}")
+                comments.append(f"comment on column {view.name_in_sql}.{identifier(column)} is {literal(meaning)}")
     con.execute(";\n".join(comments))
 
 
 def _columns_of(con: duckdb.DuckDBPyConnection, query: Query) -> list[str]:
     """Return the columns of the view that a file makes, or of the task that it scores."""
-    return [name for name, *_ in con.execute(f"from {_name(query)} limit 0").description or ()]
+    return [name for name, *_ in con.execute(f"from {query.name_in_sql} limit 0").description or ()]
 
 
 def _check_columns(view: ViewQuery, columns: Sequence[str], *, is_task: bool) -> None:
@@ -153,11 +154,6 @@ def _check_columns(view: ViewQuery, columns: Sequence[str], *, is_task: bool) ->
         who = "the view of every task" if is_task else "a view with labels"
         expected = f"the columns that {who} has: {', '.join(dict.fromkeys(needed))}"
         raise broken(view.path, f"a view without {', '.join(missing)}", view.sql_line, expected)
-
-
-def _name(view: Query) -> str:
-    """Write the name of a view, which has whatever characters its split has."""
-    return f"{view.schema}.{identifier(view.name)}"
 
 
 def _inherited(column: str) -> str | None:

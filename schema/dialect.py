@@ -171,6 +171,11 @@ class TalkhouseDialect(Reflection, Dialect):  # type: ignore[misc]  # the stock 
     ddl_compiler = _DDLCompiler
     supports_statement_cache = True
 
+    @classmethod
+    def get_pool_class(cls, *_: Any) -> type[NullPool]:
+        """Return the pool that keeps no connection: it would read the file that was there before a build."""
+        return NullPool
+
     def connect(self, *_: Any, **parameters: Any) -> Any:
         """Open the file that a URL names, read-only, as ``talkhouse.open`` does; its query is DuckDB's settings.
 

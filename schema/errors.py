@@ -73,7 +73,7 @@ class WarehouseLocked(TalkhouseError):
 
 
 class OpenedOtherwise(TalkhouseError):
-    """The file is open in this process already, with other settings."""
+    """The file is open in this process already, for writing."""
 
 
 class NotAWarehouse(UsageError):

@@ -37,28 +37,14 @@ _LAST = ("enable_external_access", "disabled_filesystems", "lock_configuration")
 """In this order: without access to files, nothing more can be said about them."""
 
 
-LOCKED = "the configuration has been locked"
-"""What DuckDB says of a setting that comes after the guard."""
-
-
 def guard(con: duckdb.DuckDBPyConnection, settings: Settings = NO_SETTINGS) -> None:
     """Bar a connection from files, the network, extensions and Python's variables for good, and lock its settings.
 
-    ``settings`` are made before; afterwards only a few harmless ones can be. The connections of a process to one file
-    share one database: where another has guarded it already, just these few are made, and DuckDB's own
-    InvalidInputException is raised for others.
+    ``settings`` are made before; afterwards only a few harmless ones can be.
     """
-    made = settings if is_guarded(con) else {**_GUARD, **settings}
+    made = {**_GUARD, **settings}
     first = [name for name in made if name not in _LAST]
     configure(con, {name: made[name] for name in (*first, *_LAST) if name in made})
-
-
-def is_guarded(con: duckdb.DuckDBPyConnection) -> bool:
-    """Whether a connection is guarded; asked so that no macro in the file can answer for DuckDB."""
-    names = ("lock_configuration", "enable_external_access")
-    asked = ", ".join(f"system.main.current_setting({literal(name)})" for name in names)
-    ((is_locked, reaches_files),) = con.execute(f"select {asked}").fetchall()
-    return bool(is_locked and not reaches_files)
 
 
 def configure(con: duckdb.DuckDBPyConnection, settings: Settings) -> None:

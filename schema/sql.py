@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any, Protocol
 
@@ -13,14 +14,31 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def identifier(name: str) -> str:
-    """Write a name, in double quotes where it needs them."""
-    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else quoted(name)
+def identifier(*path: str) -> str:
+    """Write a name, or the parts of a qualified one, in double quotes where any engine needs them."""
+    plain = re.compile(r"[a-z_][a-z0-9_]*")
+    return ".".join(name if plain.fullmatch(name) and name not in reserved_words() else quoted(name) for name in path)
 
 
-def quoted(name: str) -> str:
-    """Write a name in double quotes, whatever it is: also one that is a word of SQL."""
-    return '"' + name.replace('"', '""') + '"'
+def quoted(*path: str) -> str:
+    """Write a name, or the parts of a qualified one, in double quotes, whatever they are."""
+    return ".".join('"' + name.replace('"', '""') + '"' for name in path)
+
+
+@cache
+def reserved_words() -> frozenset[str]:
+    """Return the words of SQL that no name may be without quotes."""
+    query = "select keyword_name from system.main.duckdb_keywords() where keyword_category <> 'unreserved'"
+    with duckdb.cursor() as con:
+        return frozenset(_WORDS_OF_OTHERS.union(name for (name,) in con.execute(query).fetchall()))
+
+
+_WORDS_OF_OTHERS = {
+    *("current_catalog", "current_date", "current_role", "current_schema", "current_time", "current_timestamp"),
+    *("current_user", "localtime", "localtimestamp", "session_user", "system_user", "user"),
+    *("alter", "drop", "force", "grant", "insert", "install", "revoke", "rollback"),
+}
+"""Names to DuckDB, but not to PostgreSQL, or to sqlglot, which translates views for Spark."""
 
 
 def dicts(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from talkhouse.schema.errors import (
     WarehouseMissing,
     error_text,
 )
-from talkhouse.schema.guard import LOCKED, NO_SETTINGS, Settings, configure, guard
+from talkhouse.schema.guard import NO_SETTINGS, Settings, configure, guard
 from talkhouse.schema.sql import literal, quoted
 
 STORAGE_VERSION = "v1.2.0"
@@ -86,27 +86,25 @@ def connect(
     path: Path,
     shown: Path | None = None,
     *,
-    alone: bool = False,
     beside: Mapping[str, Path] = NOTHING_BESIDE,
     settings: Settings = NO_SETTINGS,
     unsafe: bool = False,
 ) -> duckdb.DuckDBPyConnection:
     """Open a file read-only and guarded; messages name ``shown`` where the file is known under another name.
 
-    All connections of a process to a path share one database: as long as one is open, another sees the file that was
-    there when the first was opened. One ``alone`` sees the file that is there now.
+    It sees the file that is there now, whatever else the process has open: only its cursors share its instance.
 
     Files ``beside`` it are attached read-only under their names. ``settings`` are made before DuckDB takes no others.
     ``unsafe``: nothing is guarded, and a view in the file may read every other file that the user may read.
 
-    Raises WarehouseMissing, WarehouseLocked (a writer holds it), OpenedOtherwise (this process holds it, with other
-    settings), WarehouseDamaged or NotAWarehouse (not a DuckDB file, or unreadable).
+    Raises WarehouseMissing, WarehouseLocked (a writer holds it), OpenedOtherwise (this process holds it
+    for writing), WarehouseDamaged or NotAWarehouse (not a DuckDB file, or unreadable).
     """
     shown = shown or path
     try:
         _check_file(path, shown)
         with explain_damage(shown):
-            con = _attached(path) if alone else duckdb.connect(path, read_only=True)
+            con = _attached(path)
             for other, file in beside.items():
                 con.execute(f"attach {literal(str(file))} as {quoted(other)} (read_only)")
     except duckdb.Error as error:
@@ -117,10 +115,8 @@ def connect(
     try:
         _check_log(path, shown)  # again: it may have come meanwhile
         (configure if unsafe else guard)(con, settings)
-    except BaseException as error:
+    except BaseException:
         con.close()
-        if isinstance(error, duckdb.Error) and LOCKED in str(error):
-            raise _opened_otherwise(error, shown) from error
         raise
     return con
 
@@ -160,9 +156,36 @@ def _check_log(path: Path, shown: Path) -> None:
         )
 
 
+class _Connection(duckdb.DuckDBPyConnection):
+    """A connection to a file that is attached, and the current database of its cursors, too."""
+
+    __slots__ = ()
+    __module__ = duckdb.DuckDBPyConnection.__module__  # by which other libraries, such as Polars, know DuckDB
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return another connection to the same databases."""
+        other = super().cursor()
+        ((first,),) = other.execute(_FIRST_FILE).fetchall()
+        other.execute(f"use {quoted(first)}")
+        other.__class__ = type(self)
+        return other
+
+    duplicate = cursor
+
+
+_FIRST_FILE = (
+    "select database_name from system.main.duckdb_databases() where path is not null order by database_oid limit 1"
+)
+
+
 def _attached(path: Path) -> duckdb.DuckDBPyConnection:
-    """Open a file read-only in a database of its own."""
+    """Open a file read-only in an instance of DuckDB of its own.
+
+    By its path, all connections of a process would share one instance: its settings, and the file that was there when
+    the first of them was opened, also after a build has put another in its place.
+    """
     con = duckdb.connect()
+    con.__class__ = _Connection  # DuckDB makes no other class, and its cursors would begin without the file
     con.execute(f"set temp_directory = {literal(f'{path}.tmp')}")  # as DuckDB does for a file that it opens itself
     con.execute(f"attach {literal(str(path))} as {name(path)} (read_only)")
     con.execute(f"use {name(path)}")
@@ -179,24 +202,20 @@ def _explained(error: duckdb.Error, shown: Path) -> TalkhouseError:
             found=message.split(". See also")[0],
             next_step="close that process; readers should open the file read-only",
         )
-    if "different configuration" in message:
-        return _opened_otherwise(error, shown)
+    if "Unique file handle conflict" in message:
+        return OpenedOtherwise(
+            "this process has the file open for writing",
+            where=shown,
+            expected="connections that only read it",
+            found=message,
+            next_step="close the other connection (in SQLAlchemy: engine.dispose()), or read in another process",
+        )
     return NotAWarehouse(
         "this is not a warehouse",
         where=shown,
         expected="a DuckDB database that Talkhouse made",
         found=message,
         next_step="name another file with --db FILE; Talkhouse leaves this one as it is",
-    )
-
-
-def _opened_otherwise(error: duckdb.Error, shown: Path) -> OpenedOtherwise:
-    return OpenedOtherwise(
-        "this process has the file open with other settings",
-        where=shown,
-        expected="every connection of a process to it read-only, without settings of its own",
-        found=str(error),
-        next_step="close the other connection (in SQLAlchemy: engine.dispose()), or read in another process",
     )
 
 
@@ -260,17 +279,16 @@ def open_warehouse(
     path: Path,
     head: str,
     *,
-    alone: bool = False,
     beside: Mapping[str, Path] = NOTHING_BESIDE,
     settings: Settings = NO_SETTINGS,
     unsafe: bool = False,
 ) -> duckdb.DuckDBPyConnection:
     """Open a warehouse read-only for queries; ``head`` is the schema revision that the caller understands.
 
-    ``alone``, ``beside``, ``settings`` and ``unsafe`` are as in ``connect``. A cursor of a connection ``alone`` needs
-    ``use`` with the ``name`` of the file. Raises what ``connect`` and ``contents.revision`` raise, and SchemaMismatch.
+    ``beside``, ``settings`` and ``unsafe`` are as in ``connect``. Raises what ``connect`` and ``contents.revision``
+    raise, and SchemaMismatch.
     """
-    con = connect(path, alone=alone, beside=beside, settings=settings, unsafe=unsafe)
+    con = connect(path, beside=beside, settings=settings, unsafe=unsafe)
     try:
         revision_of_file = revision(con, path)
         check_revision(revision_of_file, head, path)

@@ -22,7 +22,7 @@ def open(  # noqa: A001 - read as talkhouse.open
     leaves all that open, for a file that you trust: to copy rows to a file, or to query a data frame by its name.
 
     Raises a ``talkhouse.schema.errors.TalkhouseError`` that says what to do: the file is missing, held by a writer,
-    open in this process with other settings, of another schema revision, or not a warehouse.
+    open for writing in this process, of another schema revision, or not a warehouse.
     """
     from talkhouse import migrations
     from talkhouse.schema.warehouse import open_warehouse

@@ -40,6 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_what_the_repository_has_and_nothing_at_the_top(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     metadata = {name for name in names if ".dist-info/" in name}
+    assert "talkhouse/py.typed" in names
     inside = {
         f"{'' if top == 'talkhouse' else 'talkhouse/'}{path.relative_to(ROOT)}"
         for top in ("talkhouse", "ingest", "migrations", "queries", "schema")

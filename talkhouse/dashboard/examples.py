@@ -12,7 +12,7 @@ import polars as pl
 
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.schema.errors import CatalogueError
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import identifier, literal, quoted
 from talkhouse.schema.tables import metadata
 from talkhouse.warehouse.relations import columns_of
 
@@ -89,8 +89,13 @@ class ExampleTask:
 
     @property
     def full_name(self) -> str:
-        """The name in SQL."""
+        """The name as a user types it."""
         return f"{self.corpus}.{self.name}"
+
+    @property
+    def name_in_sql(self) -> str:
+        """The same in SQL, where a name may need quotes."""
+        return identifier(self.corpus, self.name)
 
     @property
     def release(self) -> str | None:
@@ -172,8 +177,8 @@ def label_counts(opened: ServedWarehouse, task: ExampleTask, choice: Choice) -> 
     column = quoted(task.label)
     each = f"unnest(list_distinct({column}))" if task.has_many_labels else column
     rows = opened.rows(
-        f"select label, count(*) from (select {each} as label from {task.full_name}{_where(choice.conditions(task))}) "
-        "where label is not null group by label order by count(*) desc, label"
+        f"select label, count(*) from (select {each} as label from {task.name_in_sql}"
+        f"{_where(choice.conditions(task))}) where label is not null group by label order by count(*) desc, label"
     )
     return dict(rows.iter_rows())
 
@@ -188,11 +193,11 @@ def example(
     keys = _placed(opened, task, position, of) if choice.label is None else _labelled(opened, task, choice, position)
     columns = {column.name for column in task.columns}
     conditions = [
-        f"{name} = {(literal(value) if isinstance(value, str) else value)}"
+        f"{quoted(name)} = {(literal(value) if isinstance(value, str) else value)}"
         for name, value in keys.items()
         if name in columns and value is not None
     ]
-    return _first(opened.rows(f"select * from {task.full_name}{_where(conditions)}"), task, position)
+    return _first(opened.rows(f"select * from {task.name_in_sql}{_where(conditions)}"), task, position)
 
 
 def _first(rows: pl.DataFrame, task: ExampleTask, position: int) -> dict[str, Any]:
@@ -220,7 +225,7 @@ def _labelled(opened: ServedWarehouse, task: ExampleTask, choice: Choice, positi
     """Find an example in its view, which alone knows the labels."""
     where = _where(choice.conditions(task))
     order = ", ".join(f"{quoted(name)} nulls last" for name in task.grain)
-    sql = f"select {', '.join(_KEYS)} from {task.full_name}{where} order by {order} limit 1 offset {position}"
+    sql = f"select {', '.join(_KEYS)} from {task.name_in_sql}{where} order by {order} limit 1 offset {position}"
     return _first(opened.rows(sql), task, position)
 
 

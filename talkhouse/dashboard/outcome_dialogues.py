@@ -133,7 +133,7 @@ class _Answers:
         wanted = [name for name in ("release", "split", "example_index", "gold_position", "label") if name in names]
         columns = [*wanted, *(name for name in (self._list, self._line) if name)]
         rows = opened.rows(
-            f"select {', '.join(map(quoted, columns))} from {task.full_name} where record_id in ({records})"
+            f"select {', '.join(map(quoted, columns))} from {task.name_in_sql} where record_id in ({records})"
         )
         self._rows = {(row.get("release"), row["split"], row["example_index"]): row for row in rows.to_dicts()}
 

@@ -76,7 +76,7 @@ class ServedWarehouse:
     def __init__(self, version: Version) -> None:
         self.version = version
         settings = sandbox.settings(memory=MEMORY)
-        self._con = warehouse.open_warehouse(version.path, migrations.head(), alone=True, settings=settings)
+        self._con = warehouse.open_warehouse(version.path, migrations.head(), settings=settings)
 
         with warehouse.another_connection(self._con, version.path) as con:
             self.query_files = query_files.files(con, con.execute("select current_database()").fetchall()[0][0])

@@ -303,8 +303,7 @@ def _unknown(kind: str, name: str, known: Collection[str]) -> UsageError:
 
 
 def _view(task: str) -> str:
-    corpus, _, name = task.partition(".")
-    return f"{quoted(corpus)}.{quoted(name)}"
+    return quoted(*task.split(".", 1))
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def opened_states(
         is_one = between is not None or before.path.samefile(after.path)
         beside = {} if is_one else {"side_1": paths[1]}
         ours: Settings = {"enable_progress_bar": False, "temp_directory": str(folder / "sorting")}
-        con = warehouse.connect(paths[0], before.path, alone=True, beside=beside, settings={**ours, **settings})
+        con = warehouse.connect(paths[0], before.path, beside=beside, settings={**ours, **settings})
         stack.callback(con.close)
         stack.enter_context(stopping(con))
         sides = [
@@ -162,7 +162,7 @@ class _Outdated(NamedTuple):
 
 def _prepare(path: Path, private: Path, *, same_views: bool, on_step: Callable[[str], None]) -> _Outdated | None:
     """Put a warehouse under another name, or a copy of it that is migrated or gets other views."""
-    held = warehouse.connect(path, alone=True)
+    held = warehouse.connect(path)
     try:
         revision = contents.revision(held, path)
         warehouse.check_revision(revision, migrations.head(), path)

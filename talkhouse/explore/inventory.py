@@ -47,7 +47,7 @@ def views(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     """List every view: schema, name, what a row is, and the number of rows."""
     described = dicts(con.execute(_VIEWS))
     for view in described:
-        name = f"{identifier(view['schema'])}.{identifier(view['name'])}"
+        name = identifier(view["schema"], view["name"])
         view["rows"] = con.execute(f"select count(*) from {name}").fetchall()[0][0]
     return described
 
@@ -55,6 +55,6 @@ def views(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 def view(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
     """Return one view or table with its columns; UsageError lists similar names."""
     described = relation(con, name)
-    full_name = f"{identifier(described['schema'])}.{identifier(described['name'])}"
-    rows = con.execute(f"select count(*) from {full_name}").fetchall()[0][0]
+    source = identifier(described["schema"], described["name"])
+    rows = con.execute(f"select count(*) from {source}").fetchall()[0][0]
     return {**described, "rows": rows, "columns": columns_of(con, described["schema"], described["name"])}

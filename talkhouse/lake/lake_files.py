@@ -212,7 +212,7 @@ class CorpusRows(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """The name of the table as SQL writes it."""
+        """The name of the table as a user types it."""
         return qualified(self.table)
 
     @property

@@ -80,7 +80,7 @@ class LakeTable(msgspec.Struct, frozen=True):
 
     @property
     def full_name(self) -> str:
-        """The name as SQL writes it."""
+        """The name as a user types it."""
         return f"{self.schema}.{self.name}"
 
     @property

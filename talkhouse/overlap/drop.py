@@ -10,7 +10,7 @@ from talkhouse.overlap.overlap_file import SCHEMA, kept_run, path_to_read
 from talkhouse.overlap.request import DROPPED, OverlapRequest, Unit
 from talkhouse.query.selection import Filters, LeftOut, select
 from talkhouse.schema.errors import UsageError
-from talkhouse.schema.sql import literal
+from talkhouse.schema.sql import literal, quoted
 from talkhouse.warehouse.opened import Warehouse
 
 VERDICTS_IN_SQL = f"{SCHEMA}.main.examples"
@@ -54,7 +54,7 @@ def left_out(
         )
     corpus_id, _, task_name = task.partition(".")
     keys = [column for column in ("release", "split", "example_index") if column in selection.known]
-    same = " and ".join(f"judged.{key} is not distinct from {selection.name_in_sql}.{key}" for key in keys)
+    same = " and ".join(f"judged.{key} is not distinct from {quoted(selection.name, key)}" for key in keys)
     of_task = (
         f"from {VERDICTS_IN_SQL} as judged "
         f"where judged.corpus_id = {literal(corpus_id)} and judged.task = {literal(task_name)} and {same}"

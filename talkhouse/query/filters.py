@@ -32,7 +32,7 @@ class FilteredRelation:
     @property
     def source(self) -> str:
         """The name in SQL, whatever it is."""
-        return f"{quoted(self.schema)}.{quoted(self.name)}"
+        return quoted(self.schema, self.name)
 
     def values(self, column: str, within: Sequence[str] = ()) -> list[str]:
         """Return the values of a column among the rows for which all conditions are true."""

@@ -17,6 +17,7 @@ from talkhouse.query.row_stream import QueryRows
 from talkhouse.query.writers import check_formulas, write
 from talkhouse.schema.errors import QueryFailed, UsageError, check_unicode, closest, listed
 from talkhouse.schema.guard import Settings
+from talkhouse.schema.sql import identifier
 from talkhouse.system.memory import has_run_out, out_of_memory
 
 _SANDBOX: Settings = {
@@ -167,7 +168,8 @@ def suggest(con: duckdb.DuckDBPyConnection, message: str) -> Suggestion:
     """Read DuckDB's message about a query and return what exists instead."""
     if table := _TABLE.search(message):
         names = (relation for (relation,) in con.execute(_RELATIONS).fetchall())
-        return Suggestion(f"one of: {listed(closest(table[1], names))}", "list the views with: talkhouse views")
+        near = listed([*map(_in_sql, closest(table[1], names))])
+        return Suggestion(f"one of: {near}", "list the views with: talkhouse views")
     if column := _COLUMN.search(message):
         return _for_column(con, column[1] or column[2])
     if "syntax error" in message:
@@ -181,10 +183,16 @@ def _for_column(con: duckdb.DuckDBPyConnection, name: str) -> Suggestion:
     holders = [holder for (holder,) in con.execute(_HOLDERS, [name]).fetchall()]
     holders.sort(key=lambda holder: not holder.startswith("main."))
     if holders:
-        return Suggestion(f"a column of the tables in the query; '{name}' is in: {listed(holders)}", step)
+        return Suggestion(
+            f"a column of the tables in the query; '{name}' is in: {listed([*map(_in_sql, holders)])}", step
+        )
     known = [column for (column,) in con.execute(_COLUMNS).fetchall()]
     near = closest(name, known)
     return Suggestion(f"a column such as: {', '.join(near)}" if len(near) < len(known) else None, step)
+
+
+def _in_sql(relation: str) -> str:
+    return identifier(*relation.split(".", 1))
 
 
 def run_query(

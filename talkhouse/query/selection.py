@@ -80,12 +80,7 @@ class Selection:
     @property
     def source(self) -> str:
         """The name in SQL, whatever it is."""
-        return f"{quoted(self.schema)}.{quoted(self.name)}"
-
-    @property
-    def name_in_sql(self) -> str:
-        """The name by which conditions name its columns in a subquery."""
-        return quoted(self.name)
+        return quoted(self.schema, self.name)
 
     @property
     def where(self) -> str:

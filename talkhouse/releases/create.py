@@ -79,7 +79,7 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
     store = store.absolute()  # by which DuckDB is told where it may write
     _check_name(store, request.name)
     if request.dry_run:
-        with opened(db, alone=True) as warehouse:
+        with opened(db) as warehouse:
             return _Creation(store, warehouse, request).plan()
     with output_errors(store, _FULL):
         store.mkdir(exist_ok=True)
@@ -87,7 +87,7 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
         _check_name(store, request.name)  # again: another process may have made it
         part = part_folder(store)
         settings = {"allowed_directories": [str(part)], "temp_directory": str(part / "sorting")}
-        with new_folder(part), opened(db, alone=True, settings=settings) as warehouse:
+        with new_folder(part), opened(db, settings=settings) as warehouse:
             created = in_little_memory(
                 warehouse.con, _MEMORY, lambda: _Creation(store, warehouse, request).create(part)
             )

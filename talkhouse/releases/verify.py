@@ -57,7 +57,7 @@ def differs(store: Path, name: str, other: str) -> list[Problem]:
     elif Path(other).is_dir():
         found = lake_manifest.read(Path(other)).content_id
     else:
-        with opened(Path(other), alone=True) as warehouse:
+        with opened(Path(other)) as warehouse:
             warehouse.con.execute(f"use {quoted(warehouse.database)}")
             corpora = [corpus.corpus_id for corpus in release.corpora]
             found = contents_of(warehouse.con, warehouse.database, corpora).content_id

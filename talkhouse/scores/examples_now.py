@@ -80,7 +80,7 @@ def _now(
         before = state_of(run["release"], run["content_id"]) if run["release"] and run["content_id"] else None
         if before is None:
             return Now(ExamplesNow.CHANGED)
-        with opened(before, alone=True) as other:
+        with opened(before) as other:
             there = Counter(contents_of_task(other.con, other.database, run["task"], wanted))
     except (TalkhouseError, duckdb.Error):
         return Now(ExamplesNow.CHANGED)

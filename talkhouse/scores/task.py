@@ -11,7 +11,6 @@ from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.queries.catalogue import METRICS, Catalogue, catalogue
 from talkhouse.queries.heads import LayoutQuery, MacroQuery, MetricQuery, PrintedQuery, ScoreQuery
 from talkhouse.schema.errors import CatalogueError, UsageError, closest
-from talkhouse.schema.sql import identifier
 from talkhouse.scores.options import AUTO, TABLE, Baseline
 
 _TYPES = {"label": "varchar", "labels": "varchar[]", "score": "double", "scores": "double[]", "text": "varchar"}
@@ -50,7 +49,7 @@ class ScoredTask:
     @property
     def view(self) -> str:
         """The name of the task's view as SQL writes it."""
-        return f"{identifier(self.query.schema)}.{identifier(self.query.name)}"
+        return self.query.name_in_sql
 
     @property
     def columns(self) -> tuple[PredictionColumn, ...]:

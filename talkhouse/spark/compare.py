@@ -140,7 +140,7 @@ def _ranges(
         for column in relation.columns
     )
     with con.cursor() as cursor:
-        sql = f"select {columns} from {quoted(relation.schema)}.{quoted(relation.name)} {_order(relation)}"
+        sql = f"select {columns} from {quoted(relation.schema, relation.name)} {_order(relation)}"
         reader = cursor.sql(sql).to_arrow_reader(rows_at_once)
         waiting, low = reader.schema.empty_table(), None
         for batch in reader:

@@ -18,7 +18,7 @@ from talkhouse.ingest.sources import opened
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
 from talkhouse.schema.errors import closest
 from talkhouse.schema.guard import guard
-from talkhouse.schema.sql import literal
+from talkhouse.schema.sql import identifier, literal
 from talkhouse.testing.subject import CannotCheck, Subject, require, require_none
 from talkhouse.translation.translate import left_out
 
@@ -152,7 +152,7 @@ def the_grain_is_unique(subject: Subject) -> None:
     """No two rows of a view, or of a task's examples, have the grain that the head names."""
     queries: list[ViewQuery | ExampleQuery] = [*_own(subject), *subject.tasks]
     for query in queries:
-        grain = ", ".join(query.grain)
+        grain = ", ".join(map(identifier, query.grain))
         doubled = f"select {grain}, count(*) from ({query.sql}) group by all having count(*) > 1 order by all"
         rows = subject.sample.execute(doubled).fetchall()
         require_none(rows, f"rows of {query.path} with one grain", expected=f"one row of each {grain}")
@@ -165,8 +165,8 @@ def views_work_under_attach(subject: Subject) -> None:
         con.execute(f"attach {literal(str(path))} as another_name (read_only)")
         guard(con)
         for view in _own(subject):
-            there = con.execute(f"select count(*) from another_name.{view.full_name}").fetchall()
-            here = subject.sample.execute(f"select count(*) from {view.full_name}").fetchall()
+            there = con.execute(f"select count(*) from another_name.{view.name_in_sql}").fetchall()
+            here = subject.sample.execute(f"select count(*) from {view.name_in_sql}").fetchall()
             require(there == here, f"{view.full_name} has other rows under ATTACH", expected=here, found=there)
 
 
@@ -192,7 +192,7 @@ def tasks_have_the_columns_of_all(subject: Subject) -> None:
     if not subject.tasks:
         raise CannotCheck("the corpus has no task")
     for task in subject.tasks:
-        columns = [name for (name, *_) in subject.sample.execute(f"describe {task.full_name}").fetchall()]
+        columns = [name for (name, *_) in subject.sample.execute(f"describe {task.name_in_sql}").fetchall()]
         begin = columns[: len(COMMON_COLUMNS)]
         require(begin == COMMON_COLUMNS, f"other columns of {task.full_name}", expected=COMMON_COLUMNS, found=begin)
         gaps = subject.sample.execute(
@@ -205,7 +205,7 @@ def tasks_have_the_columns_of_all(subject: Subject) -> None:
 
 def views_bind_in_the_oldest_duckdb(subject: Subject) -> None:
     """Every view works in the oldest DuckDB that is supported, where the warehouse is attached."""
-    problems = problems_in(OLDEST, subject.sample_path, [view.full_name for view in _own(subject)])
+    problems = problems_in(OLDEST, subject.sample_path, [view.name_in_sql for view in _own(subject)])
     require_none([*problems.items()], f"views fail in DuckDB {OLDEST}", expected="rows")
 
 

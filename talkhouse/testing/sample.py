@@ -10,6 +10,7 @@ import duckdb
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import Boundary
 from talkhouse.restore.verify import FINE, Status, verify
+from talkhouse.schema.sql import identifier
 from talkhouse.schema.tables import metadata, owned_by, qualified
 from talkhouse.testing.subject import CannotCheck, Subject, require, require_none
 from talkhouse.warehouse.rows_hash import RowsHash, hashes_of, rows_hash
@@ -128,7 +129,7 @@ def two_builds_give_equal_rows(subject: Subject) -> None:
 
 def _rows(subject: Subject, con: duckdb.DuckDBPyConnection) -> dict[str, RowsHash]:
     tables = hashes_of(con, subject.corpus.id)
-    views = {view.full_name: rows_hash(con, f"from {view.full_name}") for view in subject.views}
+    views = {view.full_name: rows_hash(con, f"from {view.name_in_sql}") for view in subject.views}
     return {**tables, **views}
 
 
@@ -138,7 +139,7 @@ def every_task_has_rows_in_every_split(subject: Subject) -> None:
         raise CannotCheck("the corpus has no task")
     for task in subject.tasks:
         for split in subject.corpus.splits:
-            name = f"{task.full_name}_{split}"
+            name = identifier(task.schema, f"{task.name}_{split}")
             ((count,),) = subject.sample.execute(f"select count(*) from {name}").fetchall()
             require(count, f"{name} has no example in the sample", expected="one at least", found=count)
 
@@ -172,7 +173,7 @@ def _contents(subject: Subject, con: duckdb.DuckDBPyConnection) -> dict[str, str
         if table.info["owner"] and table.name not in _DECLARED
     }
     queries |= {
-        view.full_name: f"from {view.full_name} order by {', '.join(view.grain)}"
+        view.full_name: f"from {view.name_in_sql} order by {', '.join(map(identifier, view.grain))}"
         for view in subject.views
         if view.schema == subject.corpus.id
     }

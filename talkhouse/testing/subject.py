@@ -177,7 +177,7 @@ class Subject:
     @property
     def sample_path(self) -> Path:
         """The file of that warehouse."""
-        ((path,),) = self.sample.execute("select path from duckdb_databases() where not internal").fetchall()
+        ((path,),) = self.sample.execute("select path from duckdb_databases() where path is not null").fetchall()
         return Path(path)
 
     @cached_property

@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from talkhouse.queries.heads import Query
+from talkhouse.schema.sql import identifier
 from talkhouse.translation.dialects import NotPortable, parsed, spark_sql
 from talkhouse.translation.outcome_cache import NotTranslated, Outcome, Translated
 from talkhouse.translation.rules import ruled
@@ -47,7 +48,11 @@ def _spark_type(column: str, type_: str) -> str:
 
 def _with_types(tree: exp.Expr, types: dict[str, str]) -> exp.Expr:
     """Cast each column to its type in DuckDB: Spark counts the rows of a window in 32 bits, for example."""
-    casts = [exp.alias_(exp.cast(exp.column(name), type_, dialect="spark"), name) for name, type_ in types.items()]
+    names = {name: exp.to_identifier(name, quoted=identifier(name) != name) for name in types}
+    casts = [
+        exp.alias_(exp.cast(exp.column(names[name]), type_, dialect="spark"), names[name].copy())
+        for name, type_ in types.items()
+    ]
     return exp.select(*casts).from_(exp.Subquery(this=tree))
 
 
@@ -78,11 +83,11 @@ def macros(queries: Iterable[Query]) -> dict[str, Macro]:
     for query in queries:
         match = _MACRO.fullmatch(query.sql)
         if match is None or match[2].lower().startswith("table "):
-            raise NotPortable(exp.to_table(query.full_name), "a macro must be an expression")
+            raise NotPortable(exp.table_(query.name, query.schema), "a macro must be an expression")
         try:
             body = parsed(match[2])
         except SqlglotError as error:
-            raise NotPortable(exp.to_table(query.full_name), "sqlglot can't read the macro") from error
+            raise NotPortable(exp.table_(query.name, query.schema), "sqlglot can't read the macro") from error
         parameters = tuple(name.strip() for name in match[1].split(",") if name.strip())
         known[query.full_name] = Macro(parameters, _with_own_variables(query, without_macros(body, known)))
     return known

@@ -62,7 +62,7 @@ class View(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def full_name(self) -> str:
-        """The name as SQL writes it."""
+        """The name as a user types it."""
         return f"{self.schema}.{self.name}"
 
 
@@ -79,7 +79,7 @@ class LeftOutView(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def full_name(self) -> str:
-        """The name as SQL writes it."""
+        """The name as a user types it."""
         return f"{self.schema}.{self.name}"
 
 

@@ -67,7 +67,7 @@ def open_beside(
     if not info.st_size:
         raise not_ours(path, "an empty file")
     try:
-        con = warehouse.connect(path, alone=True, settings=settings)
+        con = warehouse.connect(path, settings=settings)
     except (NotAWarehouse, WarehouseDamaged) as error:
         raise not_ours(path, error.found or error.what) from error
     try:
@@ -220,7 +220,7 @@ def writing_beside(
             "temp_directory": str(folder / "spilled"),
             **settings,
         }
-        with opened(path, settings=made, alone=True) as opened_warehouse, _explained(output, more_room):
+        with opened(path, settings=made) as opened_warehouse, _explained(output, more_room):
             yield opened_warehouse, folder
 
 

@@ -134,19 +134,18 @@ def opened(
     path: Path,
     *,
     settings: Settings = NO_SETTINGS,
-    alone: bool = False,
     beside: Mapping[str, Path] = NOTHING_BESIDE,
     unsafe: bool = False,
     seconds: float | None = None,
 ) -> Iterator[Warehouse]:
     """Open a warehouse read-only for a command, which ends at Ctrl-C, or with QueryFailed after some seconds.
 
-    ``settings``, ``alone``, ``beside`` and ``unsafe`` are as in ``open_warehouse``, which also says what is raised.
+    ``settings``, ``beside`` and ``unsafe`` are as in ``open_warehouse``, which also says what is raised.
     """
     # DuckDB would draw a progress bar of its own among the output.
     made = {"enable_progress_bar": False, **settings}
     with (
-        open_warehouse(path, migrations.head(), alone=alone, beside=beside, settings=made, unsafe=unsafe) as con,
+        open_warehouse(path, migrations.head(), beside=beside, settings=made, unsafe=unsafe) as con,
         interrupt.stoppable(con, seconds) as stop,
     ):
         yield Warehouse(con, check_complete=stop.check)

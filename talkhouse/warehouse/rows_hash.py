@@ -221,7 +221,7 @@ def _rows_of_task(
     A view need not have the publisher's release of its examples, as where that is the variant of a task: then it is
     looked up.
     """
-    view = f"{quoted(database)}.{quoted(corpus)}.{quoted(task)}"
+    view = quoted(database, corpus, task)
     names = con.sql(f"from {view}").columns
     release, split = ((column if column in names else None) for column in ("release", "split"))
     if release or not has_release:

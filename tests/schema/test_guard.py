@@ -18,7 +18,7 @@ from talkhouse.ingest.progress import Silent
 from talkhouse.lake.lake_files import attached
 from talkhouse.query import sandbox
 from talkhouse.schema import contents, warehouse
-from talkhouse.schema.errors import NotAWarehouse, OpenedOtherwise
+from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.schema.tables import metadata, qualified
 from tests.commands import COMMAND, run
 
@@ -124,24 +124,18 @@ def test_settings_are_made_first_and_then_locked(sample: Path, tmp_path: Path) -
         con.execute("set memory_limit = '200MB'")
         with pytest.raises(duckdb.InvalidInputException, match="locked"):
             con.execute("set enable_logging = true")
-        with talkhouse.open(path) as again:
+        with talkhouse.open(path, settings=sandbox.settings()) as again:
             assert again.sql("select count(*) > 0 from main.turns").fetchall() == [(True,)]
-        with pytest.raises(OpenedOtherwise, match="other settings"):
-            talkhouse.open(path, settings=sandbox.settings())
 
 
-def test_what_is_locked_with_access_to_files_is_not_taken_for_guarded(sample: Path, tmp_path: Path) -> None:
-    path = shutil.copyfile(sample, tmp_path / "w.duckdb")
-    with duckdb.connect(path, read_only=True) as con:
-        con.execute("set lock_configuration = true")
-        with pytest.raises(OpenedOtherwise, match="other settings"):
-            talkhouse.open(path)
-
-
-def test_unsafe_reads_files(sample: Path, tmp_path: Path, secret: Path) -> None:
-    path = shutil.copyfile(sample, tmp_path / "w.duckdb")
-    with talkhouse.open(path, unsafe=True) as con:
-        assert con.sql(f"select content from read_text('{secret}')").fetchall() == [(SECRET,)]
+@pytest.mark.parametrize("first", [True, False])
+def test_unsafe_reads_files_and_a_guarded_connection_beside_it_none(sample: Path, secret: Path, *, first: bool) -> None:
+    query = f"select content from read_text('{secret}')"
+    with talkhouse.open(sample, unsafe=first) as one, talkhouse.open(sample, unsafe=not first) as other:
+        unsafe, guarded = (one, other) if first else (other, one)
+        assert unsafe.sql(query).fetchall() == [(SECRET,)]
+        with pytest.raises(duckdb.PermissionException):
+            guarded.sql(query)
 
 
 def test_a_lake_reads_guarded_warehouses(sample: Path, secret: Path) -> None:

@@ -21,15 +21,8 @@ from tests.lanes import first_quick
 VIEWS = [view.full_name for view in catalogue().views]
 
 
-@pytest.fixture(scope="module")
-def open_sample(sample: Path) -> Iterator[None]:
-    """Keep the sample open: each connection of a test to it is then another one to the same database, and quick."""
-    with talkhouse.open(sample):
-        yield
-
-
 @pytest.fixture
-def engine(sample: Path, open_sample: None) -> Iterator[sa.Engine]:  # noqa: ARG001
+def engine(sample: Path) -> Iterator[sa.Engine]:
     made = sa.create_engine(f"talkhouse:///{sample}")
     yield made
     made.dispose()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import sqlalchemy as sa
 
 import talkhouse
 from talkhouse.build.run import build
@@ -76,9 +77,25 @@ def test_a_writer_is_named(copy: Path) -> None:
 
 
 def test_other_settings_in_this_process_are_named(copy: Path) -> None:
-    message = r"this process has the file open with other settings[\s\S]*engine.dispose"
+    message = r"this process has the file open for writing[\s\S]*engine.dispose"
     with duckdb.connect(copy), pytest.raises(OpenedOtherwise, match=message):
         talkhouse.open(copy)
+
+
+def test_what_is_opened_after_a_build_has_its_rows_and_what_was_open_keeps_its_own(copy: Path) -> None:
+    query = "select title from main.corpora limit 1"
+    engine = sa.create_engine(f"talkhouse:///{copy}")
+    with duckdb.connect(copy, read_only=True), talkhouse.open(copy) as before:
+        with engine.connect() as con:
+            (old,) = con.execute(sa.text(query)).one()
+        new = shutil.copyfile(copy, copy.with_name("new.duckdb"))
+        with duckdb.connect(new) as writer:
+            writer.execute("update main.corpora set title = 'newer'")
+        new.replace(copy)
+        with talkhouse.open(copy) as after, engine.connect() as con:
+            assert con.execute(sa.text(query)).one() == ("newer",)
+            assert [each.execute(query).fetchall() for each in (after, after.cursor().cursor())] == 2 * [[("newer",)]]
+        assert [each.execute(query).fetchall() for each in (before, before.cursor())] == 2 * [[(old,)]]
 
 
 def test_connections_of_a_process_may_differ_in_how_they_were_made(copy: Path) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from io import BytesIO, TextIOWrapper
 from itertools import chain, groupby
 from pathlib import Path
@@ -132,7 +131,7 @@ def _value(metric: dict[str, Any]) -> str:
 
 @contextmanager
 def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with warehouse.beside(path(), partial(files.connect, alone=True)) as con:
+    with warehouse.beside(path(), files.connect) as con:
         yield con
 
 

@@ -19,7 +19,7 @@ from talkhouse.dashboard.tables import ConsoleTable
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.schema.sql import quoted
+from talkhouse.schema.sql import quoted, reserved_words
 from talkhouse.system.folders import temporary_folder
 from talkhouse.visible import visible
 from talkhouse.warehouse.relations import columns_of, relations
@@ -165,7 +165,7 @@ def _draw_chosen(name: str, columns: list[str]) -> None:
         "Columns", columns, key="chosen_columns", format_func=visible, placeholder="All", help="Type to search."
     )
     selected = ", ".join(map(quoted, chosen)) or "*"
-    query = f"select {selected}\nfrom {'.'.join(map(quoted, name.split('.')))}\nlimit 100"
+    query = f"select {selected}\nfrom {quoted(*name.split('.', 1))}\nlimit 100"
     st.button("Put into the query", icon=":material/input:", on_click=put_into_editor, args=(query,))
 
 
@@ -335,6 +335,7 @@ def draw_editor(opened: ServedWarehouse) -> tuple[str, bool]:
     result = editor(
         key=_EDITOR,
         data={
+            "words": sorted(reserved_words()),
             "query": st.session_state[_QUERY],
             "version": version,
             "relations": [[name, columns] for name, columns in opened.rows(_COMPLETIONS).iter_rows()],

@@ -23,7 +23,7 @@ from talkhouse.dashboard.examples import (
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import html, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
-from talkhouse.schema.sql import literal
+from talkhouse.schema.sql import identifier, literal
 from talkhouse.visible import visible
 
 _MEANINGS = "select label, meaning from main.labels where scheme = $scheme and meaning is not null"
@@ -120,7 +120,7 @@ def _go(number: int) -> None:
 def _draw_links(chosen: ExampleTask, row: Mapping[str, Any]) -> None:
     """Draw the ways to the conversation and to a query of this row."""
     where = "\n    and ".join(_equals(name, row[name]) for name in chosen.grain)
-    query = f"select *\nfrom {chosen.full_name}\nwhere {where}"
+    query = f"select *\nfrom {chosen.name_in_sql}\nwhere {where}"
     with st.container(horizontal=True):
         if row["dialogue_id"] is not None:
             address = links.read(row["dialogue_id"], row.get("turn_index"))
@@ -130,8 +130,8 @@ def _draw_links(chosen: ExampleTask, row: Mapping[str, Any]) -> None:
 
 def _equals(column: str, value: object) -> str:
     if value is None:
-        return f"{column} is null"
-    return f"{column} = {literal(value) if isinstance(value, str) else value}"
+        return f"{identifier(column)} is null"
+    return f"{identifier(column)} = {literal(value) if isinstance(value, str) else value}"
 
 
 def _rows(chosen: ExampleTask, choice: Choice, opened: ServedWarehouse) -> Iterator[download.DownloadFile]:
@@ -145,7 +145,8 @@ def _rows(chosen: ExampleTask, choice: Choice, opened: ServedWarehouse) -> Itera
         yield download.DownloadFile(name, chosen.full_name, choice.split, title="Examples")
     else:
         where = "\n    and ".join(choice.conditions(chosen))
-        query = f"select *\nfrom {chosen.full_name}\nwhere {where}\norder by {', '.join(chosen.grain)}"
+        order = ", ".join(map(identifier, chosen.grain))
+        query = f"select *\nfrom {chosen.name_in_sql}\nwhere {where}\norder by {order}"
         yield download.DownloadFile(name, query=query, title="Examples")
     if any(chosen.full_name in (score.full_name, *score.tasks) for score in opened.catalogue.scores):
         yield download.DownloadFile(

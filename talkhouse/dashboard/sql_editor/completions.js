@@ -19,7 +19,7 @@ export function wordBefore({value, selectionStart}) {
 }
 
 /** Return {name, kind, text, typed} for all that may stand in place of what was typed; nothing in texts and comments. */
-export function completions(query, cursor, relations, isAsked) {
+export function completions(query, cursor, relations, isAsked, words) {
     const before = query.slice(0, cursor);
     const word = WORD.exec(before)[0];
     const typed = word.slice(word.lastIndexOf(".") + 1);
@@ -29,7 +29,7 @@ export function completions(query, cursor, relations, isAsked) {
     const found = word.includes(".")
         ? belonging(owner, query, known)
         : [...(BEFORE_RELATION.test(before.slice(0, -word.length || undefined)) ? [] : columnsIn(query, known)), ...roots(known)];
-    return ranked(found, word.includes(".") ? typed : word);
+    return ranked(found, word.includes(".") ? typed : word, new Set(words));
 }
 
 /** Return what stands in a schema, or the columns of a relation or of its alias. */
@@ -64,7 +64,7 @@ function columns(relation, known) {
 }
 
 /** Return those that have what was typed in their names: those that begin with it first, then those of which a part does. */
-function ranked(found, typed) {
+function ranked(found, typed, words) {
     const wanted = typed.toLowerCase();
     const place = ({name}) => {
         const at = name.toLowerCase().indexOf(wanted);
@@ -72,11 +72,12 @@ function ranked(found, typed) {
     };
     const fitting = found.map(one => [place(one), one]).filter(([at]) => at >= 0).sort(([a], [b]) => a - b);
     if (fitting.length && fitting[0][1].name === typed) return [];
-    return fitting.slice(0, MOST).map(([, one]) => ({...one, typed, text: one.name.split(".").map(quoted).join(".")}));
+    return fitting.slice(0, MOST).map(([, one]) => ({...one, typed, text: inSql(one.name, words)}));
 }
 
-function quoted(name) {
-    return PLAIN.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+function inSql(name, words) {
+    const quoted = part => PLAIN.test(part) && !words.has(part) ? part : `"${part.replaceAll('"', '""')}"`;
+    return name.split(".").map(quoted).join(".");
 }
 
 /** Return whether a text ends inside a string, a quoted name or a comment. */

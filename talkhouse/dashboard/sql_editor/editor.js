@@ -10,6 +10,7 @@ export default function ({parentElement, data, setStateValue, setTriggerValue}) 
     }
     const editor = editors.get(parentElement);
     editor.relations = data.relations;
+    editor.words = data.words;
     // With the version: the same text typed again, after another query was put here, is news.
     editor.tell = () => setStateValue("query", {text: editor.area.value, version: editor.version});
     editor.run = () => setTriggerValue("run", true);
@@ -68,7 +69,7 @@ function run(editor) {
 function suggest(editor, isAsked) {
     const {area, list} = editor;
     const found = area.selectionStart === area.selectionEnd
-        ? completions(area.value, area.selectionStart, editor.relations, isAsked) : [];
+        ? completions(area.value, area.selectionStart, editor.relations, isAsked, editor.words) : [];
     if (!found.length) return close(editor);
     editor.shown = found;
     list.replaceChildren(...found.map((completion, index) => option(completion, index)));

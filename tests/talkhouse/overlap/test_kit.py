@@ -62,7 +62,7 @@ def compared(shared_folder: Path) -> Callable[[Kit], duckdb.DuckDBPyConnection]:
 def with_overlap(compared: Callable[[Kit], duckdb.DuckDBPyConnection], tmp_path: Path) -> Path:
     """A copy of the warehouse of our kit, with its overlap beside it and nothing else."""
     with compared(OWN) as con:
-        ((path,),) = con.execute("select path from duckdb_databases() where not internal").fetchall()
+        ((path,),) = con.execute("select path from duckdb_databases() where path is not null").fetchall()
     folder = tmp_path / "copied"
     folder.mkdir()
     for name in ("w.duckdb", "w.overlap.duckdb"):

@@ -24,7 +24,7 @@ select
     examples.turn_index,
     turns.text as utterance,
     turns.role as part,
-    bookclub.is_question(turns.text) as is_question,
+    "bookclub".is_question(turns.text) as is_question,
     tags.tags,
     examples.record_id,
     coalesce(default_releases.release = examples.release, default_releases.release is null) as is_default,
