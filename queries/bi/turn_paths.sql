@@ -1,5 +1,6 @@
 -- Each turn of a dialogue in which a turn answers another than the one before it, with the turns that lead to it by replies, from the first message on: its path.
 -- grain: dialogue_id, turn_index
+--   corpus_id: Corpus of the dialogue.
 --   turn_index: The turn.
 --   is_tree: True where the whole dialogue is one tree: one turn answers none, and all others answer a turn. By default a task then takes the path of a turn as its context; else, as in a chat in which some messages quote others, all turns before it.
 --   path: turn_index of each turn that leads to it: the first message, the answer to that, and so on to what it answers itself. Empty where it answers none.
@@ -42,6 +43,7 @@ walked as (
 )
 
 select
+    split_part(dialogue_id, ':', 1) as corpus_id,
     dialogue_id,
     unnest(range(len(paths)))::integer as turn_index,
     -- And no path begins with a turn that has one, which is in a loop.

@@ -23,7 +23,7 @@ PLAIN = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"}
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.full_name)
 def test_columns_are_plain(view: Any, con: duckdb.DuckDBPyConnection) -> None:
     types = {row["column_type"] for row in read(con, f"describe {view.full_name}")}
-    assert types <= PLAIN
+    assert types <= PLAIN | ({"INTEGER[]"} if view.full_name == "bi.turn_paths" else set())
 
 
 def test_shared_views_name_no_corpus() -> None:

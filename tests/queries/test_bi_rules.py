@@ -26,6 +26,7 @@ NOT_PUBLISHED = {
     "bi.source_files": "a file may have records of several splits",
     "bi.turn_pairs": "as bi.turns; bi.labelled_turns has the labels of each publication",
     "bi.turn_speakers": "as bi.turns",
+    "bi.turn_paths": "as bi.turns",
     "bi.schemes": "one row per scheme, of all releases",
     "bi.default_releases": "one row per dialogue",
     "bi.label_changes": "each row is about two releases",

@@ -24,7 +24,7 @@ select
     turns.role,
     human_annotation.mode,
     human_annotation.label = 'true' as is_seen,
-    count(*) filter (where human_annotation.label = 'true') over (
+    count(case when human_annotation.label = 'true' then 1 end) over (
         partition by human_annotation.record_id
     ) as seen_count,
     predictions.label as prediction,

@@ -177,6 +177,7 @@ from range(6_000) numbers(i)
     assert sorted(file.name for file in tmp_path.glob("*.duckdb")) == ["narrow.duckdb", "w.duckdb", "wide.duckdb"]
 
 
+@pytest.mark.slow
 def test_each_warehouse_of_a_folder_has_a_file_and_an_older_one_is_read_where_it_fits(invented: Path) -> None:
     first = overlap(invented, OverlapRequest())
     other = Path(shutil.copyfile(invented, invented.with_name("other.duckdb")))
