@@ -13,39 +13,54 @@
 --   character_count: Characters of the text.
 --   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little where a language is written without spaces.
 --   turns_after: How many turns follow in the dialogue; 0 for the last.
+-- Windows and groups of which no column is asked for are left out by DuckDB; joins are not, unless groups prove a key.
 with
-lengths as (
-    select dialogue_id, count(*) as turn_count
+placed as (
+    select
+        *,
+        lag(role) over (partition by dialogue_id order by turn_index) as previous_role,
+        lag(text) over (partition by dialogue_id order by turn_index) as previous_text,
+        lag(said_at) over (partition by dialogue_id order by turn_index) as previous_said_at,
+        lag(end_ms) over (partition by dialogue_id order by turn_index) as previous_end_ms,
+        count(*) over (partition by dialogue_id) as turn_count,
     from main.turns
+),
+
+dialogues as (
+    select dialogue_id, min(corpus_id) as corpus_id, min(language) as language, min(domain) as domain
+    from main.dialogues
     group by dialogue_id
+),
+
+speakers as (
+    select speaker_id, min(name) as name, min(kind) as kind, bool_or(is_anonymous) as is_anonymous
+    from main.speakers
+    group by speaker_id
 )
 
 select
     dialogues.corpus_id,
-    turns.dialogue_id,
-    turns.turn_index,
+    placed.dialogue_id,
+    placed.turn_index,
     dialogues.language,
     dialogues.domain,
-    turns.speaker_id,
+    placed.speaker_id,
     speakers.name as speaker_name,
     case when not speakers.is_anonymous then speakers.name end as known_speaker_name,
     speakers.kind as speaker_kind,
-    turns.role,
-    turns.kind,
-    turns.text,
-    previous.role as previous_role,
-    previous.text as previous_text,
-    bi.gap_seconds(previous.said_at, previous.end_ms, turns.said_at, turns.start_ms) as gap_seconds,
-    length(turns.text) as character_count,
-    bi.word_count(turns.text) as word_count,
-    lengths.turn_count - 1 - turns.turn_index as turns_after,
-    turns.said_at,
-    turns.reply_to,
-    turns.start_ms,
-    turns.end_ms,
-from main.turns
-inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
-inner join lengths on lengths.dialogue_id = turns.dialogue_id
-left join main.speakers on speakers.speaker_id = turns.speaker_id
-left join main.turns as previous
-    on previous.dialogue_id = turns.dialogue_id and previous.turn_index = turns.turn_index - 1
+    placed.role,
+    placed.kind,
+    placed.text,
+    placed.previous_role,
+    placed.previous_text,
+    bi.gap_seconds(placed.previous_said_at, placed.previous_end_ms, placed.said_at, placed.start_ms) as gap_seconds,
+    length(placed.text) as character_count,
+    bi.word_count(placed.text) as word_count,
+    placed.turn_count - 1 - placed.turn_index as turns_after,
+    placed.said_at,
+    placed.reply_to,
+    placed.start_ms,
+    placed.end_ms,
+from placed
+left join dialogues on dialogues.dialogue_id = placed.dialogue_id
+left join speakers on speakers.speaker_id = placed.speaker_id

@@ -77,7 +77,7 @@ def test_every_name_is_quoted(few: Path, tmp_path: Path) -> None:
     check_named(few, FEW)
     assert run("export", "all.group", "--output", tmp_path / "a.csv", "--db", few).returncode == 0
     hint = run("sql", 'from "all".grop', "--db", few).stderr.partition("one of: ")[2].splitlines()[0]
-    assert (hint, run("sql", f"from {hint}", "--db", few).returncode) == ('"all"."default"', 0)
+    assert (hint, run("sql", f"from {hint}", "--db", few).returncode) == ('"all"."group"', 0)
 
 
 @pytest.mark.slow
