@@ -58,7 +58,7 @@ def read_files(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], limits: Li
             if file.is_folder:
                 raise UsageError("this is a folder", where=file.path, next_step="name the files in it")
             if file.path.suffix.lower() == ".json":
-                found += _of_json(file)
+                found += _bounded(file.path, _of_json(file))
             elif file.path.suffix.lower() in TABLES:
                 found += _of_table(workspace, file, folder, limits)
             else:
@@ -68,6 +68,22 @@ def read_files(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], limits: Li
                     expected=f"a name that ends in .json (an export of Label Studio or Argilla), {', '.join(TABLES)}",
                 )
     return found
+
+
+_MOST_NOTES = 100_000
+"""Notes that a JSON file brings. Each turn of a region has its own, so a small file could ask for any number."""
+
+
+def _bounded(file: Path, notes: Iterator[ReturnedNote]) -> Iterator[ReturnedNote]:
+    for number, note in enumerate(notes):
+        if number == _MOST_NOTES:
+            raise UsageError(
+                "the file brings too many notes",
+                where=file,
+                expected=f"at most {_MOST_NOTES:,}: one for each label, or words, on each turn of a region",
+                next_step="export fewer tasks at a time, or label turns one by one rather than in long regions",
+            )
+        yield note
 
 
 class _Paragraph(msgspec.Struct):
@@ -147,45 +163,38 @@ def _of_json(file: PredictionFile) -> Iterator[ReturnedNote]:
 
 def _of_task(file: Path, number: int, task: _Task) -> Iterator[ReturnedNote]:
     """Yield what annotators have said of a task of Label Studio: results of one id are of one region."""
-    paragraphs = task.data.dialogue
+    paragraphs, dialogue_id = task.data.dialogue, task.data.dialogue_id
     whole = dialogue_hash(paragraph.text for paragraph in paragraphs)
+    text_hashes = dict[int, str]()
     for place, annotation in enumerate(task.annotations):
         if annotation.was_cancelled:
             continue
-        regions: dict[tuple[int | None, str | int | None], tuple[str, list[str], list[str]]] = {}
+        regions: dict[tuple[range | None, str | int | None], tuple[str, list[str], list[str]]] = {}
         author = _annotator(annotation.completed_by)
         for at, result in enumerate(annotation.result):
             pointer = f"/{number}/annotations/{place}/result/{at}"
             labels, words, problem = _answers(result)
             turns, where = _paragraphs(result.value, len(paragraphs))
             if problem or where:
-                about = (task.data.dialogue_id, None, None, None, None, None, author, "label studio")
+                about = (dialogue_id, None, None, None, None, None, author, "label studio")
                 yield ReturnedNote(file, pointer, *about, problem or where)
                 continue
-            for turn in turns:
-                key = turn, (result.id if turn is not None else at)
-                _, all_labels, all_words = regions.setdefault(key, (pointer, [], []))
-                all_labels += labels
-                all_words += words
-        for (turn, _), (pointer, labels, words) in regions.items():
+            key = turns, (at if turns is None else result.id)
+            _, all_labels, all_words = regions.setdefault(key, (pointer, [], []))
+            all_labels += labels
+            all_words += words
+        for (turns, _), (pointer, labels, words) in regions.items():
             labels = [label for label in labels if not (words and label == ONLY_WORDS)]
-            if isinstance(turn, int):
-                said = paragraphs[turn]
-                # Before a task had the numbers of turns, paragraphs were counted.
-                index, text = turn if said.turn_index is None else said.turn_index, said.text
-            for label, note in zip_longest(labels, words):
-                yield ReturnedNote(
-                    file,
-                    pointer,
-                    task.data.dialogue_id,
-                    None if turn is None else index,
-                    None if turn is None else text,
-                    whole if turn is None else text_hash(text),
-                    label,
-                    note,
-                    author,
-                    "label studio",
-                )
+            for turn in [None] if turns is None else turns:
+                place_of_text = None, None, whole
+                if turn is not None:
+                    paragraph = paragraphs[turn]
+                    # Before a task had the numbers of turns, paragraphs were counted.
+                    index = turn if paragraph.turn_index is None else paragraph.turn_index
+                    text_hashes[turn] = text_hashes.get(turn) or text_hash(paragraph.text)
+                    place_of_text = index, paragraph.text, text_hashes[turn]
+                for answers in zip_longest(labels, words):
+                    yield ReturnedNote(file, pointer, dialogue_id, *place_of_text, *answers, author, "label studio")
 
 
 def _annotator(completed_by: Any) -> str | None:
@@ -216,16 +225,16 @@ def _named(asked_by: str, answer: str) -> str:
     return answer if asked_by in ("", NOTE_LABEL, NOTE_LABEL_OF_DIALOGUE) else f"{asked_by}={answer}"
 
 
-def _paragraphs(value: Mapping[str, Any], count: int) -> tuple[Sequence[int | None], str]:
-    """Return the paragraphs of a region, those from ``start`` to ``end``; None alone for the whole dialogue."""
+def _paragraphs(value: Mapping[str, Any], count: int) -> tuple[range | None, str]:
+    """Return the paragraphs of a region, those from ``start`` to ``end``; None for the whole dialogue."""
     if "start" not in value:
-        return [None], ""
+        return None, ""
     try:
         first, last = int(value["start"]), int(value.get("end", value["start"]))
     except (TypeError, ValueError):
         first, last = -1, -1
     if not 0 <= first <= last < count:
-        return [], f"a region from paragraph {value['start']!r:.20} to {value.get('end')!r:.20}, of {count:,}"
+        return None, f"a region from paragraph {value['start']!r:.20} to {value.get('end')!r:.20}, of {count:,}"
     return range(first, last + 1), ""
 
 

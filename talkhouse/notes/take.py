@@ -26,8 +26,8 @@ class NotTaken(NamedTuple):
     @property
     def sentence(self) -> str:
         """All of it in a line."""
-        more = [f"{name} {text}" for name, text in (("expected", self.expected), ("found", self.found)) if text]
-        return f"{self.file}, {self.place}: {self.problem}{''.join(f'; {one}' for one in more)}"
+        more = [f"; {name} {text}" for name, text in (("expected", self.expected), ("found", self.found)) if text]
+        return f"{self.file}, {self.place}: {self.problem}{''.join(more)}"
 
 
 @dataclass(frozen=True)
@@ -56,35 +56,38 @@ def take(
     Raises also what ``read_files`` and ``add`` raise.
     """
     returned = read_files(con, files, limits)
-    known = hashes(con, (one.dialogue_id for one in returned))
+    known = hashes(con, (note.dialogue_id for note in returned))
     new: list[NewNote] = []
-    unmatched: list[NotTaken] = []
-    for one in returned:
-        if not one.label and not one.note and not one.problem:
+    unmatched: list[tuple[ReturnedNote, NotTaken]] = []
+    for found in returned:
+        if not found.label and not found.note and not found.problem:
             continue  # an answer that was left empty
-        now = known.get((one.dialogue_id, one.turn_index))
-        note = NewNote(*one[2:4], now or "", one.label or None, one.note or None, one.author or author, one.source)
-        if (problem := _problem(one, note, known)) is not None:
-            unmatched.append(problem)
+        sha256 = known.get((found.dialogue_id, found.turn_index), "")
+        words = found.label or None, found.note or None
+        note = NewNote(found.dialogue_id, found.turn_index, sha256, *words, found.author or author, found.source)
+        if (problem := _problem(found, note, known)) is not None:
+            unmatched.append((found, problem))
         else:
             new.append(note)
-    if unmatched and not skip:
-        raise _refusal(_with_texts(con, unmatched, returned), len(returned))
+    # Before anything is written, so that whatever fails leaves the notes as they were.
+    not_taken = list(_with_texts(con, unmatched))
+    if not_taken and not skip:
+        raise _refusal(not_taken, len(returned))
     numbers = add(warehouse, new) if new else []
     added = [number for number in numbers if number is not None]
-    return TakenNotes(added, len(new) - len(added), list(_with_texts(con, unmatched, returned)))
+    return TakenNotes(added, len(new) - len(added), not_taken)
 
 
-def _problem(one: ReturnedNote, note: NewNote, known: Mapping[Place, str]) -> NotTaken | None:
-    where = one.file, one.place
-    if one.problem:
-        return NotTaken(*where, "not a note", "a label or words on a turn or dialogue", one.problem)
-    if (one.dialogue_id, None) not in known:
-        return NotTaken(*where, "the dialogue is not in the warehouse", found=f"'{one.dialogue_id[:_SHOWN]}'")
+def _problem(found: ReturnedNote, note: NewNote, known: Mapping[Place, str]) -> NotTaken | None:
+    where = found.file, found.place
+    if found.problem:
+        return NotTaken(*where, "not a note", "a label or words on a turn or dialogue", found.problem)
+    if (found.dialogue_id, None) not in known:
+        return NotTaken(*where, "the dialogue is not in the warehouse", found=f"'{found.dialogue_id[:_SHOWN]}'")
     if not note.text_sha256:
-        return NotTaken(*where, f"{one.dialogue_id} has no turn {one.turn_index}")
-    if one.text_sha256 not in (None, note.text_sha256):
-        return NotTaken(*where, _OTHER_TEXT, f"SHA-256 {note.text_sha256}", f"SHA-256 {one.text_sha256}")
+        return NotTaken(*where, f"{found.dialogue_id} has no turn {found.turn_index}")
+    if found.text_sha256 not in (None, note.text_sha256):
+        return NotTaken(*where, _OTHER_TEXT, f"SHA-256 {note.text_sha256}", f"SHA-256 {found.text_sha256}")
     try:
         check_new(note)
     except UsageError as error:
@@ -103,27 +106,25 @@ _WITH_TEXTS = 100
 
 
 def _with_texts(
-    con: duckdb.DuckDBPyConnection, unmatched: Sequence[NotTaken], returned: Sequence[ReturnedNote]
+    con: duckdb.DuckDBPyConnection, unmatched: Sequence[tuple[ReturnedNote, NotTaken]]
 ) -> Iterator[NotTaken]:
-    """Yield what was not taken; of the turns that have another text, the beginnings of both."""
-    places = {(one.file, one.place): one for one in returned if one.text is not None}
+    """Yield what was not taken; of turns that have another text, with the beginnings of both."""
     query = "select text[:$shown] from main.turns where dialogue_id = $dialogue and turn_index = $turn"
-    for number, one in enumerate(unmatched):
-        theirs = places.get((one.file, one.place)) if one.problem == _OTHER_TEXT and number < _WITH_TEXTS else None
-        if theirs is None or theirs.turn_index is None:
-            yield one
+    for number, (found, problem) in enumerate(unmatched):
+        if problem.problem != _OTHER_TEXT or found.text is None or found.turn_index is None or number >= _WITH_TEXTS:
+            yield problem
             continue
-        values = {"shown": _SHOWN, "dialogue": theirs.dialogue_id, "turn": theirs.turn_index}
-        ((ours,),) = con.execute(query, values).fetchall()
-        yield one._replace(expected=f"'{ours}'", found=f"'{(theirs.text or '')[:_SHOWN]}'")
+        values = {"shown": _SHOWN, "dialogue": found.dialogue_id, "turn": found.turn_index}
+        ((text,),) = con.execute(query, values).fetchall()
+        yield problem._replace(expected=f"'{text}'", found=f"'{found.text[:_SHOWN]}'")
 
 
 _NAMED = 10
 """Problems that an error names."""
 
 
-def _refusal(unmatched: Iterator[NotTaken], count: int) -> UsageError:
-    found = [one.sentence for one in unmatched]
+def _refusal(unmatched: Sequence[NotTaken], count: int) -> UsageError:
+    found = [problem.sentence for problem in unmatched]
     more = [f"and {len(found) - _NAMED:,} more"] if len(found) > _NAMED else []
     return UsageError(
         f"{len(found):,} of {count:,} do not fit the warehouse, and nothing was taken",

@@ -278,6 +278,26 @@ def test_what_does_not_fit_is_named_and_nothing_is_taken(warehouse: Path) -> Non
     assert [(one["turn_index"], one["label"]) for one in listed(warehouse)] == [(1, "odd")]
 
 
+@pytest.mark.slow
+def test_a_region_over_several_turns_names_each_and_its_work_is_bounded(warehouse: Path) -> None:
+    folder, known = warehouse.parent, texts(warehouse)
+    paragraphs = [{"text": known[0]}, {"text": "Another"}, {"text": known[2]}, *({"text": "more"} for _ in range(900))]
+    region = {"id": "r", "type": "paragraphlabels", "value": {"start": 0, "end": 902, "paragraphlabels": ["odd"]}}
+    task = {"data": {"dialogue_id": DIALOGUE, "dialogue": paragraphs}, "annotations": [{"result": [region]}]}
+    (folder / "regions.json").write_text(json.dumps([task]))
+    done = start("notes", "--take", "regions.json", "--unmatched", "skip", "--json", cwd=folder)
+    taken = json.loads(done.stdout)
+    assert (len(taken["added"]), len(taken["unmatched"])) == (2, 901), done.stderr
+    assert (taken["unmatched"][0]["expected"], taken["unmatched"][0]["found"]) == (f"'{known[1][:80]}'", "'Another'")
+    assert {one["turn_index"] for one in listed(warehouse)} == {0, 2}
+    task["annotations"] = [{"result": [region | {"id": f"r{number}"} for number in range(400)]}]
+    (folder / "regions.json").write_text(json.dumps([task]))
+    assert (folder / "regions.json").stat().st_size < 100_000
+    done = start("notes", "--take", "regions.json", cwd=folder)
+    assert (done.returncode, len(listed(warehouse))) == (2, 2)
+    assert "the file brings too many notes\n  expected: at most 100,000" in done.stderr
+
+
 BROKEN = {
     "deep.json": b"[" * 100_000,
     "surrogate.json": b'[{"data": {"dialogue_id": "\\ud800", "dialogue": []}}]',
