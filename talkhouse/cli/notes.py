@@ -74,7 +74,7 @@ def command(
     --take reads JSON as Label Studio and Argilla export it, and tables (.csv .tsv .jsonl .parquet .arrow) with the
     columns dialogue_id, turn_index (empty: the dialogue), label, note or both, and perhaps text or text_sha256, author
     and source. What does not fit the warehouse, by its ids and the text in the file, is named, and nothing is taken
-    unless --unmatched skip. What was taken before is not taken again.
+    unless --unmatched skip. What was taken before is not taken again. A JSON file brings at most 100,000 notes.
 
     On a terminal the notes are a table. Elsewhere each is one line of tab-separated columns: number, state, dialogue id
     and turn, label, author, note; control characters are written as \n, \t, \x1b. --json and --output are exact.

@@ -186,7 +186,7 @@ def _of_task(file: Path, number: int, task: _Task) -> Iterator[ReturnedNote]:
         for (turns, _), (pointer, labels, words) in regions.items():
             labels = [label for label in labels if not (words and label == ONLY_WORDS)]
             for turn in [None] if turns is None else turns:
-                place_of_text = None, None, whole
+                place_of_text: tuple[int | None, str | None, str] = None, None, whole
                 if turn is not None:
                     paragraph = paragraphs[turn]
                     # Before a task had the numbers of turns, paragraphs were counted.
