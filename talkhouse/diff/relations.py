@@ -47,7 +47,7 @@ class Field:
     @property
     def is_place(self) -> bool:
         """Whether it says where a row stands, and not what it says."""
-        of_sources = self.name in ("pointer", "source_pointer", "source_file_id", "annotator_id")
+        of_sources = self.name in ("pointer", "source_pointer", "source_file_id", "annotator_id", "is_default")
         is_index = self.name.endswith("_index") and self.name not in _NO_PLACES
         return of_sources or is_index or (self.name in PLACES and self.name not in (*IDS, *SPLITS))
 

@@ -94,7 +94,7 @@ def test_every_other_keyword(tmp_path: Path) -> None:
     check_named(build_named(tmp_path, words), words)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_postgresql_and_spark_have_them_too(few: Path, tmp_path: Path, postgres: Database, sail_url: str) -> None:
     assert publish_to(postgres.url(), few).notes == ()
     with postgres.connect() as server:
