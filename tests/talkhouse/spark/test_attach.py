@@ -36,6 +36,7 @@ def test_the_example_of_the_documentation_runs(lake: Path, sail_url: str) -> Non
     assert "probing" in done.stdout
 
 
+@pytest.mark.slow
 def test_everything_is_attached(lake: Path, sail: "SparkSession") -> None:
     names = attach(sail, str(lake), location=f"{lake}/")
     assert {"main.turns", "meta.loads", "bi.corpora", "delidata.deliberation_type_all"} <= {*names}
