@@ -67,7 +67,10 @@ def rows_behind(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
     whole = _tree(con, _ALL_COLUMNS + " from main.corpora")["statements"][0]["node"]
     kept = {key: node[key] for key in ("cte_map", "from_table", "where_clause", "sample")}
     statements[0]["node"] = {**whole, **kept}
-    ((rows,),) = con.execute(_AS_SQL, {"tree": json.dumps(tree)}).fetchall()
+    try:
+        ((rows,),) = con.execute(_AS_SQL, {"tree": json.dumps(tree)}).fetchall()
+    except duckdb.SerializationException:  # nested deeper than DuckDB writes
+        return None
     return str(rows)
 
 

@@ -152,6 +152,7 @@ def condition_of(relation: FilteredRelation, expression: str) -> str:
     try:
         tree = _parsed(expression)
         check_tree(tree["statements"][0]["node"]["where_clause"], _scope(relation))
+        condition = _written(relation.con, tree)
     except Refused as refused:
         raise UsageError(
             f"--where can't use {refused.what}",
@@ -159,13 +160,12 @@ def condition_of(relation: FilteredRelation, expression: str) -> str:
             next_step="an expression may read the columns of the row and the tables and views of the warehouse, "
             "and nothing else: no file, setting, variable, clock or random number",
         ) from None
-    except RecursionError as error:
+    except (RecursionError, duckdb.SerializationException) as error:
         raise UsageError(
             "the expression of --where is nested too deeply",
             found=_shown(expression),
             next_step="write it with fewer levels of brackets",
         ) from error
-    condition = _written(relation.con, tree)
     _check_type(relation, expression, condition)
     return condition
 
