@@ -78,15 +78,17 @@ def same_as_the_view(hostile: Path, corpus: str, config: dict[str, Any], folder:
     rows = pl.concat(
         pl.read_parquet(file) for file in sorted((folder / "data" / config["config_name"]).glob("*.parquet"))
     )
+    view = "breakdown_detection" if corpus == RELEASES else config["config_name"]
+    release = rows["release"][0] if config["config_name"] != view else None
+    condition = "release = $1" if release else "is_default and $1 is null"
     for feature in config["features"]:
         names = feature["dtype"]["class_label"]["names"] if "class_label" in (feature.get("dtype") or {}) else None
         if names is not None:
             found = rows[feature["name"]].value_counts().rows()
             with talkhouse.open(hostile) as con:
                 column = feature["name"]
-                wanted = con.execute(
-                    f"select {column}, count(*) from {corpus}.{config['config_name']} group by all"
-                ).fetchall()
+                query = f"select {column}, count(*) from {corpus}.{view} where {condition} group by all"
+                wanted = con.execute(query, [release]).fetchall()
             assert {None if at is None else names[str(at)]: count for at, count in found} == dict(wanted)
 
 
