@@ -1,10 +1,22 @@
 """Rows that no sample has: parts, spans, replies, turns that several say. In SQL, for any warehouse with turns."""
 
-from tests.samples import POSTS
+from tests.samples import POSTS, RELEASES
 
 FILL = """
 update main.turns set reply_to = turn_index - 1, start_ms = turn_index * 1000, end_ms = turn_index * 1000 + 900
 where turn_index > 0;
+update main.turns set reply_to = 0
+where turn_index = 3 and dialogue_id = (select max(dialogue_id) from main.turns where turn_index = 3);
+insert into main.records by name
+select * replace (
+    corpus_id || '/annotators' as record_id,
+    null as dialogue_id,
+    'annotator-attribute' as subset,
+    null as split,
+    null as standard_split,
+    '{"people": {"01_A": {"sex": "F"}}}' as extra
+)
+from main.records where corpus_id = 'RELEASES' order by record_id limit 1;
 update main.annotations set start_index = 0, end_index = 1
 where (dialogue_id, turn_index) in (select (dialogue_id, turn_index) from main.turns where text <> '');
 insert into main.turn_speakers
@@ -36,4 +48,4 @@ update main.labels set namespace = split_part(scheme, '.', 2);
 insert into main.corpus_terms
 select corpus_id, 'all', '["main.turns.text"]', '2011-04-08', null, 'CC-BY-SA-3.0', null, true, true, false, false, ''
 from main.corpora;
-""".replace("POSTS", POSTS)
+""".replace("POSTS", POSTS).replace("RELEASES", RELEASES)
