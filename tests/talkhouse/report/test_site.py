@@ -120,7 +120,8 @@ def test_every_page_is_whole_and_leads_only_to_pages_that_are_there(site: Path, 
         ]
         assert {visible(text, lines=True).strip() for text in texts} <= {*page.texts["span"], ""}
         assert any("tool_call clock" in text for text in page.texts["p"])
-        assert "reply to 0" in page.texts["span"]
+        assert any(text.startswith("reply to 0") for text in page.texts["span"])
+    assert any("reply to 0 (2 of 2)" in page.texts["span"] for page, _ in read)
     assert any("u" in page.texts for page, _ in read)
     split = pages[site / "dbdc3" / "tasks" / "breakdown_detection" / "dbdc3.eval.html"]
     assert "3 of 7 dialogues, those whose ids have the lowest SHA-256. Search these" in split.texts["p"]
