@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import duckdb
 
 from talkhouse.explore.principal_components import as_arrow
+from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, check_pages
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.limits import DEFAULT
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
 from talkhouse.system.files import copy_hashed, open_named
+from talkhouse.system.memory import capped, lowered
 from talkhouse.warehouse.made_beside import WORK
 
 if TYPE_CHECKING:
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
 
 _MOST = 16_384
 """Dimensions; models have some hundreds or thousands."""
+
+_MEMORY = 600_000_000
+"""Bytes that DuckDB may hold of a file of vectors while it is opened; what is above goes to the disk."""
 
 _BATCH = 2_048
 """Turns that are worked on at once."""
@@ -57,7 +64,7 @@ def readable(file: Path) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise
-    except (duckdb.Error, ValueError, OverflowError) as error:
+    except (duckdb.Error, BadRecord, ValueError, OverflowError) as error:
         # The path is that of a private copy.
         said = re.sub(r"['\"][^'\"]*[/\\\\]given['\"]", file.name, str(error).strip()).splitlines()
         raise UsageError(
@@ -78,7 +85,8 @@ def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path) -> Given
     copy = folder / "given"
     with open_named(file, "name a Parquet file of vectors") as stream:
         digest, _ = copy_hashed(stream, copy)
-    columns = _open_copy(con, copy)
+    with lowered(con, _MEMORY), capped(con):
+        columns = _open_copy(con, copy, file.name)
     has_map = not _PLACE.keys().isdisjoint(columns)
     for name, kind in {**_KEYS, **_VECTOR, **(_PLACE if has_map else {})}.items():
         if not re.fullmatch(kind, columns.get(name, "")):
@@ -93,7 +101,7 @@ def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path) -> Given
     return Given("file", file.name, digest, value, _one_length(con, file, value), has_map)
 
 
-def _open_copy(con: duckdb.DuckDBPyConnection, copy: Path) -> dict[str, str]:
+def _open_copy(con: duckdb.DuckDBPyConnection, copy: Path, name: str) -> dict[str, str]:
     """Create ``given`` of a copied file, and return its columns with their types."""
     with copy.open("rb") as stream:
         is_arrow = stream.read(6) == b"ARROW1"
@@ -116,6 +124,8 @@ def _open_copy(con: duckdb.DuckDBPyConnection, copy: Path) -> dict[str, str]:
         con.execute(f"create table {GIVEN} as select * from given_rows")
         con.unregister("given_rows")
     else:
+        with copy.open("rb") as stream:
+            check_pages(stream, NamedFile(name, copy.stat().st_size, DEFAULT))
         con.execute(
             f"create view {GIVEN} as select * from read_parquet({literal(str(copy))}, hive_partitioning = false)"
         )

@@ -5,9 +5,10 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import IO, Any, Literal, NamedTuple
 
@@ -22,10 +23,9 @@ from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import BeyondLimit
 from talkhouse.ingest.sources import BOM, SourceFile
 
-_DECODER = json.JSONDecoder()
-_BLANK = re.compile(r"[ \t\r\n]*")
-_MOST_LEVELS = 4
-"""Levels at which a value that is cut off is looked into; each costs a pass over the text."""
+_BLANK = " \t\r\n"
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+"""A quote by itself is one that nothing closes."""
 
 
 def start_of(text: str, most: int) -> tuple[Any, bool]:
@@ -33,79 +33,51 @@ def start_of(text: str, most: int) -> tuple[Any, bool]:
 
     None where not even a beginning can be read.
     """
-    value, end = _start(text, _after_blank(text, 0), most, _MOST_LEVELS)
-    return value, end is not None and _after_blank(text, end) == len(text)
-
-
-def _start(text: str, at: int, most: int, levels: int) -> tuple[Any, int | None]:
-    """Decode the value that begins here; its end is None where it is cut off, malformed, or has more members."""
-    match text[at : at + 1]:
-        case "[":
-            return _items(text, at + 1, most, levels)
-        case "{":
-            return _members(text, at + 1, most, levels)
-        case _:
-            return _whole(text, at)
-
-
-def _whole(text: str, at: int) -> tuple[Any, int | None]:
     try:
-        return _DECODER.raw_decode(text, at)
+        value, end = json.JSONDecoder().raw_decode(text, len(text) - len(text.lstrip(_BLANK)))
+        is_all = not text[end:].strip(_BLANK)
+    except json.JSONDecodeError as error:
+        # What stands before a missing comma is whole.
+        whole = text[: error.pos] + "," * error.msg.startswith("Expecting ',' delimiter")
+        value, is_all = _decoded(_closed(whole)), False
     except (ValueError, RecursionError):
-        return None, None
+        value, is_all = None, False
+    kept = value
+    if isinstance(value, list | dict) and len(value) > most:
+        kept = value[:most] if isinstance(value, list) else dict(islice(value.items(), most))
+    return kept, is_all and kept is value
 
 
-def _items(text: str, at: int, most: int, levels: int) -> tuple[list[Any], int | None]:
-    items: list[Any] = []
-    at = _after_blank(text, at)
-    if text[at : at + 1] == "]":
-        return items, at + 1
-    while len(items) < most:
-        value, end = _whole(text, at)
-        if end is None:
-            if not items and levels:
-                value, _ = _start(text, at, most, levels - 1)
-            return [*items, value] if value is not None else items, None
-        items.append(value)
-        at = _after_blank(text, end)
-        if text[at : at + 1] == "]":
-            return items, at + 1
-        if text[at : at + 1] != ",":
-            return items, None
-        at = _after_blank(text, at + 1)
-    return items, None
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
-def _members(text: str, at: int, most: int, levels: int) -> tuple[dict[str, Any], int | None]:
-    members: dict[str, Any] = {}
-    at = _after_blank(text, at)
-    if text[at : at + 1] == "}":
-        return members, at + 1
-    while len(members) < most:
-        key, end = _whole(text, at)
-        if end is None or not isinstance(key, str):
-            return members, None
-        at = _after_blank(text, end)
-        if text[at : at + 1] != ":":
-            return members, None
-        at = _after_blank(text, at + 1)
-        value, end = _whole(text, at)
-        if end is None:
-            value, _ = _start(text, at, most, levels - 1) if levels else (None, None)
-            return members if value is None else {**members, key: value}, None
-        members[key] = value
-        at = _after_blank(text, end)
-        if text[at : at + 1] == "}":
-            return members, at + 1
-        if text[at : at + 1] != ",":
-            return members, None
-        at = _after_blank(text, at + 1)
-    return members, None
+def _closed(text: str) -> str:
+    """Close the lists and objects of a text that is cut off, behind the last whole item of the outermost list with one.
 
-
-def _after_blank(text: str, at: int) -> int:
-    match = _BLANK.match(text, at)
-    return match.end() if match else at
+    Where there is none, behind the last whole member of the innermost object.
+    """
+    still_open: list[tuple[str, int]] = []
+    """What closes a bracket, and where its last whole member ends."""
+    for token in _TOKEN.finditer(text):
+        match token[0]:
+            case "[":
+                still_open.append(("]", token.end()))
+            case "{":
+                still_open.append(("}", token.end()))
+            case "]" | "}" if still_open:
+                still_open.pop()
+            case "," if still_open:
+                still_open[-1] = (still_open[-1][0], token.start())
+            case '"':
+                break
+    is_begun = [closing == "]" and text[end : end + 1] == "," for closing, end in still_open]
+    depth = is_begun.index(True) + 1 if True in is_begun else len(still_open)
+    closing = "".join(closing for closing, _ in reversed(still_open[:depth]))
+    return text[: still_open[depth - 1][1]] + closing if depth else ""
 
 
 _DELIMITERS = (",", "\t", ";", "|")
@@ -120,6 +92,8 @@ class DelimitedRows:
     columns: tuple[str, ...]
     rows: list[list[str]] = field(default_factory=list)
     is_whole: bool = True
+    end: int = 0
+    """Where in the text the last of them ends."""
     dialect: Dialect = field(default_factory=Dialect)
     """What is said only where it is not the default of the file's ending."""
     problem: str | None = None
@@ -155,7 +129,7 @@ def rows_of(text: str, is_whole: bool, usual: str, most: int) -> DelimitedRows:
 def _read_rows(text: str, is_whole: bool, dialect: Dialect, most: int) -> DelimitedRows:
     cells = CsvCells(dialect.delimiter or ",", dialect.quote_char, (), dialect.escape_char)
     result = DelimitedRows((), dialect=dialect)
-    start, rows = 0, list[list[str]]()
+    start, rows, ends = 0, list[list[str]](), list[int]()
     while start < len(text) and len(rows) <= most + 1:
         row = cells.row_at(text, start)
         if row is None and not is_whole:
@@ -164,13 +138,15 @@ def _read_rows(text: str, is_whole: bool, dialect: Dialect, most: int) -> Delimi
             problem = "text behind the closing quote of a cell" if row else "a quote is never closed"
             result.problem = f"line {text.count(chr(10), 0, start) + 1:,}: {problem}"
             break
-        rows += [] if row.is_blank else [row.values]
         start = row.end
+        if not row.is_blank:
+            rows.append(row.values)
+            ends.append(start)
     result.columns, result.rows = tuple(rows[0]) if rows else (), rows[1:]
-    return _checked(result, is_whole, most)
+    return _checked(result, is_whole, most, ends)
 
 
-def _checked(result: DelimitedRows, is_whole: bool, most: int) -> DelimitedRows:
+def _checked(result: DelimitedRows, is_whole: bool, most: int, ends: Sequence[int]) -> DelimitedRows:
     """Return the rows without one that is cut off and those beyond ``most``, and where a row does not fit."""
     if len(result.rows) > most:
         result.rows, result.is_whole = result.rows[:most], False
@@ -182,6 +158,7 @@ def _checked(result: DelimitedRows, is_whole: bool, most: int) -> DelimitedRows:
         result.problem = f"row {uneven[0]:,} has another number of cells than the header, which has {width:,}"
     if len(set(result.columns)) < width:
         result.problem = result.problem or "two columns have one name"
+    result.end = ends[len(result.rows)] if ends else 0
     result.rows = [row for row in result.rows if len(row) == width]
     return result
 
@@ -230,6 +207,8 @@ class Sample:
     """Why not all of the beginning could be read; None where it could."""
     others: int = 0
     """Records in the beginning that are no objects, or can't be read."""
+    beginning: bytes = b""
+    """What a file of these records alone would be; empty where the file has no others."""
     has_all_fields: bool = True
     """Whether the records have all of their fields, and not only those that are looked at."""
 
@@ -249,6 +228,8 @@ class _Decoded:
     columns: tuple[str, ...] = ()
     dialect: Dialect = field(default_factory=Dialect)
     problem: str | None = None
+    beginning: Any = ""
+    """What a file of these values alone would be: its bytes, its text, or the value that it has."""
 
 
 def is_read(path: str) -> bool:
@@ -271,6 +252,9 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
     if not records:  # a list of messages is a record too, as [dialogue] turns = "$" has it
         records = [{"": value} for value in decoded.values if value and _list_of_objects(value)]
     has_all_fields = _keep_first_fields(records)
+    beginning = decoded.beginning
+    if not isinstance(beginning, bytes):
+        beginning = beginning.encode() if isinstance(beginning, str) else json.dumps(beginning).encode()
     return Sample(
         path,
         decoded.form + ", gzip" * is_packed(PurePosixPath(path)),
@@ -282,6 +266,7 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
         decoded.dialect,
         decoded.problem,
         len(decoded.values) - len(records),
+        b"" if decoded.is_whole else beginning,
         has_all_fields,
     )
 
@@ -304,17 +289,22 @@ def records_inside(taken: Sample) -> Iterator[Sample]:
                 inner.setdefault(name, []).append(member)
         every = [item for members in inner.values() for member in members for item in _list_of_objects(member)]
         if len(inner) > 1 and all(_list_of_objects(member) for members in inner.values() for member in members):
-            yield replace(taken, records=every, record=(*path, ..., None))
+            yield _first(taken, every, (*path, ..., None))
         for name, members in inner.items():
             items = [item for member in members if isinstance(member, list) for item in member]
             objects = [item for item in items if isinstance(item, dict)]
             if objects and len(objects) == len(items):
                 below: JsonPath = (*path, name, None)
-                yield replace(taken, records=objects, record=below)
+                yield _first(taken, objects, below)
                 if below.count(None) < _MOST_LISTS:
                     ahead.append((below, objects))
             elif len(path) < _MOST_LISTS and any(isinstance(member, dict) for member in members):
                 ahead.append(((*path, name), members))
+
+
+def _first(taken: Sample, records: list[Any], record: JsonPath) -> Sample:
+    is_whole = taken.is_whole and len(records) <= MOST.records
+    return replace(taken, records=records[: MOST.records], record=record, is_whole=is_whole)
 
 
 def _list_of_objects(value: Any) -> list[dict[str, Any]]:
@@ -353,7 +343,7 @@ def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
 
 
 def _parquet(file: SourceFile, most: Most) -> _Decoded:
-    from talkhouse.ingest.declared.record_files.parquet import opened_parquet, rows_at_a_time
+    from talkhouse.ingest.declared.record_files.parquet import opened_parquet, parquet_of, rows_at_a_time
 
     decoded = _Decoded("Parquet")
     try:
@@ -361,13 +351,16 @@ def _parquet(file: SourceFile, most: Most) -> _Decoded:
         rows = min(_BATCH, rows_at_a_time(content, most.records))
         with opened_parquet(content) as parquet:
             decoded.columns = tuple(parquet.schema.names)
+            batches = []
             for batch in parquet.batches(rows, parquet.groups(most.records)):
-                decoded.values += batch.to_pylist()
+                batches.append(batch.slice(0, most.records - len(decoded.values)))
+                decoded.values += batches[-1].to_pylist()
                 size += batch.nbytes
                 if len(decoded.values) >= most.records or size > most.bytes:
                     break
-            decoded.values = decoded.values[: most.records]
             decoded.is_whole = len(decoded.values) == parquet.rows
+            if not decoded.is_whole:
+                decoded.beginning = parquet_of(parquet.schema, batches)
     except (BadRecord, ValueError) as error:
         decoded.problem = error.detail if isinstance(error, BadRecord) else f"not Parquet that can be read: {error}"
     except BeyondLimit as error:
@@ -421,7 +414,7 @@ def _lines(text: str, is_whole: bool, most: int) -> _Decoded:
         if not line.strip(" \t\r"):
             continue
         if len(decoded.values) == most:
-            decoded.is_whole = False
+            decoded.is_whole, lines = False, lines[:number]
             break
         try:
             decoded.values.append(msgspec.json.decode(line))
@@ -431,7 +424,8 @@ def _lines(text: str, is_whole: bool, most: int) -> _Decoded:
     if len(decoded.values) == 1 and decoded.problem and not is_whole:
         # One endless line: perhaps its beginning says enough.
         value, _ = start_of(lines[0], most)
-        decoded.values = [value]
+        decoded.values, lines = [value], [json.dumps(value)]
+    decoded.beginning = "\n".join(lines)
     return decoded
 
 
@@ -442,7 +436,7 @@ TEXT = "text"
 def _one_text(text: str, is_whole: bool, most: int) -> _Decoded:  # noqa: ARG001 - as the others
     """Return a text, or its whole lines."""
     whole = text if is_whole else text[: text.rfind("\n") + 1] or text
-    return _Decoded(TEXT, [{"": whole}] if whole.strip() else [], is_whole, "file")
+    return _Decoded(TEXT, [{"": whole}] if whole.strip() else [], is_whole, "file", beginning=whole)
 
 
 def _json(text: str, is_whole: bool, most: int) -> _Decoded:
@@ -456,10 +450,11 @@ def _json(text: str, is_whole: bool, most: int) -> _Decoded:
         problem = "malformed JSON: only its beginning can be read"
     is_all = is_all and is_whole
     if isinstance(value, list):
-        return _Decoded("JSON list", value, is_all, problem=problem)
+        return _Decoded("JSON list", value, is_all, problem=problem, beginning=value)
     if isinstance(value, dict) and _holds_records(value):
-        return _Decoded("JSON object of records", list(value.values()), is_all, "member", problem=problem)
-    return _Decoded("JSON object", [] if value is None else [value], is_all, "file", problem=problem)
+        members = list(value.values())
+        return _Decoded("JSON object of records", members, is_all, "member", problem=problem, beginning=value)
+    return _Decoded("JSON object", [] if value is None else [value], is_all, "file", problem=problem, beginning=value)
 
 
 def _size(value: object) -> int:
@@ -477,7 +472,8 @@ def _holds_records(value: dict[str, Any]) -> bool:
 def _rows(form: str, usual: str, text: str, is_whole: bool, most: int) -> _Decoded:
     rows = rows_of(text, is_whole, usual, most)
     values = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
-    return _Decoded(form, list(values), rows.is_whole, "item", rows.columns, rows.dialect, rows.problem)
+    taken = text[: rows.end]
+    return _Decoded(form, list(values), rows.is_whole, "item", rows.columns, rows.dialect, rows.problem, taken)
 
 
 _DECODE: dict[str, Callable[[str, bool, int], _Decoded]] = {

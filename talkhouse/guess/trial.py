@@ -1,10 +1,8 @@
 """Reads a sample by the declaration that was made of it, without a warehouse, and says what came of it."""
 
 import gzip
-import io
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,9 +12,8 @@ import polars as pl
 from talkhouse.guess.sample import Sample
 from talkhouse.ingest.declared.corpus import read_wanted
 from talkhouse.ingest.declared.declaration import read_declaration
-from talkhouse.ingest.declared.declaration.model import JsonPath, which
-from talkhouse.ingest.declared.record_files import JSON, TEXTS
-from talkhouse.ingest.declared.record_files.content import ending, is_packed
+from talkhouse.ingest.declared.declaration.model import which
+from talkhouse.ingest.declared.record_files.content import is_packed
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.batches import column_batch_frame, frame
@@ -174,57 +171,9 @@ def _place(finding: ReaderFinding) -> str:
 
 
 def _of_sample(file: SourceFile, taken: Sample, target: Path, path: str) -> SourceFile:
-    if taken.is_whole:
+    if not taken.beginning:
         return file
-    raw = _written(taken)
+    raw = taken.beginning
     target.write_bytes(gzip.compress(raw, 1) if is_packed(PurePosixPath(taken.path)) else raw)
     (disk,) = disk_files(target, path)
     return SourceFile(disk, None, disk.stat.size)
-
-
-def _written(taken: Sample) -> bytes:
-    """Write the records of a sample as a file of its form."""
-    form = ending(PurePosixPath(taken.path))
-    if form in TEXTS:
-        return "".join(record[""] for record in taken.records).encode()
-    if form == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        buffer = io.BytesIO()
-        table: Any = pa.Table.from_pylist(taken.records)  # type: ignore[attr-defined]
-        pq.write_table(table, buffer)  # type: ignore[no-untyped-call]
-        return buffer.getvalue()
-    if form in (".csv", ".tsv"):
-        return "".join(_lines(taken, "\t" if form == ".tsv" else ",")).encode()
-    records = [record[""] if isinstance(record.get(""), list) else record for record in taken.records]
-    if form not in JSON:
-        return "".join(json.dumps(record) + "\n" for record in records).encode()
-    if taken.record == "file":
-        return json.dumps(taken.records[0] if taken.records else {}).encode()
-    if taken.record == "member":
-        return json.dumps(dict(enumerate(taken.records))).encode()
-    return json.dumps(_around(records, taken.record if isinstance(taken.record, tuple) else (None,))).encode()
-
-
-def _around(records: Sequence[Any], path: JsonPath) -> Any:
-    """Return what has the records at a path; those of lists in lists are all in the first."""
-    name, *rest = path
-    if name is None:
-        return [_around(records, tuple(rest))] if rest else records
-    if name is ...:
-        return {"": _around(records, tuple(rest))} if rest else dict(enumerate(records))
-    return {name: _around(records, tuple(rest))}
-
-
-def _lines(taken: Sample, usual: str) -> Iterator[str]:
-    said = taken.dialect
-    delimiter, quote = said.delimiter or usual, said.quote_char
-    for row in (taken.columns, *(record.values() for record in taken.records)):
-        cells = (
-            f"{quote}{cell.replace(quote, (said.escape_char or quote) + quote)}{quote}"
-            if quote and any(sign in cell for sign in (delimiter, quote, "\n", "\r"))
-            else cell
-            for cell in row
-        )
-        yield delimiter.join(cells) + "\n"

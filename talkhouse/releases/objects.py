@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import duckdb
 from pyarrow import lib as pa
 from pyarrow.parquet import ParquetFile
 
-from talkhouse.ingest.declared.record_files.parquet_pages import ParquetPages
+from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, check_pages
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.ingest.files.limits import DEFAULT
 from talkhouse.releases.manifest import ReleasedTable, object_name
 from talkhouse.releases.store import Stored
 from talkhouse.schema.errors import ReleaseDamaged, SourceError
@@ -102,14 +102,6 @@ _ROWS = 20_000
 """Rows that are read at a time."""
 
 
-class _File(NamedTuple):
-    """What the limits of a file need of it."""
-
-    id: str
-    size: int
-    limits: Limits
-
-
 @contextmanager
 def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
     """Open an object and yield its rows as a stream of Arrow; ReleaseDamaged where that can't be.
@@ -130,10 +122,7 @@ def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
 
 
 def _reader(stream: io.BufferedReader, table: ReleasedTable) -> Any:
-    pages = ParquetPages(stream, cast(Any, _File(table.file, os.fstat(stream.fileno()).st_size, _LIMITS)))
-    for group in range(len(pages.footer.rows)):
-        pages.of_group(group)
-    stream.seek(0)
+    check_pages(stream, NamedFile(table.file, os.fstat(stream.fileno()).st_size, _LIMITS))
     file = ParquetFile(stream, pre_buffer=False, arrow_extensions_enabled=False)  # type: ignore[no-untyped-call]
     batches = file.iter_batches(_ROWS, use_threads=False)  # type: ignore[no-untyped-call]
     return pa.RecordBatchReader.from_batches(file.schema_arrow, batches)

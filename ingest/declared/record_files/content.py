@@ -123,7 +123,7 @@ def _packed(file: SourceFile) -> Iterator[bytes]:
         yield chunk
 
 
-def check_amount(file: SourceFile, unpacked: int) -> None:
+def check_amount(file: Any, unpacked: int) -> None:
     """Raise SourceError where a file unpacks to far more than files do."""
     limits, found = file.limits, f"{unpacked:,} bytes or more, of {file.size:,} that are packed"
     limits.check("archive", unpacked, file.id, found)

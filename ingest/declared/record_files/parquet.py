@@ -349,6 +349,15 @@ def write_parquet(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -
     yield sink.taken()
 
 
+def parquet_of(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> bytes:
+    """Write some rows of a Parquet file as a file of their own."""
+    buffer = io.BytesIO()
+    with ParquetWriter(buffer, schema, use_compliant_nested_type=False) as writer:  # type: ignore[no-untyped-call]
+        for batch in batches:
+            writer.write_batch(batch)
+    return buffer.getvalue()
+
+
 class _Sink(io.RawIOBase):
     """Takes what a writer writes, until it is asked for it."""
 

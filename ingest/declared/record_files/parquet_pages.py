@@ -13,6 +13,7 @@ from pyarrow import lib as pa
 
 from talkhouse.ingest.declared.record_files.content import check_amount
 from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.limits import Limits
 from talkhouse.ingest.sources import SourceFile
 
 Wanted: TypeAlias = Mapping[int, "Wanted | None"]
@@ -294,10 +295,26 @@ class Footer:
     """Of each group, in the order of the columns."""
 
 
+class NamedFile(NamedTuple):
+    """What the limits of a file need of one that is no ``SourceFile``."""
+
+    id: str
+    size: int
+    limits: Limits
+
+
+def check_pages(stream: IO[bytes], file: NamedFile) -> None:
+    """Check what all pages of an open file unpack to, before another reader does; raises what ``ParquetPages`` does."""
+    pages = ParquetPages(stream, file)
+    for group in range(len(pages.footer.rows)):
+        pages.of_group(group)
+    stream.seek(0)
+
+
 class ParquetPages:
     """The pages of an open file. What one group of rows unpacks to is added up when it is asked for."""
 
-    def __init__(self, stream: IO[bytes], file: SourceFile) -> None:
+    def __init__(self, stream: IO[bytes], file: SourceFile | NamedFile) -> None:
         """Read the footer; BadRecord GF-14 for a file that has none, SourceError for one that is far too large."""
         self._stream, self._file = stream, file
         self._size = stream.seek(0, io.SEEK_END)

@@ -123,7 +123,7 @@ def test_a_file_that_is_written_otherwise_is_not_shown_as_noise(content: bytes, 
 def test_the_beginning_of_what_is_cut_off(text: str) -> None:
     value, is_whole = start_of(text, 10)
     assert not is_whole
-    assert value in ([1, 2], {"a": [{"b": 1}]}, {"a": {}}, [[[[[]]]]], {}, None)
+    assert value in ([1, 2], {"a": [{"b": 1}]}, {"a": {}}, [[[[[[[[]]]]]]]], {}, None)
 
 
 def test_marks_begin_lines_and_recur() -> None:
