@@ -52,6 +52,7 @@ from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import identifier, quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.system import ctrl_c
+from talkhouse.system.memory import capped
 from talkhouse.warehouse.content_ids import known_ids
 from talkhouse.warehouse.opened import Warehouse
 
@@ -100,7 +101,7 @@ def publish(
     Raises UsageError for what can't be published or replaced, ServerFailed where the server does not do its part.
     """
     begun, con = time.monotonic(), warehouse.con
-    with connected(url) as server, locked(server, options.prefix), configured(con):
+    with capped(con), connected(url) as server, locked(server, options.prefix), configured(con):
         _check_rights(server, grant_select)
         made_from = origin(warehouse, options, format_number)
         published = read_record(server, f"{options.prefix}{HOUSEKEEPING}")
@@ -237,7 +238,7 @@ def verify(warehouse: Warehouse, url: str, prefix: str, progress: Progress) -> V
     or where the server fails.
     """
     con = warehouse.con
-    with connected(url) as server, locked(server, prefix), configured(con):
+    with capped(con), connected(url) as server, locked(server, prefix), configured(con):
         published, origin = _published(server, f"{prefix}{HOUSEKEEPING}")
         if origin["build"] != warehouse.build:
             raise ServerFailed(
