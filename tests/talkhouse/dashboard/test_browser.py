@@ -10,9 +10,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from talkhouse.build.run import build
-from talkhouse.dashboard import links
+from talkhouse.dashboard import bookmarks, links
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.notes import notes_file
+from talkhouse.notes.notes_file import NewNote
 from talkhouse.overlap.compute import overlap
 from talkhouse.overlap.request import OverlapRequest
 from talkhouse.visible import visible
@@ -97,10 +99,13 @@ def numbers(visited: Visit) -> list[str]:
 
 
 def test_every_page_is_drawn_asks_nothing_of_the_network_and_no_text_acts_on_it(
-    browser: Browser, sample: Path, tmp_path: Path
+    browser: Browser, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "hostile.duckdb"
     make_hostile(path, sample)
+    monkeypatch.setenv("TALKHOUSE_BOOKMARKS", str(tmp_path / "marks.toml"))
+    for text in TEXTS:
+        bookmarks.add(text, "read", text, {"text": [text]})
     with duckdb.connect(tmp_path / "scores.duckdb") as con:
         con.execute('create table "it\'s :red[zred]" as select unnest($texts) as "*"', {"texts": TEXTS})
     with duckdb.connect(path) as con:
@@ -111,6 +116,7 @@ def test_every_page_is_drawn_asks_nothing_of_the_network_and_no_text_acts_on_it(
         ).fetchall()
         (places,) = con.execute("select list(distinct corpus_id) from main.records where split is not null").fetchone()
     overlap(path, OverlapRequest(places[:1]))
+    notes_file.add(path, [NewNote(dialogue, None, "0" * 64, text, text, text, "page") for text in TEXTS])
     with served(path, tmp_path) as pages, visit(browser, pages.url) as visited:
 
         def check(place: str) -> None:
