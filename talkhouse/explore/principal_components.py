@@ -1,5 +1,6 @@
 """Vectors in batches, by NumPy: divided by their length, and the two directions along which they vary most."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,35 +37,45 @@ def of_length_one(rows: "pa.RecordBatch", of: str) -> "tuple[np.ndarray, np.ndar
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32), is_zero
 
 
-class Covariance:
-    """The covariance of vectors that come in batches."""
+_BLOCK, _STEPS = 8, 12
+"""Directions that are tried at once, and how often others are, before they are taken as they are."""
+_EXACT = 1e-7
+"""Of the largest variance, what may be missing."""
 
-    def __init__(self, dimensions: int) -> None:
-        import numpy as np
 
-        self._count, self._sum = 0, np.zeros(dimensions)
-        self._products = np.zeros((dimensions, dimensions))
+def components_of(sample: "Sequence[np.ndarray]", dimensions: int) -> "Components":
+    """Return the first two principal components of vectors of length 1, in batches; of equal ones always the same.
 
-    def add(self, vectors: "np.ndarray") -> None:
-        """Add some vectors of length 1."""
-        import numpy as np
+    By Lanczos' method in blocks, in room for some vectors: a matrix of all covariances has the square of dimensions.
+    """
+    import numpy as np
 
-        self._count += len(vectors)
-        self._sum += vectors.sum(axis=0, dtype=np.float64)
-        self._products += vectors.T @ vectors
-
-    def components(self) -> "Components":
-        """Return the first two principal components; of equal vectors always the same."""
-        import numpy as np
-
-        count = max(self._count, 1)
-        mean = self._sum / count
-        variances, axes = np.linalg.eigh(self._products / count - np.outer(mean, mean))
-        first = axes[:, ::-1][:, :2]
-        # A component has no direction of its own: the largest of its numbers is positive.
-        first = first * np.sign(first[np.abs(first).argmax(axis=0), range(first.shape[1])])
-        total = float(variances.sum())
-        return Components(mean, first, min(float(variances[-2:].sum()) / total, 1.0) if total > 0 else 0.0)
+    count = max(sum(map(len, sample)), 1)
+    mean = sum((batch.sum(axis=0, dtype=np.float64) for batch in sample), np.zeros(dimensions)) / count
+    total = sum(float(np.square(batch - mean).sum()) for batch in sample) / count
+    start = np.random.default_rng(0).standard_normal((dimensions, min(_BLOCK, dimensions)))
+    block, _ = np.linalg.qr(start)
+    basis = images = np.empty((dimensions, 0))
+    for _ in range(_STEPS):
+        image = np.zeros(block.shape)
+        for batch in sample:
+            centred = batch - mean
+            image += centred.T @ (centred @ block)
+        basis, images = np.hstack([basis, block]), np.hstack([images, image / count])
+        variances, turned = np.linalg.eigh(basis.T @ images)
+        best, least = turned[:, ::-1][:, :2], _EXACT * variances[-1]
+        rest = image / count
+        for _ in range(2):  # once leaves what was rounded
+            rest = rest - basis @ (basis.T @ rest)
+        others, sizes = np.linalg.qr(rest)
+        missing = np.linalg.norm(sizes @ best[-block.shape[1] :], axis=0).max()
+        block = others[:, np.abs(sizes.diagonal()) > least]
+        if missing <= least or not block.shape[1]:
+            break
+    first = basis @ best
+    # A component has no direction of its own: the largest of its numbers is positive.
+    first = first * np.sign(first[np.abs(first).argmax(axis=0), range(first.shape[1])])
+    return Components(mean, first, min(float(variances[-2:].sum()) / total, 1.0) if total > 0 else 0.0)
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,7 @@ class Components:
         """Return how far vectors lie along each axis; of one dimension, along the second 0."""
         import numpy as np
 
-        along = ((vectors - self.mean) @ self.axes).astype(np.float32)
+        along = (vectors @ self.axes - self.mean @ self.axes).astype(np.float32)
         return along[:, 0], along[:, 1] if self.axes.shape[1] > 1 else np.zeros_like(along[:, 0])
 
 

@@ -303,12 +303,15 @@ class NamedFile(NamedTuple):
     limits: Limits
 
 
-def check_pages(stream: IO[bytes], file: NamedFile) -> None:
-    """Check what all pages of an open file unpack to, before another reader does; raises what ``ParquetPages`` does."""
+def check_pages(stream: IO[bytes], file: NamedFile) -> int:
+    """Return the bytes that all pages of an open file unpack to, before another reader does it.
+
+    Raises what ``ParquetPages`` raises.
+    """
     pages = ParquetPages(stream, file)
-    for group in range(len(pages.footer.rows)):
-        pages.of_group(group)
+    groups = [pages.of_group(group) for group in range(len(pages.footer.rows))]
     stream.seek(0)
+    return sum(column.size for group in groups for column in group)
 
 
 class ParquetPages:
