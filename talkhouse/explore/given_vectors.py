@@ -10,9 +10,10 @@ import duckdb
 
 from talkhouse.explore.principal_components import as_arrow
 from talkhouse.ingest.declared.record_files.arrow_buffers import MAGIC, open_arrow
+from talkhouse.ingest.declared.record_files.content import check_amount
 from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, check_pages
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.files.limits import DEFAULT
+from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
 from talkhouse.system.files import copy_hashed, open_named
@@ -32,6 +33,8 @@ _MEMORY = 600_000_000
 
 _BATCH, _NUMBERS = 2_048, 4_000_000
 """Turns that are worked on at once, and numbers of their vectors."""
+
+MORE_ROOM = "make room on the disk; where memory is short, write the file with fewer turns in each batch or row group"
 
 SHOWN = 3
 """Turns that a message names."""
@@ -65,6 +68,8 @@ def readable(file: Path) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise
+    except MemoryError as error:
+        raise out_of_memory(UsageError, "reading the vectors", error, where=file, next_step=MORE_ROOM) from error
     except (duckdb.Error, BadRecord, ValueError, OverflowError) as error:
         # The path is that of a private copy.
         said = (error.detail if isinstance(error, BadRecord) else str(error)).strip().partition("\n")[0]
@@ -77,38 +82,21 @@ def readable(file: Path) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def _in_memory(con: duckdb.DuckDBPyConnection, file: Path) -> Iterator[None]:
-    """Hold what opens a file to little memory; UsageError where that is not enough."""
-    try:
-        with lowered(con, _MEMORY), capped(con):
-            yield
-    except (MemoryError, duckdb.OutOfMemoryException) as error:
-        if "temp_directory" in str(error):  # the disk is full
-            raise
-        raise out_of_memory(
-            UsageError,
-            "reading the vectors",
-            error,
-            where=file,
-            expected="a file whose groups of rows, or batches, each unpack to less than a gigabyte",
-            next_step="write it with fewer turns in each, such as 10,000",
-        ) from error
-
-
 _KEYS = {"dialogue_id": r"VARCHAR", "turn_index": r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?"}
 _VECTOR = {"vector": r"(FLOAT|DOUBLE)\[\d*\]"}
 _PLACE = {"x": r"FLOAT|DOUBLE", "y": r"FLOAT|DOUBLE"}
 
 
-def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path) -> Given:
+def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path, limits: Limits) -> Given:
     """Create ``given`` of a file, of which a private copy is read."""
     copy = folder / "given"
     with open_named(file, "name a Parquet file of vectors") as stream:
         digest, size = copy_hashed(stream, copy)
-    with _in_memory(con, file):
-        rows = _rows_of(con, copy, NamedFile(str(file), size, DEFAULT))
-        columns: dict[str, str] = dict(con.execute(f"select column_name, column_type from (describe from {rows})").fetchall())
+    named_file = NamedFile(str(file), size, limits)
+    with lowered(con, _MEMORY), capped(con):
+        arrow = _check(copy, named_file)
+        rows = con.from_arrow(arrow) if arrow is not None else con.sql(f"from {_parquet_rows(copy)}")
+        columns = dict(zip(rows.columns, map(str, rows.types), strict=True))
         has_map = not _PLACE.keys().isdisjoint(columns)
         wanted = {**_KEYS, **_VECTOR, **(_PLACE if has_map else {})}
         for name, kind in wanted.items():
@@ -116,25 +104,40 @@ def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path) -> Given
                 raise UsageError(
                     f"the file has no column {name} as it should be",
                     where=file,
-                    expected="dialogue_id (text), turn_index (whole number), vector (list of floats or doubles), and for "
-                    "the map perhaps x and y (floats)",
+                    expected="dialogue_id (text), turn_index (whole number), vector (list of floats or doubles), and "
+                    "for the map perhaps x and y (floats)",
                     found=", ".join(f"{one} {is_of}" for one, is_of in columns.items())[:300] or "no columns",
                 )
         value, _, dimensions = columns["vector"].rstrip("]").partition("[")
         check_dimensions(int(dimensions or 1), file)  # or DuckDB takes room for thousands of them at once
-        kind = "view" if rows.startswith("read_parquet") else "table"
-        con.execute(f"create {kind} {GIVEN} as select {', '.join(wanted)} from {rows}")
-    return Given("file", file.name, digest, value, _one_length(con, file, value), has_map)
+        if arrow is not None:  # which can be read once
+            copy = copy.with_name("given.parquet")
+            _write(arrow, [*wanted], copy)
+        con.execute(f"create view {GIVEN} as select {', '.join(wanted)} from {_parquet_rows(copy)}")
+    return Given("file", file.name, digest, value, _one_length(con, file, named_file, value), has_map)
 
 
-def _rows_of(con: duckdb.DuckDBPyConnection, copy: Path, file: NamedFile) -> str:
-    """Return in SQL the rows of a copied file, after what they unpack to has been checked."""
+def _check(copy: Path, file: NamedFile) -> "pa.RecordBatchReader | None":
+    """Check what a copied file unpacks to, and return its rows where it is one of Arrow."""
     with copy.open("rb") as stream:
-        if stream.read(len(MAGIC)) != MAGIC:
-            check_pages(stream, file)
-            return f"read_parquet({literal(str(copy))}, hive_partitioning = false)"
-    con.register("given_rows", open_arrow(copy, file))
-    return "given_rows"
+        if stream.read(len(MAGIC)) == MAGIC:
+            return open_arrow(copy, file)
+        check_pages(stream, file)
+        return None
+
+
+def _parquet_rows(path: Path) -> str:
+    return f"read_parquet({literal(str(path))}, hive_partitioning = false)"
+
+
+def _write(arrow: "pa.RecordBatchReader", names: Sequence[str], path: Path) -> None:
+    """Write columns as Parquet: DuckDB holds far more of such rows in memory than it may, also where it writes them."""
+    from pyarrow.parquet import ParquetWriter
+
+    schema = arrow.schema.empty_table().select(names).schema
+    with ParquetWriter(path, schema, compression="none", use_dictionary=False) as out:  # type: ignore[no-untyped-call]
+        for batch in arrow:
+            out.write_batch(batch.select(names), row_group_size=_BATCH)
 
 
 def check_dimensions(number: int, where: Path) -> None:
@@ -145,12 +148,13 @@ def check_dimensions(number: int, where: Path) -> None:
         )
 
 
-def _one_length(con: duckdb.DuckDBPyConnection, file: Path, value: str) -> int:
+def _one_length(con: duckdb.DuckDBPyConnection, file: Path, named_file: NamedFile, value: str) -> int:
     """Return the length of all vectors; raises UsageError where they have several, or a turn has several of them."""
-    nothing, shortest, longest = con.execute(
+    nothing, shortest, longest, texts = con.execute(
         "select count(*) filter (dialogue_id is null or turn_index is null or vector is null), "
-        f"min(len(vector::{value}[])), max(len(vector::{value}[])) from {GIVEN}"
+        f"min(len(vector::{value}[])), max(len(vector::{value}[])), sum(strlen(dialogue_id)) from {GIVEN}"
     ).fetchall()[0]
+    check_amount(named_file, int(texts or 0))  # the file may have them once
     if nothing:
         raise UsageError("there are rows without a dialogue_id, turn_index or vector", where=file, found=f"{nothing:,}")
     if longest is None:

@@ -37,10 +37,8 @@ def of_length_one(rows: "pa.RecordBatch", of: str) -> "tuple[np.ndarray, np.ndar
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32), is_zero
 
 
-_BLOCK, _STEPS = 8, 12
-"""Directions that are tried at once, and how often others are, before they are taken as they are."""
-_EXACT = 1e-7
-"""Of the largest variance, what may be missing."""
+_BLOCK, _STEPS, _EXACT = 8, 12, 1e-7
+"""Directions that are tried at once, how often others are, and what may be missing, of the largest variance."""
 
 
 def components_of(sample: "Sequence[np.ndarray]", dimensions: int) -> "Components":

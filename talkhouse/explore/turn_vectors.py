@@ -15,6 +15,7 @@ import duckdb
 
 from talkhouse.explore.given_vectors import (
     GIVEN,
+    MORE_ROOM,
     NUMBERED,
     SAME,
     SHOWN,
@@ -31,6 +32,7 @@ from talkhouse.explore.given_vectors import (
 )
 from talkhouse.explore.principal_components import as_arrow, components_of, of_length_one
 from talkhouse.explore.text_groups import GROUPS, create_groups
+from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import version
@@ -73,11 +75,12 @@ VECTORS = FileBeside(
             "y": "FLOAT",
         },
     },
-    more_room="make room on the disk, or end other programs",
+    more_room=MORE_ROOM,
 )
 """The file. A vector has length 1, so that the inner product of two is their cosine; x and y are its place on the map:
-``run.map`` is *given* or *components*, of which ``run.variance`` is the share that the two have of a sample. ``source`` is *file*
-or *model*, and ``sha256`` of that. ``turn_number`` counts the turns of the warehouse by dialogue and turn, from 0."""
+``run.map`` is *given* or *components*, of which ``run.variance`` is the share that the two have, in a sample of many.
+``source`` is *file* or *model*, and ``sha256`` of that. ``turn_number`` counts the turns of the warehouse by dialogue
+and turn, from 0."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +98,14 @@ class MadeVectors:
     """Vectors of zeros, which point nowhere and were left out."""
 
 
-def make_from_file(warehouse: Path, file: Path) -> MadeVectors:
+def make_from_file(warehouse: Path, file: Path, limits: Limits = DEFAULT) -> MadeVectors:
     """Keep the vectors of a Parquet or Arrow file beside a warehouse, in place of those that are there.
 
-    Raises UsageError for a file that does not fit, which says where; and what ``FileBeside.make`` raises.
+    Raises UsageError for a file that does not fit, which says where, SourceError for one that is beyond the limits; and
+    what ``FileBeside.make`` raises.
     """
     with readable(file):
-        return _make(warehouse, lambda con, _, folder: read_file(con, file, folder))
+        return _make(warehouse, lambda con, _, folder: read_file(con, file, folder, limits))
 
 
 def make_by_model(warehouse: Path, model: "TextModel") -> MadeVectors:

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+from pyarrow.parquet import ParquetFile
+
 from talkhouse.ingest.declared.record_files.arrow_buffers import open_arrow
-from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, ParquetPages, check_pages
+from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, check_pages
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.ingest.sources import JSON_LINES
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.prediction_files import PredictionFile, Reader, check_rows, readable
+from talkhouse.scores.prediction_files import PredictionFile, Reader, readable
 from talkhouse.scores.workspace import ScoringTable
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -61,7 +63,6 @@ def load_tables(reader: Reader, tables: Sequence[FileTable], wanted: Iterable[st
         for file, view, all_names in tables:
             names = [name for name in wanted if name in all_names]
             if file.path.suffix.lower() == ".parquet":
-                _check_parquet(reader, file, most)
                 _check_texts(reader, file, view, names)
             selects.append(f"select {', '.join(map(quoted, names)) or 'null::varchar as warning'} from {view}")
         return reader.load(" union all by name ".join(selects), "raw", most)
@@ -138,20 +139,12 @@ def _named(reader: Reader, file: PredictionFile) -> NamedFile:
 
 def _parquet(reader: Reader, file: PredictionFile) -> tuple[list[str], str]:
     """Return the columns of a Parquet file, and its query; ValueError for a column twice."""
-    path = literal(str(file.only))
-    rows = reader.con.execute(f"select name, coalesce(num_children, 0) from parquet_schema({path})").fetchall()
-    names = _top(rows)
+    with file.only.open("rb") as stream:
+        check_pages(stream, _named(reader, file))
+        names = ParquetFile(stream).schema_arrow.names  # type: ignore[no-untyped-call]
     # DuckDB would read the second of two by another name.
     _check_names(names)
-    return names, f"select * from read_parquet({path}, hive_partitioning = false)"
-
-
-def _check_parquet(reader: Reader, file: PredictionFile, most: int) -> None:
-    """Raise BadPredictions for more rows than there may be, SourceError for more bytes than a file may have."""
-    with file.only.open("rb") as stream:
-        check_rows(sum(ParquetPages(stream, _named(reader, file)).footer.rows), most)
-        size = check_pages(stream, _named(reader, file))
-    reader.limits.check("file", size, file.path, f"{size:,}, as its pages say")
+    return names, f"select * from read_parquet({literal(str(file.only))}, hive_partitioning = false)"
 
 
 def _check_texts(reader: Reader, file: PredictionFile, table: str, names: list[str]) -> None:
@@ -163,18 +156,6 @@ def _check_texts(reader: Reader, file: PredictionFile, table: str, names: list[s
         sizes = " + ".join(f"coalesce(sum({length}({quoted(name)})), 0)" for name, length in texts)
         ((size,),) = reader.con.execute(f"select {sizes} from {table}").fetchall()
         reader.limits.check("file", int(size), file.path, f"{int(size):,}, as its rows repeat texts")
-
-
-def _top(rows: list[tuple[str, int]]) -> list[str]:
-    """Return the names of the columns of a schema, which lists each with those in it behind it."""
-    names, place = [], 1
-    while place < len(rows):
-        names.append(rows[place][0])
-        left = 1
-        while left > 0 and place < len(rows):
-            left += rows[place][1] - 1
-            place += 1
-    return names
 
 
 _TWICE = "len(keys) > len(list_distinct(list_transform(keys, lambda key: lower(key))))"

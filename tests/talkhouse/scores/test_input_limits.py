@@ -65,7 +65,7 @@ def sparse(head: bytes, size: int) -> Callable[[Path], None]:
 BOMBS: dict[str, tuple[tuple[str, ...], Callable[[Path], None], str]] = {
     "ratio.zip": (TURNS, archive(b'{"turns": [', 200_000_000, b"]}"), "--input-limit ratio="),
     "record.zip": (TURNS, archive(b"", 70_000_000, beside=1_000_000), "--input-limit record="),
-    "rows.parquet": (LABELS, many_rows, "far more rows"),
+    "rows.parquet": (LABELS, many_rows, "--input-limit ratio="),
     "texts.parquet": (LABELS, lambda path: parquet.write_table(repeated(), path), "--input-limit file="),
     "texts.arrow": (LABELS, arrow, "error"),
     "zeros.arrow": (LABELS, zeros, "error"),
