@@ -140,6 +140,28 @@ def test_whoever_opens_duckdb_guards_it() -> None:
     assert opening == {name for name in opening if re.search(r"\bguard\(\s*con\b", texts[name])}
 
 
+_OPENS = re.compile(
+    r"\b(ParquetFile|memory_map|(read|scan)_ipc\w*|pl\.(read|scan)_parquet|pq\.\w+|np\.load|from_pretrained|safe_open)\("
+    r"|(read|scan)_parquet\b|parquet_scan|\bopen_stream\(|pyarrow\.(dataset|feather)|pyarrow\.ipc import .*open"
+)
+_GUARDED = re.compile(r"\b(check_pages|ParquetPages|open_parquet|open_arrow|_unpacked|_check)\(")
+OWN_FILES = {
+    "ingest.loading.parts": "what a process of this command has written",
+    "ingest.declared.rows.spool": "what this process has written",
+    "ingest.corpora.mantis.make.sampler": "what this process has written",
+    "lake.rows_of_parts": "what workers of this command have written",
+    "dashboard.tables": "the rows of a query, which a process of ours has written",
+    "dashboard.outcomes": "the outcomes that a process of ours has written",
+    "scores.layouts": "an array, whose size is compared with its header before",
+}
+
+
+def test_files_of_others_are_opened_behind_a_guard() -> None:
+    texts = {name.removeprefix("talkhouse."): path.read_text(encoding="utf-8") for name, path in MODULES.items()}
+    opening = {name for name, text in texts.items() if _OPENS.search(text) and not _GUARDED.search(text)}
+    assert opening == OWN_FILES.keys()
+
+
 def test_benchmarks_import_what_there_is() -> None:
     # Types are checked of the package alone, and benchmarks are run by hand.
     for path in (ROOT / "benchmarks").rglob("*.py"):

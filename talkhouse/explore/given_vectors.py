@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 
-from talkhouse.explore.principal_components import as_arrow
+from talkhouse.explore.principal_components import as_arrow, check_dimensions
 from talkhouse.ingest.declared.record_files.arrow_buffers import MAGIC, open_arrow
-from talkhouse.ingest.declared.record_files.content import check_amount
 from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, check_pages
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import Limits
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from pyarrow import lib as pa
 
     from talkhouse.explore.text_model import TextModel
-
-_MOST = 16_384
-"""Dimensions; models have some hundreds or thousands."""
 
 _MEMORY = 600_000_000
 """Bytes that DuckDB may hold of a file of vectors while it is opened; what is above goes to the disk."""
@@ -73,7 +69,7 @@ def readable(file: Path) -> Iterator[None]:
     except (duckdb.Error, BadRecord, ValueError, OverflowError) as error:
         # The path is that of a private copy.
         said = (error.detail if isinstance(error, BadRecord) else str(error)).strip().partition("\n")[0]
-        said = re.sub(r"['\"][^'\"]*[/\\]given['\"]", lambda _: file.name, said)
+        said = re.sub(r"['\"][^'\"]*[/\\](rows_)?given['\"]", lambda _: file.name, said)
         raise UsageError(
             "the vectors can't be read",
             where=file,
@@ -92,74 +88,53 @@ def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path, limits: 
     copy = folder / "given"
     with open_named(file, "name a Parquet file of vectors") as stream:
         digest, size = copy_hashed(stream, copy)
-    named_file = NamedFile(str(file), size, limits)
     with lowered(con, _MEMORY), capped(con):
-        arrow = _check(copy, named_file)
-        rows = con.from_arrow(arrow) if arrow is not None else con.sql(f"from {_parquet_rows(copy)}")
-        columns = dict(zip(rows.columns, map(str, rows.types), strict=True))
-        has_map = not _PLACE.keys().isdisjoint(columns)
-        wanted = {**_KEYS, **_VECTOR, **(_PLACE if has_map else {})}
-        for name, kind in wanted.items():
-            if not re.fullmatch(kind, columns.get(name, "")):
-                raise UsageError(
-                    f"the file has no column {name} as it should be",
-                    where=file,
-                    expected="dialogue_id (text), turn_index (whole number), vector (list of floats or doubles), and "
-                    "for the map perhaps x and y (floats)",
-                    found=", ".join(f"{one} {is_of}" for one, is_of in columns.items())[:300] or "no columns",
-                )
-        value, _, dimensions = columns["vector"].rstrip("]").partition("[")
-        check_dimensions(int(dimensions or 1), file)  # or DuckDB takes room for thousands of them at once
-        if arrow is not None:  # which can be read once
-            copy = copy.with_name("given.parquet")
-            _write(arrow, [*wanted], copy)
-        con.execute(f"create view {GIVEN} as select {', '.join(wanted)} from {_parquet_rows(copy)}")
-    return Given("file", file.name, digest, value, _one_length(con, file, named_file, value), has_map)
+        checked = _checked(copy, NamedFile(str(file), size, limits))
+        con.execute(
+            f"create view {GIVEN} as select * from read_parquet({literal(str(checked))}, hive_partitioning = false)"
+        )
+        columns = dict(con.execute(f"select column_name, column_type from (describe {GIVEN})").fetchall())
+    has_map = not _PLACE.keys().isdisjoint(columns)
+    for name, kind in {**_KEYS, **_VECTOR, **(_PLACE if has_map else {})}.items():
+        if not re.fullmatch(kind, columns.get(name, "")):
+            raise UsageError(
+                f"the file has no column {name} as it should be",
+                where=file,
+                expected="dialogue_id (text), turn_index (whole number), vector (list of floats or doubles), and for "
+                "the map perhaps x and y (floats)",
+                found=", ".join(f"{one} {is_of}" for one, is_of in columns.items())[:300] or "no columns",
+            )
+    value = columns["vector"].partition("[")[0]
+    return Given("file", file.name, digest, value, _one_length(con, file, value), has_map)
 
 
-def _check(copy: Path, file: NamedFile) -> "pa.RecordBatchReader | None":
-    """Check what a copied file unpacks to, and return its rows where it is one of Arrow."""
+def _checked(copy: Path, file: NamedFile) -> Path:
+    """Check what a copied file unpacks to, and return it as Parquet: of Arrow, DuckDB holds far more than it may."""
     with copy.open("rb") as stream:
-        if stream.read(len(MAGIC)) == MAGIC:
-            return open_arrow(copy, file)
-        check_pages(stream, file)
-        return None
-
-
-def _parquet_rows(path: Path) -> str:
-    return f"read_parquet({literal(str(path))}, hive_partitioning = false)"
-
-
-def _write(arrow: "pa.RecordBatchReader", names: Sequence[str], path: Path) -> None:
-    """Write columns as Parquet: DuckDB holds far more of such rows in memory than it may, also where it writes them."""
+        if stream.read(len(MAGIC)) != MAGIC:
+            check_pages(stream, file)
+            return copy
     from pyarrow.parquet import ParquetWriter
 
-    schema = arrow.schema.empty_table().select(names).schema
+    batches = open_arrow(copy, file)
+    names = [name for name in batches.schema.names if name in (*_KEYS, *_VECTOR, *_PLACE)]
+    schema = batches.schema.empty_table().select(names).schema
+    path = copy.with_name("rows_given")
     with ParquetWriter(path, schema, compression="none", use_dictionary=False) as out:  # type: ignore[no-untyped-call]
-        for batch in arrow:
+        for batch in batches:
             out.write_batch(batch.select(names), row_group_size=_BATCH)
+    return path
 
 
-def check_dimensions(number: int, where: Path) -> None:
-    """Raise UsageError for vectors of too few numbers, or too many."""
-    if not 1 <= number <= _MOST:
-        raise UsageError(
-            "vectors have too few numbers, or too many", where=where, expected=f"1 to {_MOST:,}", found=f"{number:,}"
-        )
-
-
-def _one_length(con: duckdb.DuckDBPyConnection, file: Path, named_file: NamedFile, value: str) -> int:
+def _one_length(con: duckdb.DuckDBPyConnection, file: Path, value: str) -> int:
     """Return the length of all vectors; raises UsageError where they have several, or a turn has several of them."""
-    nothing, shortest, longest, texts = con.execute(
+    nothing, shortest, longest = con.execute(
         "select count(*) filter (dialogue_id is null or turn_index is null or vector is null), "
-        f"min(len(vector::{value}[])), max(len(vector::{value}[])), sum(strlen(dialogue_id)) from {GIVEN}"
+        f"min(len(vector::{value}[])), max(len(vector::{value}[])) from {GIVEN}"
     ).fetchall()[0]
-    check_amount(named_file, int(texts or 0))  # the file may have them once
     if nothing:
         raise UsageError("there are rows without a dialogue_id, turn_index or vector", where=file, found=f"{nothing:,}")
-    if longest is None:
-        raise UsageError("there are no vectors in it", where=file, expected="a row for each turn")
-    check_dimensions(longest, file)
+    check_dimensions(longest or 0, file)
     if shortest < longest:
         shorter = first_turns(con, f"{GIVEN} as given where len(vector::{value}[]) < {longest}")
         raise UsageError(

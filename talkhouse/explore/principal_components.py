@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from talkhouse.schema.errors import UsageError
@@ -9,6 +10,18 @@ from talkhouse.schema.errors import UsageError
 if TYPE_CHECKING:
     import numpy as np
     from pyarrow import lib as pa
+
+
+_MOST = 16_384
+"""Dimensions; models have some hundreds or thousands."""
+
+
+def check_dimensions(number: int, where: Path) -> None:
+    """Raise UsageError for vectors of too few numbers, or too many."""
+    if not 1 <= number <= _MOST:
+        raise UsageError(
+            "vectors have too few numbers, or too many", where=where, expected=f"1 to {_MOST:,}", found=f"{number:,}"
+        )
 
 
 def of_length_one(rows: "pa.RecordBatch", of: str) -> "tuple[np.ndarray, np.ndarray]":

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from talkhouse.explore.given_vectors import check_dimensions
+from talkhouse.explore.principal_components import check_dimensions
 from talkhouse.ingest.files.limits import DEFAULT
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.files import open_named
@@ -20,6 +20,9 @@ _EXTRA = "type: pip install 'talkhouse[embeddings]'"
 
 _FILES = {".json": DEFAULT.record, ".safetensors": DEFAULT.file}
 """Endings of the files that decide what a model says, and how many bytes one may have."""
+
+_TENSORS = {"embeddings": 2, "embedding.weight": 2, "mapping": 1, "weights": 1}
+"""Those that model2vec reads, with the dimensions that they should have."""
 
 _PIECE = 1_000_000
 
@@ -97,17 +100,14 @@ def _check(folder: Path) -> None:
             length = int.from_bytes(stream.read(8), "little")
             header = json.loads(stream.read(min(length, DEFAULT.record)))
         shapes = {name: tensor["shape"] for name, tensor in header.items() if name != "__metadata__"}
-        tables = [name for name in ("embeddings", "embedding.weight") if name in shapes]
-        lists = [name for name in ("mapping", "weights") if name in shapes]
-        for name in (*tables, *lists):
-            if len(shapes[name]) != (2 if name in tables else 1):
-                raise ValueError(f"{name} has the shape {shapes[name]}, not a vector or a number for each word")
-        for name in tables:
-            check_dimensions(shapes[name][1], vectors)
-        # Where there is a mapping, the number of a word is a place in that.
-        for name in lists if "mapping" in shapes else (*tables, *lists):
-            if shapes[name][0] <= most:
-                raise ValueError(f"a word has the number {most:,}, and {name} the shape {shapes[name]}")
+        for name, levels in _TENSORS.items():
+            if (shape := shapes.get(name)) is None:
+                continue
+            # Where there is a mapping, the number of a word is a place in that, and not among the vectors.
+            if len(shape) != levels or (shape[0] <= most and not (levels == 2 and "mapping" in shapes)):
+                raise ValueError(f"its words have numbers up to {most:,}, and {name} has the shape {shape}")
+            if levels == 2:
+                check_dimensions(shape[1], vectors)
 
 
 def _no_folder(name: str) -> Path:

@@ -127,20 +127,16 @@ def _head(stream: TextIO) -> Iterator[str]:
 
 def _arrow(reader: Reader, name: str, file: PredictionFile) -> tuple[list[str], str]:
     """Return the columns of an Arrow file, and its query."""
-    rows = open_arrow(file.only, _named(reader, file))
+    rows = open_arrow(file.only, NamedFile(str(file.path), file.size, reader.limits))
     _check_names(rows.schema.names)
     reader.con.register(f"{name}_rows", rows)
     return rows.schema.names, f"select * from {name}_rows"
 
 
-def _named(reader: Reader, file: PredictionFile) -> NamedFile:
-    return NamedFile(str(file.path), file.size, reader.limits)
-
-
 def _parquet(reader: Reader, file: PredictionFile) -> tuple[list[str], str]:
     """Return the columns of a Parquet file, and its query; ValueError for a column twice."""
     with file.only.open("rb") as stream:
-        check_pages(stream, _named(reader, file))
+        check_pages(stream, NamedFile(str(file.path), file.size, reader.limits))
         names = ParquetFile(stream).schema_arrow.names  # type: ignore[no-untyped-call]
     # DuckDB would read the second of two by another name.
     _check_names(names)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pyarrow import lib as pa
-from pyarrow.ipc import RecordBatchFileReader, open_file, read_message  # type: ignore[attr-defined]
+from pyarrow.ipc import open_file, read_message  # type: ignore[attr-defined]
 from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
 
 from talkhouse.ingest.declared.record_files.content import check_amount
@@ -18,7 +18,6 @@ from talkhouse.ingest.decode import BadRecord
 MAGIC = b"ARROW1"
 _TAIL = 4 + len(MAGIC)
 """Bytes behind the footer: its length, and the magic number."""
-_NOT_PACKED = -1
 _OLD_PACKING = b"ARROW:experimental_compression"  # before Arrow 1.0
 _BLOCK, _PAIR = struct.Struct("<qi4xq"), struct.Struct("<qq")
 """Where a message is, and the bytes of its two parts; where a buffer is, and its bytes, or the values of a column."""
@@ -38,19 +37,16 @@ def open_arrow(path: Path, file: NamedFile) -> pa.RecordBatchReader:
             size += _unpacked(read_message(content.slice(at, metadata + body)), file)
             check_amount(file, size)
         source = open_file(content)  # type: ignore[no-untyped-call]
-        for batch in _batches(source):
+        numbers = range(source.num_record_batches)
+        for batch in map(source.get_batch, numbers):
             batch.validate(full=True)
             size += sum(_repeated(column) for column in batch.columns if isinstance(column, pa.DictionaryArray))
             check_amount(file, size)
-        return pa.RecordBatchReader.from_batches(source.schema, _batches(source))
+        return pa.RecordBatchReader.from_batches(source.schema, map(source.get_batch, numbers))
     except MemoryError:  # pyarrow's own is an ArrowException, too
         raise
     except (pa.ArrowException, struct.error, IndexError, OSError, ValueError, TypeError) as error:
         raise BadRecord("GF-14", f"damaged Arrow: {error}") from error
-
-
-def _batches(source: RecordBatchFileReader) -> Iterator[pa.RecordBatch]:
-    return (source.get_batch(number) for number in range(source.num_record_batches))
 
 
 def _blocks(content: pa.Buffer, file: NamedFile) -> list[tuple[int, ...]]:
@@ -61,8 +57,8 @@ def _blocks(content: pa.Buffer, file: NamedFile) -> list[tuple[int, ...]]:
     if tail[4:] != MAGIC or begin < 0:
         raise BadRecord("GF-14", f"no Arrow file, or cut off: it does not end with a footer and {MAGIC.decode()}")
     file.limits.check("record", length, file.id, f"{length:,} bytes of its footer")
-    footer = _Flat.root(content.slice(begin, length).to_pybytes())
-    blocks = [block for field in (2, 3) for block in footer.structs(field, _BLOCK)]
+    footer = content.slice(begin, length).to_pybytes()
+    blocks = [block for field in (2, 3) for block in _structs(footer, _table(footer, 0), field, _BLOCK)]
     if any(min(block) < 0 for block in blocks) or sum(block[1] + block[2] for block in blocks) > content.size:
         # They overlap, so that a few bytes would be read any number of times.
         raise BadRecord("GF-14", "damaged Arrow: its batches have more bytes than the file")
@@ -84,53 +80,41 @@ def _repeated(column: pa.DictionaryArray) -> int:
 def _unpacked(message: pa.Message, file: NamedFile) -> int:
     """Return the bytes of a message's buffers, or of the rows that it says it has without any."""
     raw, body = message.metadata.to_pybytes(), message.body
-    batch = _Flat.root(raw).table(2)
+    batch = _table(raw, _place(raw, _table(raw, 0), 2))
     if message.type == "dictionary":
-        batch = batch.table(1)
-    is_packed = batch.place(3) or _OLD_PACKING in raw
+        batch = _table(raw, _place(raw, batch, 1))
+    is_packed = _place(raw, batch, 3) or _OLD_PACKING in raw
     size = 0
-    for at, length in batch.structs(2, _PAIR):
+    for at, length in _structs(raw, batch, 2, _PAIR):
         if is_packed and length:
             (unpacked,) = struct.unpack("<q", body.slice(at, 8))
-            length = length - 8 if unpacked == _NOT_PACKED else unpacked
+            length = length - 8 if unpacked == -1 else unpacked  # -1: it is not packed after all
         if length < 0:
             raise IndexError(f"a buffer of {length:,} bytes")
         size += length
     if is_packed:  # others stay in the file
         file.limits.check("file", size, file.id, f"{size:,} bytes of a batch")
     # Some columns have no buffers, and any number of values.
-    return max(size, *(NUMBER * values for values, _ in batch.structs(1, _PAIR)), 0)
+    return max(size, *(NUMBER * values for values, _ in _structs(raw, batch, 1, _PAIR)), 0)
 
 
-class _Flat:
-    """A table of a FlatBuffer; a field that is missing counts as empty."""
+def _place(raw: bytes, table: int, field: int) -> int:
+    """Return where a field of a FlatBuffer's table is, or 0 where it is missing."""
+    fields, inside = table - _number(raw, table, "<i"), 4 + 2 * field
+    offset = _number(raw, fields + inside, "<H") if inside < _number(raw, fields, "<H") else 0
+    return table + offset if offset else 0
 
-    def __init__(self, raw: bytes, at: int) -> None:
-        self._raw, self._at = raw, at
 
-    @classmethod
-    def root(cls, raw: bytes) -> "_Flat":
-        """Return the table that all others are in."""
-        return cls(raw, *struct.unpack_from("<I", raw))
+def _table(raw: bytes, place: int) -> int:
+    """Return where the table is that is named there."""
+    return place + _number(raw, place)
 
-    def place(self, field: int) -> int:
-        """Return where a field is, or 0 where it is missing."""
-        fields = self._at - self._read("<i", self._at)
-        inside = 4 + 2 * field
-        offset = self._read("<H", fields + inside) if inside < self._read("<H", fields) else 0
-        return self._at + offset if offset else 0
 
-    def table(self, field: int) -> "_Flat":
-        """Return a table in this one."""
-        place = self.place(field)
-        return _Flat(self._raw, place + self._read("<I", place))
+def _structs(raw: bytes, table: int, field: int, form: struct.Struct) -> Iterator[tuple[int, ...]]:
+    if place := _place(raw, table, field):
+        begin = place + _number(raw, place)
+        yield from form.iter_unpack(raw[begin + 4 : begin + 4 + _number(raw, begin) * form.size])
 
-    def structs(self, field: int, form: struct.Struct) -> Iterator[tuple[int, ...]]:
-        """Return structs that follow each other."""
-        if not (place := self.place(field)):
-            return iter(())
-        begin = place + self._read("<I", place)  # of their number
-        return form.iter_unpack(self._raw[begin + 4 : begin + 4 + self._read("<I", begin) * form.size])
 
-    def _read(self, form: str, at: int) -> int:
-        return int(struct.unpack_from(form, self._raw, at)[0])
+def _number(raw: bytes, at: int, form: str = "<I") -> int:
+    return int(struct.unpack_from(form, raw, at)[0])
