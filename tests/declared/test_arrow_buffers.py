@@ -25,9 +25,8 @@ def test_lengths_are_refused_before_anything_is_unpacked(tmp_path: Path) -> None
 
     pl.from_arrow(table).write_ipc(path, compression="lz4")
     assert pl.from_arrow(opened()).equals(pl.from_arrow(table))
-    feather.write_feather(table, path, compression="zstd", chunksize=300)
-    assert opened().read_all() == table
     feather.write_feather(table, path, compression="zstd")
+    assert opened().read_all() == table
     good = path.read_bytes()
     for length in (8_000, 3_077):  # of the numbers, and of the texts of the dictionary
         for other, error in ((10**12, SourceError), (10**9, SourceError), (-5, BadRecord), (99_999, BadRecord)):
