@@ -189,8 +189,8 @@ def _keep(con: duckdb.DuckDBPyConnection, given: Given, now: str, path: Path) ->
     )
 
 
-_SAMPLE = 16_000_000
-"""Numbers of the turns that the components are computed of; 20,833 turns of 768 numbers."""
+_SAMPLE = 4_000_000
+"""Numbers of the turns that the components are computed of; 5,208 turns of 768 numbers."""
 
 
 def _sample(con: duckdb.DuckDBPyConnection, given: Given, vector: str) -> "list[np.ndarray]":
