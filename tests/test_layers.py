@@ -140,6 +140,26 @@ def test_whoever_opens_duckdb_guards_it() -> None:
     assert opening == {name for name in opening if re.search(r"\bguard\(\s*con\b", texts[name])}
 
 
+_OPENS = re.compile(
+    r"\b(ParquetFile|memory_map|(read|scan)_ipc\w*|pl\.(read|scan)_parquet|pq\.\w+|np\.load|from_pretrained|safe_open)\("
+    r"|(read|scan)_parquet\b|parquet_scan|\bopen_stream\(|pyarrow\.(dataset|feather)|pyarrow\.ipc import .*open"
+)
+_GUARDED = re.compile(r"\b(check_pages|ParquetPages|open_parquet|open_arrow|_unpacked|_check)\(")
+OWN_FILES = {
+    "written by this command": {
+        *("ingest.loading.parts", "ingest.declared.rows.spool", "ingest.corpora.mantis.make.sampler"),
+        *("lake.rows_of_parts", "dashboard.tables", "dashboard.outcomes"),
+    },
+    "an array whose size is compared with its header": {"scores.layouts"},
+}
+
+
+def test_files_of_others_are_opened_behind_a_guard() -> None:
+    texts = {name.removeprefix("talkhouse."): path.read_text(encoding="utf-8") for name, path in MODULES.items()}
+    opening = {name for name, text in texts.items() if _OPENS.search(text) and not _GUARDED.search(text)}
+    assert opening == set().union(*OWN_FILES.values())
+
+
 def test_benchmarks_import_what_there_is() -> None:
     # Types are checked of the package alone, and benchmarks are run by hand.
     for path in (ROOT / "benchmarks").rglob("*.py"):

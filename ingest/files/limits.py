@@ -58,6 +58,8 @@ class Limits:
 
 
 DEFAULT = Limits()
+OF_TABLES = replace(DEFAULT, ratio=1_000_000)
+"""For the tables of lakes and releases, whose rows may be so alike that they take far less than usual."""
 
 _MEANINGS = {
     "record": "bytes of one record",

@@ -6,6 +6,7 @@ import click
 from click.core import ParameterSource
 
 from talkhouse.cli.terminal import options
+from talkhouse.ingest.files.limits import LIMIT_OPTION, parse
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import visible
@@ -15,8 +16,11 @@ from talkhouse.visible import visible
 @click.argument("file", metavar="FILE", type=options.PATH, required=False, help="A Parquet or Arrow file of vectors.")
 @options.model
 @options.flag("--download", help="Fetch the model from the Hugging Face Hub where --model is no folder, but its name.")
+@options.input_limit
 @options.db
-def command(file: Path | None, model: str | None, download: bool, db: Path | None) -> None:
+def command(
+    file: Path | None, model: str | None, download: bool, input_limit: tuple[str, ...], db: Path | None
+) -> None:
     """Keep a vector for each turn, beside the warehouse, to find turns by what they mean.
 
     FILE has the columns dialogue_id, turn_index and vector: a list of floats or doubles, as many for each turn. It may
@@ -43,11 +47,13 @@ def command(file: Path | None, model: str | None, download: bool, db: Path | Non
         raise UsageError("name either a file or a model", next_step="talkhouse vectors FILE, or --model FOLDER")
     if download and model is None:
         raise UsageError("--download is for a model", next_step="add --model NAME")
+    if file is None:
+        options.check_absent({LIMIT_OPTION: input_limit}, "goes with FILE", "vectors")
     from talkhouse.explore.given_vectors import named
     from talkhouse.explore.turn_vectors import make_by_model, make_from_file
 
     if file is not None:
-        made = make_from_file(database(db), file)
+        made = make_from_file(database(db), file, parse(input_limit))
     else:
         from talkhouse.explore.text_model import open_model
 

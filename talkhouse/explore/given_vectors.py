@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 
-from talkhouse.explore.principal_components import as_arrow
+from talkhouse.explore.principal_components import as_arrow, check_dimensions
+from talkhouse.ingest.declared.record_files.arrow_buffers import MAGIC, open_arrow
 from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, check_pages
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.files.limits import DEFAULT
+from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal
 from talkhouse.system.files import copy_hashed, open_named
-from talkhouse.system.memory import capped, lowered
+from talkhouse.system.memory import capped, lowered, out_of_memory
 from talkhouse.warehouse.made_beside import WORK
 
 if TYPE_CHECKING:
@@ -23,14 +24,13 @@ if TYPE_CHECKING:
 
     from talkhouse.explore.text_model import TextModel
 
-_MOST = 16_384
-"""Dimensions; models have some hundreds or thousands."""
-
 _MEMORY = 600_000_000
 """Bytes that DuckDB may hold of a file of vectors while it is opened; what is above goes to the disk."""
 
-_BATCH = 2_048
-"""Turns that are worked on at once."""
+_BATCH, _NUMBERS = 2_048, 4_000_000
+"""Turns that are worked on at once, and numbers of their vectors."""
+
+MORE_ROOM = "make room on the disk; where memory is short, write the file with fewer turns in each batch or row group"
 
 SHOWN = 3
 """Turns that a message names."""
@@ -64,14 +64,17 @@ def readable(file: Path) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise
+    except MemoryError as error:
+        raise out_of_memory(UsageError, "reading the vectors", error, where=file, next_step=MORE_ROOM) from error
     except (duckdb.Error, BadRecord, ValueError, OverflowError) as error:
         # The path is that of a private copy.
-        said = re.sub(r"['\"][^'\"]*[/\\\\]given['\"]", file.name, str(error).strip()).splitlines()
+        said = (error.detail if isinstance(error, BadRecord) else str(error)).strip().partition("\n")[0]
+        said = re.sub(r"['\"][^'\"]*[/\\](rows_)?given['\"]", lambda _: file.name, said)
         raise UsageError(
             "the vectors can't be read",
             where=file,
             expected="a Parquet or Arrow file",
-            found=(said[0] if said else type(error).__name__)[:300],
+            found=(said or type(error).__name__)[:300],
         ) from error
 
 
@@ -80,13 +83,17 @@ _VECTOR = {"vector": r"(FLOAT|DOUBLE)\[\d*\]"}
 _PLACE = {"x": r"FLOAT|DOUBLE", "y": r"FLOAT|DOUBLE"}
 
 
-def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path) -> Given:
+def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path, limits: Limits) -> Given:
     """Create ``given`` of a file, of which a private copy is read."""
     copy = folder / "given"
     with open_named(file, "name a Parquet file of vectors") as stream:
-        digest, _ = copy_hashed(stream, copy)
+        digest, size = copy_hashed(stream, copy)
     with lowered(con, _MEMORY), capped(con):
-        columns = _open_copy(con, copy, file.name)
+        checked = _checked(copy, NamedFile(str(file), size, limits))
+        con.execute(
+            f"create view {GIVEN} as select * from read_parquet({literal(str(checked))}, hive_partitioning = false)"
+        )
+        columns = dict(con.execute(f"select column_name, column_type from (describe {GIVEN})").fetchall())
     has_map = not _PLACE.keys().isdisjoint(columns)
     for name, kind in {**_KEYS, **_VECTOR, **(_PLACE if has_map else {})}.items():
         if not re.fullmatch(kind, columns.get(name, "")):
@@ -101,36 +108,22 @@ def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path) -> Given
     return Given("file", file.name, digest, value, _one_length(con, file, value), has_map)
 
 
-def _open_copy(con: duckdb.DuckDBPyConnection, copy: Path, name: str) -> dict[str, str]:
-    """Create ``given`` of a copied file, and return its columns with their types."""
+def _checked(copy: Path, file: NamedFile) -> Path:
+    """Check what a copied file unpacks to, and return it as Parquet: of Arrow, DuckDB holds far more than it may."""
     with copy.open("rb") as stream:
-        is_arrow = stream.read(6) == b"ARROW1"
-    if is_arrow:
-        from pyarrow import lib as pa
-        from pyarrow.ipc import open_file
+        if stream.read(len(MAGIC)) != MAGIC:
+            check_pages(stream, file)
+            return copy
+    from pyarrow.parquet import ParquetWriter
 
-        try:
-            source = open_file(pa.memory_map(str(copy)))  # type: ignore[no-untyped-call]
-        except OSError as error:  # it says so of what can't be read in it, too
-            raise ValueError(str(error)) from error
-
-        def checked() -> Iterator[pa.RecordBatch]:
-            for number in range(source.num_record_batches):
-                batch = source.get_batch(number)
-                batch.validate(full=True)  # DuckDB believes what lists say of themselves
-                yield batch
-
-        con.register("given_rows", pa.RecordBatchReader.from_batches(source.schema, checked()))
-        con.execute(f"create table {GIVEN} as select * from given_rows")
-        con.unregister("given_rows")
-    else:
-        with copy.open("rb") as stream:
-            check_pages(stream, NamedFile(name, copy.stat().st_size, DEFAULT))
-        con.execute(
-            f"create view {GIVEN} as select * from read_parquet({literal(str(copy))}, hive_partitioning = false)"
-        )
-    rows = con.execute(f"select column_name, column_type from (describe {GIVEN})").fetchall()
-    return dict(rows)
+    batches = open_arrow(copy, file)
+    names = [name for name in batches.schema.names if name in (*_KEYS, *_VECTOR, *_PLACE)]
+    schema = batches.schema.empty_table().select(names).schema
+    path = copy.with_name("rows_given")
+    with ParquetWriter(path, schema, compression="none", use_dictionary=False) as out:  # type: ignore[no-untyped-call]
+        for batch in batches:
+            out.write_batch(batch.select(names), row_group_size=_BATCH)
+    return path
 
 
 def _one_length(con: duckdb.DuckDBPyConnection, file: Path, value: str) -> int:
@@ -141,11 +134,7 @@ def _one_length(con: duckdb.DuckDBPyConnection, file: Path, value: str) -> int:
     ).fetchall()[0]
     if nothing:
         raise UsageError("there are rows without a dialogue_id, turn_index or vector", where=file, found=f"{nothing:,}")
-    if not longest or longest > _MOST:
-        found = "no vectors" if longest is None else f"{longest:,}"
-        raise UsageError(
-            "vectors have too few numbers, or too many", where=file, expected=f"1 to {_MOST:,}", found=found
-        )
+    check_dimensions(longest or 0, file)
     if shortest < longest:
         shorter = first_turns(con, f"{GIVEN} as given where len(vector::{value}[]) < {longest}")
         raise UsageError(
@@ -189,20 +178,34 @@ def embed(con: duckdb.DuckDBPyConnection, of: str, model: "TextModel") -> Given:
     return Given("model", model.name, model.sha256, "FLOAT", size, has_map=False)
 
 
-def batches_of(con: duckdb.DuckDBPyConnection, query: str) -> "Iterator[pa.RecordBatch]":
+def batches_of(con: duckdb.DuckDBPyConnection, query: str, dimensions: int = 1) -> "Iterator[pa.RecordBatch]":
     """Yield the rows of a query, some thousand at a time, while the connection does other things."""
     with con.cursor() as cursor:
-        yield from cursor.sql(query).to_arrow_reader(_BATCH)
+        yield from cursor.sql(query).to_arrow_reader(min(_BATCH, _NUMBERS // dimensions))
 
 
 def insert_batches(con: duckdb.DuckDBPyConnection, table: str, batches: "Iterable[pa.Table]") -> None:
-    """Insert rows by one statement: many would leave holes in the file."""
+    """Insert rows by one statement: many would leave holes in the file. What the batches raise is raised as it is."""
     from pyarrow import lib as pa
 
     schema = con.sql(f"from {table} limit 0").to_arrow_table().schema
-    rows = (batch for several in batches for batch in several.cast(schema).to_batches())
-    con.register("rows_to_insert", pa.RecordBatchReader.from_batches(schema, rows))
-    con.execute(f"insert into {table} select * from rows_to_insert")
+    raised: list[Exception] = []
+
+    def rows() -> "Iterator[pa.RecordBatch]":
+        try:
+            for several in batches:
+                yield from several.cast(schema).to_batches()
+        except Exception as error:
+            raised.append(error)
+            raise
+
+    con.register("rows_to_insert", pa.RecordBatchReader.from_batches(schema, rows()))
+    try:
+        con.execute(f"insert into {table} select * from rows_to_insert")
+    except duckdb.Error:
+        if raised:  # what DuckDB makes of it quotes a traceback
+            raise raised[0] from None
+        raise
     con.unregister("rows_to_insert")
 
 

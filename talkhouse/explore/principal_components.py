@@ -1,6 +1,8 @@
 """Vectors in batches, by NumPy: divided by their length, and the two directions along which they vary most."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from talkhouse.schema.errors import UsageError
@@ -8,6 +10,18 @@ from talkhouse.schema.errors import UsageError
 if TYPE_CHECKING:
     import numpy as np
     from pyarrow import lib as pa
+
+
+_MOST = 16_384
+"""Dimensions; models have some hundreds or thousands."""
+
+
+def check_dimensions(number: int, where: Path) -> None:
+    """Raise UsageError for vectors of too few numbers, or too many."""
+    if not 1 <= number <= _MOST:
+        raise UsageError(
+            "vectors have too few numbers, or too many", where=where, expected=f"1 to {_MOST:,}", found=f"{number:,}"
+        )
 
 
 def of_length_one(rows: "pa.RecordBatch", of: str) -> "tuple[np.ndarray, np.ndarray]":
@@ -36,35 +50,43 @@ def of_length_one(rows: "pa.RecordBatch", of: str) -> "tuple[np.ndarray, np.ndar
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32), is_zero
 
 
-class Covariance:
-    """The covariance of vectors that come in batches."""
+_BLOCK, _STEPS, _EXACT = 8, 12, 1e-7
+"""Directions that are tried at once, how often others are, and what may be missing, of the largest variance."""
 
-    def __init__(self, dimensions: int) -> None:
-        import numpy as np
 
-        self._count, self._sum = 0, np.zeros(dimensions)
-        self._products = np.zeros((dimensions, dimensions))
+def components_of(sample: "Sequence[np.ndarray]", dimensions: int) -> "Components":
+    """Return the first two principal components of vectors of length 1, in batches; of equal ones always the same.
 
-    def add(self, vectors: "np.ndarray") -> None:
-        """Add some vectors of length 1."""
-        import numpy as np
+    By Lanczos' method in blocks, in room for some vectors: a matrix of all covariances has the square of dimensions.
+    """
+    import numpy as np
 
-        self._count += len(vectors)
-        self._sum += vectors.sum(axis=0, dtype=np.float64)
-        self._products += vectors.T @ vectors
-
-    def components(self) -> "Components":
-        """Return the first two principal components; of equal vectors always the same."""
-        import numpy as np
-
-        count = max(self._count, 1)
-        mean = self._sum / count
-        variances, axes = np.linalg.eigh(self._products / count - np.outer(mean, mean))
-        first = axes[:, ::-1][:, :2]
-        # A component has no direction of its own: the largest of its numbers is positive.
-        first = first * np.sign(first[np.abs(first).argmax(axis=0), range(first.shape[1])])
-        total = float(variances.sum())
-        return Components(mean, first, min(float(variances[-2:].sum()) / total, 1.0) if total > 0 else 0.0)
+    count = max(sum(map(len, sample)), 1)
+    mean = sum((batch.sum(axis=0, dtype=np.float64) for batch in sample), np.zeros(dimensions)) / count
+    total = sum(float(np.square(batch - mean).sum()) for batch in sample) / count
+    start = np.random.default_rng(0).standard_normal((dimensions, min(_BLOCK, dimensions)))
+    block, _ = np.linalg.qr(start)
+    basis = images = np.empty((dimensions, 0))
+    for _ in range(_STEPS):
+        image = np.zeros(block.shape)
+        for batch in sample:
+            centred = batch - mean
+            image += centred.T @ (centred @ block)
+        basis, images = np.hstack([basis, block]), np.hstack([images, image / count])
+        variances, turned = np.linalg.eigh(basis.T @ images)
+        best, least = turned[:, ::-1][:, :2], _EXACT * variances[-1]
+        rest = image / count
+        for _ in range(2):  # once leaves what was rounded
+            rest = rest - basis @ (basis.T @ rest)
+        others, sizes = np.linalg.qr(rest)
+        missing = np.linalg.norm(sizes @ best[-block.shape[1] :], axis=0).max()
+        block = others[:, np.abs(sizes.diagonal()) > least]
+        if missing <= least or not block.shape[1]:
+            break
+    first = basis @ best
+    # A component has no direction of its own: the largest of its numbers is positive.
+    first = first * np.sign(first[np.abs(first).argmax(axis=0), range(first.shape[1])])
+    return Components(mean, first, min(float(variances[-2:].sum()) / total, 1.0) if total > 0 else 0.0)
 
 
 @dataclass(frozen=True)
@@ -80,7 +102,7 @@ class Components:
         """Return how far vectors lie along each axis; of one dimension, along the second 0."""
         import numpy as np
 
-        along = ((vectors - self.mean) @ self.axes).astype(np.float32)
+        along = (vectors @ self.axes - self.mean @ self.axes).astype(np.float32)
         return along[:, 0], along[:, 1] if self.axes.shape[1] > 1 else np.zeros_like(along[:, 0])
 
 

@@ -15,6 +15,7 @@ import duckdb
 
 from talkhouse.explore.given_vectors import (
     GIVEN,
+    MORE_ROOM,
     NUMBERED,
     SAME,
     SHOWN,
@@ -29,8 +30,9 @@ from talkhouse.explore.given_vectors import (
     read_file,
     readable,
 )
-from talkhouse.explore.principal_components import Covariance, as_arrow, of_length_one
+from talkhouse.explore.principal_components import as_arrow, components_of, of_length_one
 from talkhouse.explore.text_groups import GROUPS, create_groups
+from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import version
@@ -38,6 +40,8 @@ from talkhouse.warehouse.made_beside import MEMORY, RESULT, FileBeside
 from talkhouse.warehouse.opened import Warehouse
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from talkhouse.explore.text_model import TextModel
 
 VECTORS = FileBeside(
@@ -71,11 +75,12 @@ VECTORS = FileBeside(
             "y": "FLOAT",
         },
     },
-    more_room="make room on the disk",
+    more_room=MORE_ROOM,
 )
 """The file. A vector has length 1, so that the inner product of two is their cosine; x and y are its place on the map:
-``run.map`` is *given* or *components*, of which ``run.variance`` is the share that the two have. ``source`` is *file*
-or *model*, and ``sha256`` of that. ``turn_number`` counts the turns of the warehouse by dialogue and turn, from 0."""
+``run.map`` is *given* or *components*, of which ``run.variance`` is the share that the two have, in a sample of many.
+``source`` is *file* or *model*, and ``sha256`` of that. ``turn_number`` counts the turns of the warehouse by dialogue
+and turn, from 0."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +98,14 @@ class MadeVectors:
     """Vectors of zeros, which point nowhere and were left out."""
 
 
-def make_from_file(warehouse: Path, file: Path) -> MadeVectors:
+def make_from_file(warehouse: Path, file: Path, limits: Limits = DEFAULT) -> MadeVectors:
     """Keep the vectors of a Parquet or Arrow file beside a warehouse, in place of those that are there.
 
-    Raises UsageError for a file that does not fit, which says where; and what ``FileBeside.make`` raises.
+    Raises UsageError for a file that does not fit, which says where, SourceError for one that is beyond the limits; and
+    what ``FileBeside.make`` raises.
     """
     with readable(file):
-        return _make(warehouse, lambda con, _, folder: read_file(con, file, folder))
+        return _make(warehouse, lambda con, _, folder: read_file(con, file, folder, limits))
 
 
 def make_by_model(warehouse: Path, model: "TextModel") -> MadeVectors:
@@ -128,13 +134,7 @@ def _keep(con: duckdb.DuckDBPyConnection, given: Given, now: str, path: Path) ->
 
     size = given.dimensions
     vector = f"given.vector::{given.value}[{size}]"
-    covariance = Covariance(size)
-    zero: list[Turn] = []
-    for rows in batches_of(con, f"select owner, numbered.turn_index, {vector} from {TAKEN}"):
-        vectors, is_zero = of_length_one(rows, given.name)
-        zero += [(turns["owner"], turns["turn_index"]) for turns in rows.filter(pa.array(is_zero)).to_pylist()]
-        covariance.add(vectors[~is_zero])
-    components = covariance.components()
+    components = None if given.has_map else components_of(_sample(con, given, vector), size)
     if given.has_map:
         nowhere = first_turns(
             con, f"{TAKEN} where not coalesce(isfinite(given.x::float) and isfinite(given.y::float), false)"
@@ -148,12 +148,14 @@ def _keep(con: duckdb.DuckDBPyConnection, given: Given, now: str, path: Path) ->
     con.execute(f"create table {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
     place = "x::float, y::float" if given.has_map else "null::float, null::float"
     keys = "document, owner, numbered.turn_index, group_no"
+    zero: list[Turn] = []
 
     def kept() -> Iterator[pa.Table]:
-        for rows in batches_of(con, f"select {keys}, {place}, {vector} from {TAKEN} order by document"):
+        for rows in batches_of(con, f"select {keys}, {place}, {vector} from {TAKEN} order by document", size):
             vectors, is_zero = of_length_one(rows, given.name)
+            zero.extend((turn["owner"], turn["turn_index"]) for turn in rows.filter(pa.array(is_zero)).to_pylist())
             *of_turns, x, y, _ = rows.columns
-            if not given.has_map:
+            if components:
                 x, y = map(pa.array, components.places(vectors))
             one = pa.Table.from_arrays([*of_turns, as_arrow(vectors), x, y], names=[*columns])
             yield one.filter(pa.array(~is_zero))
@@ -167,8 +169,8 @@ def _keep(con: duckdb.DuckDBPyConnection, given: Given, now: str, path: Path) ->
         "source": given.source,
         "name": given.name,
         "sha256": given.sha256,
-        "map": "given" if given.has_map else "components",
-        "variance": None if given.has_map else components.share,
+        "map": "components" if components else "given",
+        "variance": components.share if components else None,
         "made_at": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
         "talkhouse_version": version(),
     }
@@ -185,3 +187,19 @@ def _keep(con: duckdb.DuckDBPyConnection, given: Given, now: str, path: Path) ->
         first_turns(con, f"{GIVEN} as given anti join {NUMBERED} as numbered on {SAME}"),
         (len(zero), sorted(zero)[:SHOWN]),
     )
+
+
+_SAMPLE = 4_000_000
+"""Numbers of the turns that the components are computed of; 5,208 turns of 768 numbers."""
+
+
+def _sample(con: duckdb.DuckDBPyConnection, given: Given, vector: str) -> "list[np.ndarray]":
+    """Return vectors of turns all over the warehouse, the same each time, but for those of zeros."""
+    ((count,),) = con.execute(f"select count(*) from {TAKEN}").fetchall()
+    parts = -(-count * given.dimensions // _SAMPLE)
+    query = (
+        f"select owner, numbered.turn_index, {vector} from {TAKEN} "
+        f"where md5_number_lower(owner || '#' || numbered.turn_index) % {max(parts, 1)} = 0 order by document"
+    )
+    found = (of_length_one(rows, given.name) for rows in batches_of(con, query, given.dimensions))
+    return [vectors[~is_zero] for vectors, is_zero in found]

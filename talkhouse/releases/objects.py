@@ -1,21 +1,18 @@
 """The files of a release: Parquet of the rows of a corpus in a table, and the frame; written, and read in bounds."""
 
-import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 from pyarrow import lib as pa
-from pyarrow.parquet import ParquetFile
 
-from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, check_pages
+from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, open_parquet
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.files.limits import DEFAULT
+from talkhouse.ingest.files.limits import OF_TABLES
 from talkhouse.releases.manifest import ReleasedTable, object_name
 from talkhouse.releases.store import Stored
 from talkhouse.schema.errors import ReleaseDamaged, SourceError
@@ -96,12 +93,6 @@ def is_without_room(error: duckdb.Error) -> bool:
     return isinstance(error, kinds) or "Could not write" in str(error)
 
 
-_LIMITS = replace(DEFAULT, ratio=1_000_000)
-"""As of every file of others; rows that are alike take far less than usual."""
-_ROWS = 20_000
-"""Rows that are read at a time."""
-
-
 @contextmanager
 def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
     """Open an object and yield its rows as a stream of Arrow; ReleaseDamaged where that can't be.
@@ -110,7 +101,7 @@ def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
     """
     try:
         with stored.objects.reading(table.file) as stream:
-            yield _reader(stream, table)
+            yield open_parquet(stream, NamedFile(table.file, os.fstat(stream.fileno()).st_size, OF_TABLES))
     except (pa.ArrowException, BadRecord, SourceError, OSError, UnicodeDecodeError, OverflowError) as error:
         raise ReleaseDamaged(
             f"an object of the release '{stored.release.name}' can't be read",
@@ -119,10 +110,3 @@ def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
             found=str(error),
             next_step=f"see all of it with: talkhouse release verify {stored.release.name}",
         ) from error
-
-
-def _reader(stream: io.BufferedReader, table: ReleasedTable) -> Any:
-    check_pages(stream, NamedFile(table.file, os.fstat(stream.fileno()).st_size, _LIMITS))
-    file = ParquetFile(stream, pre_buffer=False, arrow_extensions_enabled=False)  # type: ignore[no-untyped-call]
-    batches = file.iter_batches(_ROWS, use_threads=False)  # type: ignore[no-untyped-call]
-    return pa.RecordBatchReader.from_batches(file.schema_arrow, batches)

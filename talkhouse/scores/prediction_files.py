@@ -16,6 +16,7 @@ import duckdb
 from pyarrow import lib as pa
 from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
 
+from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.query.row_stream import row_groups
@@ -91,10 +92,11 @@ def readable(files: Sequence[PredictionFile]) -> Iterator[None]:
         raise _at(error, files, where) from error
     except (
         *(OSError, zipfile.BadZipFile, duckdb.Error, pa.ArrowException, csv.Error),
-        *(ValueError, TypeError, OverflowError, RecursionError),
+        *(BadRecord, ValueError, TypeError, OverflowError, RecursionError),
     ) as error:
         # What DuckDB says below a blank line, or as possible fixes, is about options that nobody has here.
-        said = re.split(r"\n\n|\nPossible fixes|\. Detail:", str(error).strip())[0].replace("\n", "; ")
+        said = error.detail if isinstance(error, BadRecord) else str(error).strip()
+        said = re.split(r"\n\n|\nPossible fixes|\. Detail:", said)[0].replace("\n", "; ")
         for file in files:
             for copy in file.copies:
                 said = said.replace(str(copy.path), copy.name)

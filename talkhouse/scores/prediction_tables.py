@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from pyarrow import lib as pa
-from pyarrow.ipc import open_file
-from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
+from pyarrow.parquet import ParquetFile
 
+from talkhouse.ingest.declared.record_files.arrow_buffers import open_arrow
+from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, check_pages
 from talkhouse.ingest.files.limits import Limits
 from talkhouse.ingest.sources import JSON_LINES
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import literal, quoted
-from talkhouse.scores.prediction_files import PredictionFile, Reader, check_rows, readable
+from talkhouse.scores.prediction_files import PredictionFile, Reader, readable
 from talkhouse.scores.workspace import ScoringTable
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -63,7 +63,6 @@ def load_tables(reader: Reader, tables: Sequence[FileTable], wanted: Iterable[st
         for file, view, all_names in tables:
             names = [name for name in wanted if name in all_names]
             if file.path.suffix.lower() == ".parquet":
-                _check_parquet(reader, file, most)
                 _check_texts(reader, file, view, names)
             selects.append(f"select {', '.join(map(quoted, names)) or 'null::varchar as warning'} from {view}")
         return reader.load(" union all by name ".join(selects), "raw", most)
@@ -79,7 +78,7 @@ def _open_table(reader: Reader, name: str, file: PredictionFile, wanted: Sequenc
     elif suffix == ".parquet":
         names, source = _parquet(reader, file)
     elif suffix in _ARROW:
-        names, source = _arrow(reader, name, file.only)
+        names, source = _arrow(reader, name, file)
     else:
         raise UsageError(
             f"the name '{file.path.name}' does not show what is in it",
@@ -126,66 +125,22 @@ def _head(stream: TextIO) -> Iterator[str]:
         raise ValueError(f"the names of the columns have more than {_HEAD:,} characters")
 
 
-def _arrow(reader: Reader, name: str, path: Path) -> tuple[list[str], str]:
-    """Return the columns of an Arrow file, and its query; each batch is checked when it is read."""
-    source = open_file(pa.memory_map(str(path)))  # type: ignore[no-untyped-call]
-    _check_names(source.schema.names)
-    batches = (source.get_batch(index) for index in range(source.num_record_batches))
-    checked = _checked(batches, reader.limits.file)
-    reader.con.register(f"{name}_rows", pa.RecordBatchReader.from_batches(source.schema, checked))
-    return source.schema.names, f"select * from {name}_rows"
-
-
-def _checked(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches whose lists and texts lie within them: DuckDB believes what they say.
-
-    ValueError where texts that the file has once make more than ``most`` bytes, since rows repeat them.
-    """
-    size = 0
-    for batch in batches:
-        batch.validate(full=True)
-        size += sum(_repeated(column) for column in batch.columns if isinstance(column, pa.DictionaryArray))
-        if size > most:
-            raise ValueError(f"its rows repeat texts to {size:,} bytes or more: at most {most:,}")
-        yield batch
-
-
-def _repeated(column: pa.DictionaryArray) -> int:
-    """Return how many bytes texts take where each stands by itself."""
-    kind = column.type.value_type
-    if not (is_string(kind) or is_large_string(kind) or is_binary(kind) or is_large_binary(kind)):
-        return 0
-    # It makes a function in Python for each of hundreds in C++, which takes longer than many files do.
-    from pyarrow.compute import call_function  # type: ignore[attr-defined]
-
-    lengths = call_function("binary_length", [column.dictionary]).take(column.indices)
-    return int(call_function("sum", [lengths.cast("int64")]).as_py() or 0)
-
-
-_NUMBER = 8
-"""Bytes of a number in memory; in the file, thousands of the same can take one."""
+def _arrow(reader: Reader, name: str, file: PredictionFile) -> tuple[list[str], str]:
+    """Return the columns of an Arrow file, and its query."""
+    rows = open_arrow(file.only, NamedFile(str(file.path), file.size, reader.limits))
+    _check_names(rows.schema.names)
+    reader.con.register(f"{name}_rows", rows)
+    return rows.schema.names, f"select * from {name}_rows"
 
 
 def _parquet(reader: Reader, file: PredictionFile) -> tuple[list[str], str]:
     """Return the columns of a Parquet file, and its query; ValueError for a column twice."""
-    path = literal(str(file.only))
-    rows = reader.con.execute(f"select name, coalesce(num_children, 0) from parquet_schema({path})").fetchall()
-    names = _top(rows)
+    with file.only.open("rb") as stream:
+        check_pages(stream, NamedFile(str(file.path), file.size, reader.limits))
+        names = ParquetFile(stream).schema_arrow.names  # type: ignore[no-untyped-call]
     # DuckDB would read the second of two by another name.
     _check_names(names)
-    return names, f"select * from read_parquet({path}, hive_partitioning = false)"
-
-
-def _check_parquet(reader: Reader, file: PredictionFile, most: int) -> None:
-    """Raise BadPredictions for more rows than there may be, SourceError for more bytes than a file may have."""
-    path = literal(str(file.only))
-    ((rows,),) = reader.con.execute(f"select sum(num_rows) from parquet_file_metadata({path})").fetchall()
-    check_rows(int(rows or 0), most)
-    ((size, values),) = reader.con.execute(
-        f"select sum(total_uncompressed_size), sum(num_values) from parquet_metadata({path})"
-    ).fetchall()
-    size = max(int(size or 0), int(values or 0) * _NUMBER)
-    reader.limits.check("file", size, file.path, f"{size:,}, as its metadata says")
+    return names, f"select * from read_parquet({literal(str(file.only))}, hive_partitioning = false)"
 
 
 def _check_texts(reader: Reader, file: PredictionFile, table: str, names: list[str]) -> None:
@@ -197,18 +152,6 @@ def _check_texts(reader: Reader, file: PredictionFile, table: str, names: list[s
         sizes = " + ".join(f"coalesce(sum({length}({quoted(name)})), 0)" for name, length in texts)
         ((size,),) = reader.con.execute(f"select {sizes} from {table}").fetchall()
         reader.limits.check("file", int(size), file.path, f"{int(size):,}, as its rows repeat texts")
-
-
-def _top(rows: list[tuple[str, int]]) -> list[str]:
-    """Return the names of the columns of a schema, which lists each with those in it behind it."""
-    names, place = [], 1
-    while place < len(rows):
-        names.append(rows[place][0])
-        left = 1
-        while left > 0 and place < len(rows):
-            left += rows[place][1] - 1
-            place += 1
-    return names
 
 
 _TWICE = "len(keys) > len(list_distinct(list_transform(keys, lambda key: lower(key))))"

@@ -3,6 +3,7 @@
 DuckDB reads the same files, into a warehouse of its own for the time of the check, with the catalogue's own views.
 """
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
-from pyarrow import parquet
 from pyarrow.lib import ArrowException, RecordBatchReader
 
 from talkhouse import migrations
+from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, open_parquet
+from talkhouse.ingest.decode import BadRecord
+from talkhouse.ingest.files.limits import OF_TABLES
 from talkhouse.ingest.progress import Progress
 from talkhouse.lake_format.documents import check_columns, columns_of_all, read_translation
 from talkhouse.lake_format.inside import Inside
@@ -23,7 +26,7 @@ from talkhouse.lake_format.lake_manifest import LakeManifest, LakeTable, is_whol
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import warehouse
-from talkhouse.schema.errors import LakeDamaged, SchemaMismatch
+from talkhouse.schema.errors import LakeDamaged, SchemaMismatch, SourceError
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
@@ -242,23 +245,23 @@ def _fill(con: duckdb.DuckDBPyConnection, table: LakeTable, lake: Path) -> None:
     for file in table.files:
         try:
             with Inside(lake).reading(file.path) as stream:
-                _copy(con, table, parquet.ParquetFile(stream))  # type: ignore[no-untyped-call]
-        except (OSError, ArrowException, duckdb.Error) as error:
+                named = NamedFile(file.path, os.fstat(stream.fileno()).st_size, OF_TABLES)
+                _copy(con, table, open_parquet(stream, named))
+        except (OSError, BadRecord, SourceError, ArrowException, duckdb.Error) as error:
             raise LakeDamaged(
                 "a file of the lake can't be read",
                 where=lake / file.path,
                 expected=f"Parquet with the columns of {table.full_name}",
-                found=str(error).splitlines()[0],
+                found=str(error).splitlines()[0].partition(". Detail:")[0],
                 next_step="write the lake again with: talkhouse lake DIR",
             ) from error
 
 
-def _copy(con: duckdb.DuckDBPyConnection, table: LakeTable, file: parquet.ParquetFile) -> None:
-    names = file.schema_arrow.names
+def _copy(con: duckdb.DuckDBPyConnection, table: LakeTable, rows: RecordBatchReader) -> None:
+    names = rows.schema.names
     if names != [column.name for column in table.columns]:
         raise OSError(f"the columns {', '.join(names)}")
-    batches = file.iter_batches()  # type: ignore[no-untyped-call]
-    con.register("read", RecordBatchReader.from_batches(file.schema_arrow, batches))
+    con.register("read", rows)
     try:
         con.execute(f"insert into {quoted(table.schema)}.{quoted(table.name)} by name select * from read")
     finally:

@@ -15,6 +15,8 @@ import pytest
 
 import talkhouse
 from talkhouse.explore.meaning import like_by_meaning, turns_on_map
+from talkhouse.explore.principal_components import components_of
+from talkhouse.explore.text_model import open_model
 from talkhouse.explore.turn_vectors import VECTORS, make_from_file
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import UsageError
@@ -69,6 +71,18 @@ def test_what_is_nearest_and_the_map_are_those_of_numpy(known: tuple[Path, pl.Da
         some = {(row["dialogue_id"], row["turn_index"]) for row in turns_on_map(kept, {}, [], most=50)}
         assert {(row["dialogue_id"], row["turn_index"]) for row in few} - {keys[-1]} <= some
         assert keys[-1] in {(row["dialogue_id"], row["turn_index"]) for row in few}
+
+
+def test_components_of_vectors_of_any_size_take_room_for_some_of_them() -> None:
+    random = np.random.default_rng(3)
+    rows = random.standard_normal((400, 40)) / np.sqrt(np.arange(1, 41)) @ random.standard_normal((40, 700)) + 0.2
+    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    found = components_of([vectors[:150], vectors[150:]], 700)
+    _, singular, axes = np.linalg.svd(vectors - vectors.mean(axis=0, dtype=np.float64), full_matrices=False)
+    assert np.abs(found.axes.T @ axes[:2].T) == pytest.approx(np.eye(2), abs=1e-6)
+    assert found.share == pytest.approx((singular[:2] ** 2).sum() / (singular**2).sum())
+    # All covariances of this would be 80 GB.
+    assert components_of([np.eye(2, 100_000, dtype=np.float32)], 100_000).share == pytest.approx(1)
 
 
 @pytest.mark.slow
@@ -152,6 +166,7 @@ def test_a_file_that_does_not_fit_is_told_where_and_changes_nothing(
     with pytest.raises(UsageError, match=re.escape(f"nan in {dialogue}#{turn}")):
         make_from_file(path, file)
     for content in (b"", b"PAR1 and no more", b"ARROW1 and no more", file.read_bytes()[:200]):
+        file = tmp_path / r"a\1.parquet"  # nor is a name a pattern
         file.write_bytes(content)
         with pytest.raises(UsageError, match="can't be read"):
             make_from_file(path, file)
@@ -296,3 +311,25 @@ def test_a_model_in_a_folder_gives_vectors_and_nothing_connects(sample: Path, tm
         assert (refused.returncode, what in refused.stderr) == (2, True), refused.stderr
     fetched = command("vectors", "--model", "nobody/nothing", "--download")
     assert "socket." in fetched.stderr, "only then is anything asked"
+
+
+@pytest.mark.slow
+def test_a_model_that_does_not_hold_together_is_refused(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    save_model(tmp_path)
+    table = np.ones((len(WORDS), 4), np.float32)
+    words_of = tmp_path / "tokenizer.json"
+    for other, words in (
+        ({"embeddings": np.ones(len(WORDS))}, "the shape [8]"),
+        ({"embeddings": np.ones((len(WORDS), 2, 2))}, "the shape [8, 2, 2]"),
+        ({"embeddings": np.ones((len(WORDS), 16_385), np.float16)}, "1 to 16,384"),
+        ({"weights": np.ones(3)}, "weights has the shape [3]"),
+        ({"mapping": np.arange(len(WORDS)) + 1}, "its mapping names more"),
+        ({}, "numbers up to 4,000,000,000"),
+    ):
+        save_file({"embeddings": table, **other}, tmp_path / "model.safetensors")
+        if not other:
+            words_of.write_text(words_of.read_text().replace('"museum":1', '"museum":4000000000'))
+        with pytest.raises(UsageError, match=re.escape(words)):
+            open_model(str(tmp_path))

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 
 from talkhouse import migrations
@@ -125,14 +126,16 @@ def test_files_that_are_not_the_tables_are_told(lake: Path) -> None:
     good = json.loads(pointer.read_bytes())
     part = lake / "snapshot-1/main/images/corpus=mpchat/part-00000.parquet"
     other = (lake / "snapshot-1/main/turns/corpus=mpchat/part-00000.parquet").read_bytes()
-    for content in (b"", b"PAR1", b"no parquet", other, other[:-9]):
+    pl.DataFrame({"text": ["x" * 200_000_000]}).write_parquet(part)
+    for content in (b"", b"PAR1", b"no parquet", other, other[:-9], large := part.read_bytes()):
         part.write_bytes(content)
         table = next(one for one in good["tables"] if one["name"] == "images")
         file = next(one for one in table["files"] if one["corpus"] == "mpchat")
         file["bytes"], file["sha256"] = len(content), sha256(content).hexdigest()
         pointer.write_text(json.dumps(good))
-        with pytest.raises(LakeDamaged, match=r"can't be read[\s\S]*the columns of main.images"):
+        with pytest.raises(LakeDamaged, match=r"can't be read[\s\S]*the columns of main.images") as told:
             check(lake, "sc://127.0.0.1:1", Silent())
+        assert ("too much to read" in str(told.value)) == (content is large)
 
 
 @pytest.mark.slow
