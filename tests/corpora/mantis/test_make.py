@@ -125,13 +125,14 @@ def talk(post: int, *, asker: str = "1", day: int = 1) -> InventedDump:
 def test_a_bad_reference_is_mended_and_reported_with_its_row(tmp_path: Path) -> None:
     folder = talk(1).write(tmp_path / "travel")
     posts = folder / "Posts.xml"
-    posts.write_bytes(posts.read_bytes().replace(b"How?", b"a&#x0E;b&#0;c&#xD800;&#x41;&#99999999999;"))
+    text = posts.read_bytes().replace(b"How?", b"a&#x0E;b&#0;c&#xD800;&#x41;&#99999999999;")
+    posts.write_bytes(text.replace(b"http:", b"&#1; http:"))
     site = make([folder], tmp_path / "made")["sites"]["travel"]
     (dialogue,) = merged(tmp_path / "made", "dev")
     assert dialogue["utterances"][0]["utterance"] == "a\ufffdb\ufffdc\ufffdA\ufffd"
     finding = site["findings"]["invalid_references"]
-    assert finding["count"] == 4
-    assert finding["first"][0] == f"{posts}, row 1: &#x0E;"
+    assert finding["count"] == 5
+    assert (finding["first"][0], finding["first"][4]) == (f"{posts}, row 1: &#x0E;", f"{posts}, row 2: &#1;")
 
 
 def test_what_newer_dumps_begin_with_is_read(tmp_path: Path) -> None:
@@ -171,6 +172,16 @@ def _malformed(folder: Path) -> Path:
     return folder
 
 
+def _endless_row(folder: Path) -> Path:
+    (folder / "Posts.xml").write_bytes(b'<posts><row Body="' + b"a" * 9_000_000 + b'" /></posts>')
+    return folder
+
+
+def _endless_depth(folder: Path) -> Path:
+    (folder / "Posts.xml").write_bytes(b"<posts>" + b"<row>" * 1_002 + b"<row />")
+    return folder
+
+
 def _without_users(folder: Path) -> Path:
     (folder / "Users.xml").unlink()
     return folder
@@ -192,6 +203,8 @@ def _no_number(folder: Path) -> Path:
     [
         (_cut, r"Posts\.xml, line 4: the file ends in the middle, or something else follows its rows; nothing was"),
         (_malformed, r"Comments\.xml, line 4: the XML is malformed; .*\n.*\n.*found: .*not well-formed.*Text=Good"),
+        (_endless_row, r"Posts\.xml, line 1: the file has no rows; .*\n.*\n.*found: +8,999,993 bytes without '/>'"),
+        (_endless_depth, r"Posts\.xml, line 1: the file has elements in others; .*\n.*\n.*found: +more than 1,000"),
         (_without_users, r"travel: Users\.xml is missing"),
         (_other_file, r"Votes\.xml, line 1: the file is not a file of a dump; .*\n.*<votes>.*\n.*found: .*<html>"),
         (_no_number, r"Posts\.xml: a row whose Id is missing or no number"),
