@@ -17,8 +17,10 @@ from talkhouse.visible import visible
 
 MOST_MEETINGS = 1_000_000_000
 """Pairs in which prefixes may meet, some of them several times."""
-MOST_COMPARED = 10_000_000_000
-"""Shingles of all pairs that are counted: ten minutes for turns, half an hour for dialogues, some GB of disk."""
+MOST_COMPARED = 5_000_000_000
+"""Shingles of all pairs that are counted: five minutes for turns, a quarter of an hour for dialogues."""
+_AT_ONCE = 50_000_000
+"""Meetings that are looked at in one go, for what is distinct among them is held in memory."""
 
 _SHOWN = 3
 """Of the shingles in which most of them meet."""
@@ -68,8 +70,11 @@ from (select count(*) as times from prefixes group by shingle)
         _stop(con, shingle, units, f"at most {MOST_MEETINGS:,} pairs to look at", f"{meetings:,}")
     # Of a pair, the shorter first. Where a shingle is the first that they share, so many can follow in both.
     needed = _ceiling(f"{p} * (one.size + other.size)", p + q)
-    con.execute(f"""
-create table candidates as
+    con.execute("create table candidates (form_no bigint, other_form_no bigint, sizes bigint)")
+    parts = 1 + meetings // _AT_ONCE
+    for part in range(parts):
+        con.execute(f"""
+insert into candidates
 select distinct one.form_no, other.form_no as other_form_no, one.size + other.size as sizes
 from prefixes as one
 inner join prefixes as other
@@ -77,11 +82,12 @@ inner join prefixes as other
     and (one.size, one.form_no) < (other.size, other.form_no)
     and one.size * {q} >= other.size * {p}
     and 1 + least(one.size - one.place, other.size - other.place) >= {needed}
+where one.form_no % {parts} = {part}
 """)
-    ((pairs, sizes),) = con.execute("select count(*), coalesce(sum(sizes), 0) from candidates").fetchall()
-    if sizes > MOST_COMPARED:
-        most = f"at most {MOST_COMPARED:,} runs of {shingle} tokens to compare in all pairs"
-        _stop(con, shingle, units, most, f"{sizes:,} in {pairs:,} pairs")
+        ((pairs, sizes),) = con.execute("select count(*), coalesce(sum(sizes), 0) from candidates").fetchall()
+        if sizes > MOST_COMPARED:
+            most = f"at most {MOST_COMPARED:,} runs of {shingle} tokens to compare in all pairs"
+            _stop(con, shingle, units, most, f"{sizes:,} in {pairs:,} pairs or more")
     con.execute("drop table prefixes")
     con.execute("""
 create table lists as
