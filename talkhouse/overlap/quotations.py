@@ -197,7 +197,7 @@ create view asking as
 select distinct set_no from set_forms semi join quotations on quotations.form_no = set_forms.form_no
 """)
     ((meetings, often, form),) = con.execute("""
-select coalesce(sum(asked * held), 0), max(held), arg_max(form, (asked * held, form))
+select coalesce(sum(asked * held), 0), arg_max(held, (asked * held, form)), arg_max(form, (asked * held, form))
 from (
     select run, count(asking.set_no) as asked, count(*) as held, min(set_runs.set_no) as set_no
     from set_runs left join asking using (set_no) group by run

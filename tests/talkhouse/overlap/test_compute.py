@@ -268,8 +268,8 @@ def test_all_pairs_are_written_where_they_are_asked_for(
 
 def test_texts_that_quote_each_other_too_often_are_refused(invented: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quotations, "MOST_MEETINGS", 10)
-    with pytest.raises(QueryFailed, match=r"a part of '.{100}' in \d+ texts or more\n.*raise --contains"):
-        overlap(invented, OverlapRequest(units=["context"]))
+    with pytest.raises(QueryFailed, match=r"338; a part of '.*' in 3 texts or more\n.*raise --contains"):
+        overlap(invented, OverlapRequest(units=["dialogue"], contains=Fraction(1, 10)))
 
 
 @pytest.mark.slow
