@@ -267,7 +267,7 @@ def decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return _DECODERS[kind]
 
 
-_CONSTANT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(NaN|-?Infinity)')
+_CONSTANT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|(NaN|-?Infinity)')
 
 
 def _lone_surrogate(value: object, at: str = "") -> str | None:

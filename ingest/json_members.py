@@ -100,8 +100,8 @@ _LIST = _syntax(r"\[", "", r"\]")
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _OBJECT = _syntax(r"\{", rf"({_STRING})[ \t\r\n]*:[ \t\r\n]*", r"\}")
 _OPENING = re.compile(rb"[ \t\r\n]*(.)", re.DOTALL)
-_TOKEN = re.compile(rf'{_STRING}|["\[\]{{}}]'.encode(), re.DOTALL)
-"""A quote by itself is one that nothing closes."""
+_TOKEN = re.compile(rf'{_STRING}|(".*)|[\[\]{{}}]'.encode(), re.DOTALL)
+"""The group: a quote that nothing closes, with all that follows."""
 _SCALAR = re.compile(rb"[^,\]}\s]+")
 _NAN = re.compile(rb"NaN(?=[ \t\r\n,}])")
 _WORD_KEY = re.compile(rb'"\w+"[ \t\r\n]*:[ \t\r\n]*\Z')
@@ -203,7 +203,7 @@ def _value_end(text: memoryview, start: int) -> int | None:
     if bytes(text[start : start + 1]) not in (b"{", b"[", b'"'):
         scalar = _SCALAR.match(text, start)
         return scalar.end() if scalar else None
-    while (token := _TOKEN.search(text, position)) is not None and token[0] != b'"':
+    while (token := _TOKEN.search(text, position)) is not None and token[1] is None:
         position = token.end()
         depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
         if depth == 0:

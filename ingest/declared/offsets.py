@@ -85,7 +85,7 @@ def offsets_of_names(records: RecordFile, paths: Collection[JsonPath]) -> set[Of
     is_member = all(isinstance(path[-1], str) for path in paths)
     time = rb"(?:%s)[ \t\r\n]*:[ \t\r\n]*" % b"|".join(map(re.escape, sorted(keys))) if is_member else b""
     time += rb'"\d[^"\\]{9}[^"\\]?+[ :.,\d]*+'
-    pattern = another = re.compile(time + rb'((?:[^"\\]|\\.)*)"')
+    pattern = another = re.compile(time + rb'((?:[^"\\]|\\.){0,40})"')  # no offset is longer, be it all escapes
     endings = set[bytes]()
     for piece in records.glance(names):
         # Mostly all times end in the same way, so that a search for another ending makes no text of each.

@@ -8,7 +8,6 @@ import click
 from talkhouse.citation import CitationFormat
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.cli.terminal.console import output
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 from talkhouse.visible import escaped_json, visible
@@ -37,12 +36,13 @@ if TYPE_CHECKING:
 def command(
     name: str, citation_format: CitationFormat, with_talkhouse: bool, release: str | None, db: Path | None
 ) -> None:
-    """Print how to cite a corpus, or all corpora whose rows a view, table or export has: BibTeX, CSL JSON or text.
+    r"""Print how to cite a corpus, or all corpora whose rows a view, table or export has: BibTeX, CSL JSON or text.
 
     A release is cited with its content id and the SHA-256 of its manifest, by which its state is found again.
 
     For an export, its manifest is used, and no warehouse is needed. BibTeX is in UTF-8; its keys are the ids of the
-    corpora. A corpus whose authors and publication are not declared is @misc, with its reference as note.
+    corpora. A corpus whose authors and publication are not declared is @misc, with its reference as note. Control
+    characters and invisible ones are written as \x1b, \u202e.
 
     Examples:
         talkhouse cite dbdc3
@@ -57,9 +57,7 @@ def command(
     if not cited.corpora:
         raise UsageError(f"nothing to cite: {name} has no rows of a corpus", next_step="name a corpus or another view")
     made = getattr(formats, citation_format)([*cited.corpora, *([cited.talkhouse] if with_talkhouse else [])])
-    if output.is_terminal:
-        made = escaped_json(made) if citation_format is CitationFormat.CSL else visible(made, lines=True)
-    print(made, end="")
+    print(escaped_json(made) if citation_format is CitationFormat.CSL else visible(made, lines=True), end="")
 
 
 def _of_release(name: str, release: str | None, db: Path | None) -> "Cited | None":

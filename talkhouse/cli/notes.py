@@ -41,6 +41,7 @@ _STATES = ("fits", "changed", "moved", "gone")
     help="With --take, of what does not fit the warehouse: stop, or take the rest.",
 )
 @options.path("--output", "table", metavar="FILE", help="Write the notes as a table; the ending sets the format.")
+@options.escape_formulas
 @options.force
 @options.input_limit
 @options.db
@@ -57,6 +58,7 @@ def command(
     take: bool,
     unmatched: str,
     table: Path | None,
+    escape_formulas: bool,
     force: bool,
     input_limit: tuple[str, ...],
     db: Path | None,
@@ -77,7 +79,8 @@ def command(
     unless --unmatched skip. What was taken before is not taken again. A JSON file brings at most 100,000 notes.
 
     On a terminal the notes are a table. Elsewhere each is one line of tab-separated columns: number, state, dialogue id
-    and turn, label, author, note; control characters are written as \n, \t, \x1b. --json and --output are exact.
+    and turn, label, author, note; control characters are written as \n, \t, \x1b. --json and --output are exact; a
+    spreadsheet takes some texts in .csv and .tsv for formulas, unless --escape-formulas.
 
     Examples:
         talkhouse notes --add dbdc3:CIC9001#4 --label "wrong gold" --note "this is no breakdown"
@@ -103,6 +106,8 @@ def command(
     if asked:
         listed = {"--corpus": corpus, "--state": state, "--output": table}
         options.check_absent(listed, "is for the list of notes", "notes")
+    if table is None:
+        options.check_absent({"--escape-formulas": escape_formulas}, "goes with --output", "notes")
     with opened(path) as warehouse:
         if added is not None:
             _add(warehouse, path, added, label, words, author or _account(), as_json=as_json)
@@ -115,7 +120,7 @@ def command(
         else:
             notes = _chosen(warehouse, path, {"label": label, "author": author}, corpus, state)
             if table is not None:
-                _write(notes, table, path, force=force)
+                _write(notes, table, path, escape_formulas=escape_formulas, force=force)
             elif as_json:
                 print(rows_as_json([_as_data(one) for one in notes]))
             else:
@@ -246,7 +251,7 @@ def _show(notes: "Sequence[NoteNow]") -> None:
     click.echo(f"{len(notes):,} {_notes(len(notes))}{': ' * bool(parts)}{', '.join(parts)}{hint}", err=True)
 
 
-def _write(notes: "Sequence[NoteNow]", path: Path, warehouse: Path, *, force: bool) -> None:
+def _write(notes: "Sequence[NoteNow]", path: Path, warehouse: Path, *, escape_formulas: bool, force: bool) -> None:
     """Write notes as a table."""
     import duckdb
 
@@ -274,5 +279,5 @@ def _write(notes: "Sequence[NoteNow]", path: Path, warehouse: Path, *, force: bo
         con.execute(
             f"insert into listed select {columns}", [[row[place] for row in rows] for place in range(len(kinds))]
         )
-        run_query(con, "from listed", file_format, path)
+        run_query(con, "from listed", file_format, path, escape_formulas=escape_formulas)
     output.print(f"Wrote {len(notes):,} {_notes(len(notes))} to {visible(str(path))}", markup=False, soft_wrap=True)

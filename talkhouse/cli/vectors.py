@@ -58,7 +58,8 @@ def command(
         from talkhouse.explore.text_model import open_model
 
         made = make_by_model(database(db), open_model(str(model), download=download))
-    print(f"Kept the vectors of {_count(made.vectors, 'turn')}, of {made.dimensions:,} numbers each: {made.path}")
+    there = visible(str(made.path))
+    print(f"Kept the vectors of {_count(made.vectors, 'turn')}, of {made.dimensions:,} numbers each: {there}")
     for (number, first), what in (
         (made.without, "without a vector"),
         (made.unknown, "with a vector, but not in this warehouse"),

@@ -31,7 +31,6 @@ _NOT_KEPT = {PARAMETER, "embed", "embed_options"}
 
 _HEAD = "# Bookmarks of the pages of talkhouse dashboard: edit them as you like, and hand them on.\n"
 
-_WRONG = re.compile(r"(?P<problem>.*?)(?: - at `\$(?P<place>.*)`)?", re.DOTALL)
 _KEY = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _UNKNOWN = re.compile(r"unknown field `(.*)`", re.DOTALL)
 
@@ -215,14 +214,13 @@ def _bookmarks(text: str) -> tuple[list[Bookmark], TomlLines]:
 
 def _mistake(message: str, lines: TomlLines) -> UsageError:
     """Return the error of what is no bookmark, at its line; ``message`` is as msgspec's."""
-    wrong = _WRONG.fullmatch(message)
-    assert wrong  # noqa: S101 - it takes everything
-    keys: list[str | int] = [int(index) if index else key for key, index in _KEY.findall(wrong["place"] or "")]
-    keys += _UNKNOWN.findall(wrong["problem"])
+    problem, _, place = message.partition(" - at `$") if message.endswith("`") else (message, "", "")
+    keys: list[str | int] = [int(index) if index else key for key, index in _KEY.findall(place.removesuffix("`"))]
+    keys += _UNKNOWN.findall(problem)
     return UsageError(
         "this is no file of bookmarks",
         where=f"{lines.place}:{lines.line_of(tuple(keys))}",
         expected="[[bookmark]] with name, page and perhaps note, and [bookmark.choices] with texts or lists of texts",
-        found=wrong["problem"],
+        found=problem,
         next_step="correct it: nothing is saved until then",
     )

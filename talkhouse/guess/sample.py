@@ -24,8 +24,8 @@ from talkhouse.ingest.files.limits import BeyondLimit
 from talkhouse.ingest.sources import BOM, SourceFile
 
 _BLANK = " \t\r\n"
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
-"""A quote by itself is one that nothing closes."""
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(".*)|[\[\]{},]', re.DOTALL)
+"""The group: a quote that nothing closes, with all that follows."""
 
 
 def start_of(text: str, most: int) -> tuple[Any, bool]:
@@ -63,7 +63,7 @@ def _closed(text: str) -> str:
     still_open: list[tuple[str, int]] = []
     """What closes a bracket, and where its last whole member ends."""
     for token in _TOKEN.finditer(text):
-        match token[0]:
+        match token[0]:  # what nothing closes is none of these
             case "[":
                 still_open.append(("]", token.end()))
             case "{":
@@ -72,8 +72,6 @@ def _closed(text: str) -> str:
                 still_open.pop()
             case "," if still_open:
                 still_open[-1] = (still_open[-1][0], token.start())
-            case '"':
-                break
     is_begun = [closing == "]" and text[end : end + 1] == "," for closing, end in still_open]
     depth = is_begun.index(True) + 1 if True in is_begun else len(still_open)
     closing = "".join(closing for closing, _ in reversed(still_open[:depth]))

@@ -196,10 +196,13 @@ _MOST_TEXTS = 500
 _MOST_LETTERS = 100_000
 """Of a text: a mark that is not in the beginning is not proposed."""
 
+# Tried only where a run of line ends begins, or behind a mark: tried at each of them, it would take their square.
+_LINE_ENDS = r"(?!(?<=\r)\n)(?:\r?\n)++"
 _NAMED = re.compile(
-    r"(?:\A[\r\n]*|(?:\r?\n)+)(?:#{1,4} ?|\*{2})?[A-Z\[][\w\]]{0,30}(?: [\w\]]{1,20}){0,2}:(?:\*{2})? ?"
+    rf"(?:\A[\r\n]*+|(?<!\n){_LINE_ENDS})"
+    r"(?:#{1,4} ?|\*{2})?[A-Z\[][\w\]]{0,30}(?: [\w\]]{1,20}){0,2}:(?:\*{2})? ?"
 )
-_TOKEN = re.compile(r"(?:\r?\n)*<\|(?:im_start\|>)?\w{1,20}(?:\|>)?\n?")
+_TOKEN = re.compile(rf"(?:(?:(?<!\n)|(?<=[\w>]\n)){_LINE_ENDS})?+" r"<\|(?:im_start\|>)?\w{1,20}(?:\|>)?\n?")
 _RARE = 0.05
 """Share of a speaker's marks below which a spelling is a slip, which is left in the text."""
 

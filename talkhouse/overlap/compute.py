@@ -195,11 +195,12 @@ inner join forms using (form_no)
 inner join owner_places using (owner_no)
 group by unit, place_no
 """)
-            create_near(con, request.threshold, family.shingle, " and ".join(units))
+            names = " and ".join(units)
+            create_near(con, request.threshold, family.shingle, names)
             for unit in units:
                 if request.pairs is not None and unit in PAIRED:
                     add_pairs(con, unit)
-            create_matches(con, request.contains)
+            create_matches(con, request.contains, names)
             for name, kind in _relations(con):
                 if name not in kept:
                     con.execute(f"drop {kind} {quoted(name)}")

@@ -26,8 +26,8 @@ create table rows (
 """
 
 
-def create_matches(con: duckdb.DuckDBPyConnection, contains: Fraction) -> None:
-    """Add the matches of a family to ``rows``, where its ``near`` is there."""
+def create_matches(con: duckdb.DuckDBPyConnection, contains: Fraction, units: str) -> None:
+    """Add the matches of a family to ``rows``, where its ``near`` is there; QueryFailed names the ``units``."""
     lowest(con, "text_lowest", "text_no", "holders")
     lowest(con, "form_lowest", "form_no", "form_holders")
     _create_alike(con)
@@ -47,7 +47,7 @@ select
 from alike
 full join near_matches using (owner_no, text_no, other_unit, other_place_no)
 """)
-    create_quotations(con, contains)
+    create_quotations(con, contains, units)
     _add_rows(con)
 
 

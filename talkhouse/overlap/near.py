@@ -6,16 +6,21 @@ texts that are alike enough share one among the first few of both. What shares o
 
 from fractions import Fraction
 from pathlib import Path
+from typing import NoReturn
 
 import duckdb
 
-from talkhouse.overlap.units import OWNER_OF, TURN_INDEX_OF, runs
+from talkhouse.overlap.units import OWNER_OF, TURN_INDEX_OF, runs, too_many
 from talkhouse.query.export import write_rows
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.visible import visible
 
 MOST_MEETINGS = 1_000_000_000
 """Pairs in which prefixes may meet, some of them several times."""
+MOST_COMPARED = 5_000_000_000
+"""Shingles of all pairs that are counted: five minutes for turns, a quarter of an hour for dialogues."""
+_AT_ONCE = 50_000_000
+"""Meetings that are looked at in one go, for what is distinct among them is held in memory."""
 
 _SHOWN = 3
 """Of the shingles in which most of them meet."""
@@ -57,19 +62,32 @@ from (
 )
 where place <= size - {_ceiling(f"{p} * size", q)} + 1
 """)
-    _check_meetings(con, shingle, units)
+    ((meetings,),) = con.execute("""
+select coalesce(sum(times * (times - 1) // 2), 0)
+from (select count(*) as times from prefixes group by shingle)
+""").fetchall()
+    if meetings > MOST_MEETINGS:
+        _stop(con, shingle, units, f"at most {MOST_MEETINGS:,} pairs to look at", f"{meetings:,}")
     # Of a pair, the shorter first. Where a shingle is the first that they share, so many can follow in both.
     needed = _ceiling(f"{p} * (one.size + other.size)", p + q)
-    con.execute(f"""
-create table candidates as
-select distinct one.form_no, other.form_no as other_form_no
+    con.execute("create table candidates (form_no bigint, other_form_no bigint, sizes bigint)")
+    parts = 1 + meetings // _AT_ONCE
+    for part in range(parts):
+        con.execute(f"""
+insert into candidates
+select distinct one.form_no, other.form_no as other_form_no, one.size + other.size as sizes
 from prefixes as one
 inner join prefixes as other
     on other.shingle = one.shingle
     and (one.size, one.form_no) < (other.size, other.form_no)
     and one.size * {q} >= other.size * {p}
     and 1 + least(one.size - one.place, other.size - other.place) >= {needed}
+where one.form_no % {parts} = {part}
 """)
+        ((pairs, sizes),) = con.execute("select count(*), coalesce(sum(sizes), 0) from candidates").fetchall()
+        if sizes > MOST_COMPARED:
+            most = f"at most {MOST_COMPARED:,} runs of {shingle} tokens to compare in all pairs"
+            _stop(con, shingle, units, most, f"{sizes:,} in {pairs:,} pairs or more")
     con.execute("drop table prefixes")
     con.execute("""
 create table lists as
@@ -107,14 +125,8 @@ def _ceiling(number: str, divisor: int) -> str:
     return f"(({number} + {divisor - 1}) // {divisor})"
 
 
-def _check_meetings(con: duckdb.DuckDBPyConnection, shingle: int, units: str) -> None:
+def _stop(con: duckdb.DuckDBPyConnection, shingle: int, units: str, most: str, found: str) -> NoReturn:
     """Raise QueryFailed where prefixes meet too often: a template that is said in thousands of variants."""
-    ((meetings,),) = con.execute("""
-select coalesce(sum(times * (times - 1) // 2), 0)
-from (select count(*) as times from prefixes group by shingle)
-""").fetchall()
-    if meetings <= MOST_MEETINGS:
-        return
     commonest = con.execute(f"""
 with
 often as (
@@ -135,12 +147,7 @@ order by times desc, part
 limit {_SHOWN}
 """).fetchall()
     shown = "; ".join(f"'{visible(' '.join(words))}' in {times:,} texts" for times, words in commonest)
-    raise QueryFailed(
-        f"too many texts begin to look alike to compare all pairs of them: unit {units}",
-        expected=f"at most {MOST_MEETINGS:,} pairs to look at",
-        found=f"{meetings:,}; the commonest parts: {shown}",
-        next_step="a template said in many variants does this: raise --threshold, or name other units with --unit",
-    )
+    raise too_many(units, most, f"{found}; the commonest parts: {shown}", "--threshold")
 
 
 MOST = 10_000_000

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import duckdb
 
-from talkhouse.overlap.units import OWNER_OF, runs
+from talkhouse.overlap.units import OWNER_OF, runs, too_many
+from talkhouse.visible import visible
 
 
 def lowest(con: duckdb.DuckDBPyConnection, table: str, key: str, holders: str) -> None:
@@ -72,13 +73,19 @@ left join second using (form_no, unit, place_no)
 
 RUN = 8
 """Tokens of a run."""
+_SHOWN = 100
+"""Letters of the commonest text."""
 
 
-def create_quotations(con: duckdb.DuckDBPyConnection, least: Fraction) -> None:
+MOST_MEETINGS = 1_000_000_000
+"""Pairs of sets that a run may be in."""
+
+
+def create_quotations(con: duckdb.DuckDBPyConnection, least: Fraction, units: str) -> None:
     """Add to ``met`` the ``contains`` matches of what has no closer match in a place.
 
     The search for the best unit goes over sets of runs that several owners have, not over texts: a sentence that a
-    million texts have, each beside words of its own, is one set.
+    million texts have, each beside words of its own, is one set. Raises QueryFailed for too many pairs of sets.
     """
     p, q = least.numerator, least.denominator
     con.execute(f"""
@@ -144,7 +151,7 @@ anti join (
 group by owner_no, form_no, other_unit, other_place_no
 having count(*) * {q} >= any_value(total) * {p}
 """)
-    _find_witnesses(con)
+    _find_witnesses(con, units)
     con.execute(f"""
 insert into met
 select
@@ -166,7 +173,7 @@ inner join witnesses
 """)
 
 
-def _find_witnesses(con: duckdb.DuckDBPyConnection) -> None:
+def _find_witnesses(con: duckdb.DuckDBPyConnection, units: str) -> None:
     """Create ``witnesses``: the units with most of the runs of each form that quotes."""
     con.execute("""
 create table run_sets as
@@ -186,6 +193,22 @@ group by runs
     con.execute("create table set_runs as select set_no, unnest(runs) as run from run_sets")
     con.execute("create table set_forms as select set_no, unnest(form_nos) as form_no from run_sets")
     con.execute("""
+create view asking as
+select distinct set_no from set_forms semi join quotations on quotations.form_no = set_forms.form_no
+""")
+    ((meetings, often, form),) = con.execute("""
+select coalesce(sum(asked * held), 0), arg_max(held, (asked * held, form)), arg_max(form, (asked * held, form))
+from (
+    select run, count(asking.set_no) as asked, count(*) as held, min(set_runs.set_no) as set_no
+    from set_runs left join asking using (set_no) group by run
+)
+left join (select set_no, min(form) as form from set_forms inner join forms using (form_no) group by set_no)
+    using (set_no)
+""").fetchall()
+    if meetings > MOST_MEETINGS:
+        found = f"{meetings:,}; a part of '{visible(form[:_SHOWN])}' in {often:,} texts or more"
+        raise too_many(units, f"at most {MOST_MEETINGS:,} pairs that quote a run of {RUN} tokens", found, "--contains")
+    con.execute("""
 create table set_holders as
 select unit, owner_no, set_no, min(unit_no) as unit_no, sum(units)::bigint as units
 from set_forms
@@ -198,7 +221,7 @@ create table set_pairs as
 select mine.set_no, others.set_no as other_set_no, count(*) as shared
 from set_runs as mine
 inner join set_runs as others using (run)
-where mine.set_no in (select set_no from set_forms semi join quotations using (form_no))
+where mine.set_no in (from asking)
 group by mine.set_no, others.set_no
 """)
     con.execute("create view set_lowest_met as select * rename (set_no as met_no) from set_lowest")

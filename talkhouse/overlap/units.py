@@ -9,6 +9,7 @@ from typing import NamedTuple
 import duckdb
 
 from talkhouse.queries.heads import ViewQuery
+from talkhouse.schema.errors import QueryFailed
 from talkhouse.schema.sql import insert, literal
 from talkhouse.warehouse.opened import fits_views
 from talkhouse.warehouse.tokens import LETTER_WITHOUT_BLANKS, tokens
@@ -39,6 +40,17 @@ def runs(form: str, length: int) -> str:
     # The list of hashes is an argument of a lambda, so that it is made once.
     made = f"list_distinct(list_transform({places}, lambda place: hash({parts})))"
     return f"list_transform([{hashed}], lambda hashes: {made})[1]"
+
+
+def too_many(units: str, most: str, found: str, option: str) -> QueryFailed:
+    """Return the error of texts that are so many variants of some that their pairs can't all be compared."""
+    return QueryFailed(
+        f"too many texts begin to look alike to compare all pairs of them: unit {units}",
+        expected=most,
+        found=found,
+        next_step=f"a template said in many variants does this: raise {option}, name other units with --unit, "
+        "or build a warehouse with fewer of these dialogues",
+    )
 
 
 class UnitFamily(NamedTuple):

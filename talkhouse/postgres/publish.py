@@ -307,7 +307,7 @@ def _others(server: Connection[Any], plan: PublicationPlan, schemas: Mapping[str
 
 def _in_catalog(kind: str) -> str:
     """Return a type as the catalog writes it, without its precision."""
-    plain = re.sub(r"\(.*\)", "", kind)
+    plain = re.sub(r"\([^()]*\)", "", kind)
     return re.sub(r"^timestamp\b", "timestamp without time zone", plain)
 
 

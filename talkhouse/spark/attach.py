@@ -131,5 +131,5 @@ def _check_rows(spark: "SparkSession", manifest: LakeManifest, location: str) ->
 
 def first_line(error: Exception) -> str:
     """Return what an exception of Spark says, without the plan and the stack below it."""
-    text = re.split(r"\n|\s+SQLSTATE: ", str(error).strip(), maxsplit=1)[0]
+    text = re.split(r"\n|(?<!\s)\s+SQLSTATE: ", str(error).strip(), maxsplit=1)[0]
     return text or type(error).__name__

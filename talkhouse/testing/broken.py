@@ -28,7 +28,7 @@ Damage: TypeAlias = Callable[[bytes], Iterator[bytes]]
 
 _MEMBER = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*')
 """A key, its colon and the blanks."""
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?')
 
 
 def malformed(raw: bytes) -> Iterator[bytes]:

@@ -183,7 +183,7 @@ NO_ITEMS = "0"
 """What annotation_additional says of a message where there is nothing to say."""
 
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d++\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 def number(cell: str) -> float | None:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -125,13 +126,14 @@ def talk(post: int, *, asker: str = "1", day: int = 1) -> InventedDump:
 def test_a_bad_reference_is_mended_and_reported_with_its_row(tmp_path: Path) -> None:
     folder = talk(1).write(tmp_path / "travel")
     posts = folder / "Posts.xml"
-    posts.write_bytes(posts.read_bytes().replace(b"How?", b"a&#x0E;b&#0;c&#xD800;&#x41;&#99999999999;"))
+    text = posts.read_bytes().replace(b"How?", b"a&#x0E;b&#0;c&#xD800;&#x41;&#99999999999;")
+    posts.write_bytes(text.replace(b"http:", b"&#1; http:"))
     site = make([folder], tmp_path / "made")["sites"]["travel"]
     (dialogue,) = merged(tmp_path / "made", "dev")
     assert dialogue["utterances"][0]["utterance"] == "a\ufffdb\ufffdc\ufffdA\ufffd"
     finding = site["findings"]["invalid_references"]
-    assert finding["count"] == 4
-    assert finding["first"][0] == f"{posts}, row 1: &#x0E;"
+    assert finding["count"] == 5
+    assert (finding["first"][0], finding["first"][4]) == (f"{posts}, row 1: &#x0E;", f"{posts}, row 2: &#1;")
 
 
 def test_what_newer_dumps_begin_with_is_read(tmp_path: Path) -> None:
@@ -160,15 +162,12 @@ def test_a_site_without_questions_gives_empty_files(tmp_path: Path) -> None:
     assert (tmp_path / "made" / "data_train.tsv").read_bytes() == b""
 
 
-def _cut(folder: Path) -> Path:
-    (folder / "Posts.xml").write_bytes((folder / "Posts.xml").read_bytes()[:-20])
-    return folder
+def _changed(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], Path]:
+    def harm(folder: Path) -> Path:
+        (folder / name).write_bytes(change((folder / name).read_bytes()))
+        return folder
 
-
-def _malformed(folder: Path) -> Path:
-    path = folder / "Comments.xml"
-    path.write_bytes(path.read_bytes().replace(b'Text="Good 1.1"', b"Text=Good"))
-    return folder
+    return harm
 
 
 def _without_users(folder: Path) -> Path:
@@ -176,15 +175,12 @@ def _without_users(folder: Path) -> Path:
     return folder
 
 
-def _other_file(folder: Path) -> Path:
-    (folder / "Votes.xml").write_text("<html></html>")
-    return folder
-
-
-def _no_number(folder: Path) -> Path:
-    path = folder / "Posts.xml"
-    path.write_bytes(path.read_bytes().replace(b'Id="2"', b'Id="two"'))
-    return folder
+_NO_END = b"<posts><row B='" + b"a" * 9_000_000 + b"'/>"
+_NESTED = b"<posts>" + b"<row>" * 1_002 + b"<row />"
+_cut = _changed("Posts.xml", lambda raw: raw[:-20])
+_malformed = _changed("Comments.xml", lambda raw: raw.replace(b'Text="Good 1.1"', b"Text=Good"))
+_other_file = _changed("Votes.xml", lambda _: b"<html></html>")
+_no_number = _changed("Posts.xml", lambda raw: raw.replace(b'Id="2"', b'Id="two"'))
 
 
 @pytest.mark.parametrize(
@@ -192,6 +188,14 @@ def _no_number(folder: Path) -> Path:
     [
         (_cut, r"Posts\.xml, line 4: the file ends in the middle, or something else follows its rows; nothing was"),
         (_malformed, r"Comments\.xml, line 4: the XML is malformed; .*\n.*\n.*found: .*not well-formed.*Text=Good"),
+        (
+            _changed("Posts.xml", lambda _: _NO_END),
+            r"Posts\.xml, line 1: the file has no rows; .*\n.*\n.*found: +8,999,993 bytes without '/>'",
+        ),
+        (
+            _changed("Posts.xml", lambda _: _NESTED),
+            r"Posts\.xml, line 1: the file has elements in others; .*\n.*\n.*found: +more than 1,000",
+        ),
         (_without_users, r"travel: Users\.xml is missing"),
         (_other_file, r"Votes\.xml, line 1: the file is not a file of a dump; .*\n.*<votes>.*\n.*found: .*<html>"),
         (_no_number, r"Posts\.xml: a row whose Id is missing or no number"),
@@ -303,15 +307,4 @@ def test_a_document_type_is_refused_and_nothing_is_expanded(tmp_path: Path) -> N
         make([folder], None)
     posts.write_text(text.replace("How?", "&a;&b;"))
     with pytest.raises(NotMade, match=r"the XML is malformed; .*\n.*\n.*undefined entity"):
-        make([folder], None)
-
-
-def test_any_number_of_comments_before_the_rows_takes_no_time(tmp_path: Path) -> None:
-    folder = talk(1).write(tmp_path / "travel")
-    posts = folder / "Posts.xml"
-    text = posts.read_text()
-    posts.write_text(text.replace("<posts>", "<!-- a -->" * 1_000 + "<posts>"))
-    assert make([folder], None)["sites"]["travel"]["questions"]
-    posts.write_text(text.replace("<posts>", "<!-- a -->" * 1_000 + "<<posts>"))
-    with pytest.raises(NotMade, match=r"Posts\.xml, line 1: the file is not a file of a dump"):
         make([folder], None)

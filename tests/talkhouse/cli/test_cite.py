@@ -40,12 +40,13 @@ def test_a_view_of_one_corpus_names_only_that(sample: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_terminal_is_safe(tmp_path: Path) -> None:
+def test_nothing_acts_on_a_terminal_or_a_pipe(tmp_path: Path) -> None:
     described = tmp_path / "odd.csv.manifest.json"
     corpus = {"corpus_id": "odd", "title": "Odd \x1b[31m\u202e", "citation": "\x07 \u200b"}
     described.write_text(json.dumps({"corpora": [corpus], "build": {"talkhouse_version": "1"}}))
     for form in ("bibtex", "csl", "text"):
         shown = on_a_terminal(["cite", described, "--format", form], tmp_path)
+        shown += run("cite", described, "--format", form).stdout
         assert "Odd" in shown or form == "text"
         assert not {"\x1b", "\u202e", "\x07", "\u200b"} & {*shown}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from talkhouse.guess.inspection import Inspection, inspected
-from talkhouse.guess.sample import start_of
+from talkhouse.guess.sample import MOST, Sample, records_inside, start_of
 from talkhouse.guess.text_rules import markers_of
 from talkhouse.schema.errors import SourceError
 from tests.commands import on_a_terminal, run
@@ -124,6 +124,11 @@ def test_the_beginning_of_what_is_cut_off(text: str) -> None:
     value, is_whole = start_of(text, 10)
     assert not is_whole
     assert value in ([1, 2], {"a": [{"b": 1}]}, {"a": {}}, [[[[[[[[]]]]]]]], {}, None)
+
+
+def test_records_of_a_document_are_no_more_than_those_of_a_file() -> None:
+    document = Sample("a.json", "JSON object", 1, [{"chats": [{"a": [{}]}] * 3_000}], is_whole=True, record="file")
+    assert [(len(one.records), one.is_whole) for one in records_inside(document)] == [(MOST.records, False)] * 2
 
 
 def test_marks_begin_lines_and_recur() -> None:

@@ -114,7 +114,7 @@ delete from main.turns where dialogue_id = '{DIALOGUE}' and turn_index = 6;
 @pytest.mark.slow
 def test_each_note_says_what_became_of_its_text(warehouse: Path) -> None:
     new = [note(warehouse, turn, words=HOSTILE) for turn in (None, 0, 2, 4, 6)]
-    add(warehouse, [*new, NewNote("nowhere:1", 3, text_hash("x"), "odd", None, "me", "command")])
+    add(warehouse, [*new, NewNote("nowhere:1", 3, text_hash("x"), "=odd", None, "me", "command")])
     file = path_for(warehouse).read_bytes()
     change(warehouse, CHANGES)
     found = {
@@ -148,6 +148,8 @@ def test_each_note_says_what_became_of_its_text(warehouse: Path) -> None:
             done = start("notes", "--take", name, "--unmatched", "skip", cwd=warehouse.parent)
             assert done.stdout == "Took 0 notes; 1 was there already\n", done.stderr
     assert start("notes", "--output", "notes.csv", cwd=warehouse.parent).returncode == 2
+    assert start("notes", "--output", "escaped.tsv", "--escape-formulas", cwd=warehouse.parent).returncode == 0
+    assert '\t"\'=odd"\t' in warehouse.with_name("escaped.tsv").read_text()
     assert path_for(warehouse).read_bytes() == file
     change(warehouse, f"insert into main.turns select * replace (41 as turn_index) from main.turns where {MOVED}")
     assert [one["state"] for one in listed(warehouse) if one["turn_index"] == 4] == ["gone"]  # two turns have its text

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.overlap import near
+from talkhouse.overlap import near, quotations
 from talkhouse.overlap.compute import overlap
 from talkhouse.overlap.overlap_file import open_overlap
 from talkhouse.overlap.read import read
@@ -266,11 +266,18 @@ def test_all_pairs_are_written_where_they_are_asked_for(
         overlap(invented, OverlapRequest(pairs=tmp_path / "pairs.jsonl"))
 
 
+def test_texts_that_quote_each_other_too_often_are_refused(invented: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quotations, "MOST_MEETINGS", 10)
+    with pytest.raises(QueryFailed, match=r"338; a part of '.*' in 3 texts or more\n.*raise --contains"):
+        overlap(invented, OverlapRequest(units=["dialogue"], contains=Fraction(1, 10)))
+
+
 @pytest.mark.slow
-def test_a_template_in_too_many_variants_is_refused_before_it_starts(
-    invented: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("limit", ["MOST_MEETINGS", "MOST_COMPARED"])
+def test_a_template_in_too_many_variants_is_refused_before_it_is_compared(
+    invented: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr(near, "MOST_MEETINGS", 10)
+    monkeypatch.setattr(near, limit, 10)
     with pytest.raises(QueryFailed, match="--threshold") as refusal:
         overlap(invented, OverlapRequest(units=["turn", "candidate"]))
     assert "unit turn and candidate" in refusal.value.what

@@ -19,7 +19,8 @@ from talkhouse.ingest.corpora.mantis.format import PLACEHOLDER, SITES
 from talkhouse.ingest.corpora.mantis.make.site import LAST, Comment, Dump, PostedAnswer, Question
 from talkhouse.ingest.corpus import WrongInput
 
-_TAG = re.compile(r"<(?!a|br|blockquote|pre|code|/blockquote|/pre|/code).*?>")
+_TAG = re.compile(r"<(?!a|br|blockquote|pre|code|/blockquote|/pre|/code)[^>\n]*>?")
+"""Takes the rest of a line too where nothing closes a tag, for there is no other in it."""
 _GLUED = str.maketrans("", "", "\n\r\t")
 _LINK = re.compile(r"href|https?://[A-Za-z0-9$-_! ]")
 
@@ -29,7 +30,7 @@ def clean(text: str) -> str:
 
     A tag is what stands between ``<`` and the next ``>`` of a line, in plain text too; entities stay as they are.
     """
-    return _TAG.sub("", text).translate(_GLUED) or PLACEHOLDER
+    return _TAG.sub(lambda tag: "" if tag[0][-1] == ">" else tag[0], text).translate(_GLUED) or PLACEHOLDER
 
 
 def has_link(text: str) -> bool:

@@ -17,8 +17,10 @@ _LONGEST_HEAD = 1_000_000
 """Bytes before the first row, far more than a dump has."""
 _REFERENCE = re.compile(rb"&#(?:x([0-9A-Fa-f]{1,6})|([0-9]{1,7})|x?[0-9A-Fa-f]+);")
 _END = b"/>"
-_LONGEST = 64_000_000
+_LONGEST = 8_000_000
 """Bytes without the end of a row after which a file is no dump; a post has 30,000 characters at most."""
+_MOST_OPEN = 1_000
+"""Signs ``<`` that no element of its own ends, such as those of comments: a parser keeps all elements that are open."""
 
 INVALID = "invalid_references"
 """The kind of finding that this module reports."""
@@ -50,6 +52,8 @@ class XmlRows:
         self._rest = bytearray()
         self._is_begun = self._is_empty = False
         self._lines = 0
+        self._counted = 0, 0
+        """Rows up to the reference that was mended last, and where that is in its block."""
         self.rows = 0
         """Rows so far."""
 
@@ -91,9 +95,12 @@ class XmlRows:
 
     def _parse(self, block: bytes) -> None:
         """Hand on the rows of a block of whole rows."""
+        if block.count(b"<") > block.count(_END) + _MOST_OPEN:
+            self._stop("the file has elements in others", f"more than {_MOST_OPEN:,} that no '/>' ends")
         try:
             rows = _parsed(block)
         except ParseError:
+            self._counted = self.rows, 0
             mended = _REFERENCE.sub(self._mend, block)
             try:
                 rows = _parsed(mended)
@@ -107,7 +114,9 @@ class XmlRows:
         hexadecimal, decimal = reference.groups()
         if (hexadecimal or decimal) and _is_character(int(hexadecimal or decimal, 16 if hexadecimal else 10)):
             return reference[0]
-        row = self.rows + reference.string.count(b"<row", 0, reference.start())
+        row, end = self._counted
+        row += reference.string.count(b"<row", end, reference.start())
+        self._counted = row, reference.start()
         self._report(INVALID, f"{self._where}, row {row:,}: {reference[0].decode()}")
         return b"&#xFFFD;"
 
