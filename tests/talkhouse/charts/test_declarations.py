@@ -230,11 +230,7 @@ def test_a_column_that_the_view_has_not_is_said_with_its_line(tmp_path: Path) ->
     found = conversations("tea", of_tea)
     assert found
     assert found.timeline
-    with (
-        duckdb.connect() as con,
-        pytest.raises(CatalogueError) as caught,
-        sql_of_timeline(found.timeline, of_tea),
-    ):
+    with duckdb.connect() as con, pytest.raises(CatalogueError) as caught, sql_of_timeline(found.timeline, of_tea):
         con.execute("select who, cup from (select 'Ann' as who, 'blue' as cups)")
     assert "reading.toml:2" in str(caught.value)
     assert "cups" in str(caught.value)

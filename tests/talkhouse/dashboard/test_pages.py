@@ -205,8 +205,7 @@ def test_a_query_that_takes_too_long_is_stopped(of_samples: ServedWarehouse) -> 
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["select * from read_text('pyproject.toml')", "create table main.mine (a integer)", "set threads = 1"],
+    "query", ["select * from read_text('pyproject.toml')", "create table main.mine (a integer)", "set threads = 1"]
 )
 def test_what_a_page_reads_with_can_do_no_harm(of_samples: ServedWarehouse, query: str) -> None:
     with pytest.raises(duckdb.Error), of_samples.connection() as con:

@@ -72,11 +72,7 @@ def test_without_what_draws_the_pages_the_command_says_what_to_type(monkeypatch:
         require_dashboard()
 
 
-IN_TURNS = [
-    sys.executable,
-    "-c",
-    "import sys; sys.setswitchinterval(1e-6); from talkhouse.cli import main; main()",
-]
+IN_TURNS = [sys.executable, "-c", "import sys; sys.setswitchinterval(1e-6); from talkhouse.cli import main; main()"]
 """The command, whose threads take turns as often as Python lets them."""
 
 

@@ -148,12 +148,7 @@ def test_null_the_empty_text_and_the_empty_list_are_told_apart() -> None:
     shown = example_html(one, {"a": None, "b": "", "c": [], "d": ["", None, " "]}, {})
     assert [
         unescape(re.sub("<[^>]*>", "", line)) for line in re.findall(r'<div class="value">(.*?)</div></div>', shown)
-    ] == [
-        "null",
-        "empty text",
-        "empty list",
-        'empty textnull" "',
-    ]
+    ] == ["null", "empty text", "empty list", 'empty textnull" "']
 
 
 @pytest.mark.slow

@@ -190,9 +190,7 @@ TREES = [
             "message_id": "t1",
             "text": "Why rain?",
             "role": "prompter",
-            "replies": [
-                {"message_id": "t2", "parent_id": "t1", "text": "Clouds.", "role": "assistant", "replies": []},
-            ],
+            "replies": [{"message_id": "t2", "parent_id": "t1", "text": "Clouds.", "role": "assistant", "replies": []}],
         },
     },
     {"message_tree_id": "t3", "prompt": {"message_id": "t3", "text": "Alone.", "role": "prompter", "replies": None}},
@@ -276,7 +274,7 @@ NEWEST_FIRST = {
     "messages": [
         {"sender_name": "Ida", "timestamp_ms": 1_700_000_000_000 - n * 1_000, "content": f"Row {n} on."}
         for n in range(3)
-    ],
+    ]
 }
 DAY = [{"user": f"U{n % 2}", "text": "Row on.", "ts": f"170410080{n}.0001"} for n in range(3)]
 PEOPLE = [{"id": "U0", "name": "ida"}, {"id": "U1", "name": "ole"}]

@@ -42,9 +42,7 @@ SCALARS = st.one_of(
     st.text(max_size=20),
 )
 VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5),
-    max_leaves=25,
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5), max_leaves=25
 )
 RECORDS = st.lists(st.dictionaries(NAMES, VALUES, max_size=6) | VALUES, max_size=6)
 

@@ -181,8 +181,7 @@ def test_output_to_a_device_and_to_the_warehouse_itself(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("query", "to_file"),
-    [(LONG, True), (LONG, False), (ENDLESS, True), (ENDLESS, False), (STUBBORN, True)],
+    ("query", "to_file"), [(LONG, True), (LONG, False), (ENDLESS, True), (ENDLESS, False), (STUBBORN, True)]
 )
 def test_ctrl_c(sample: Path, tmp_path: Path, query: str, to_file: bool) -> None:
     # The script says when the query is about to run: a SIGINT before that meets Python's own start.

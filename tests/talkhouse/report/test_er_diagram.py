@@ -127,9 +127,7 @@ def test_every_table_key_and_target_is_there(groups: dict[str, list[Element]]) -
         assert rows == expected, title(node)
 
 
-def test_every_reference_has_a_line_but_those_that_are_said_to_have_none(
-    groups: dict[str, list[Element]],
-) -> None:
+def test_every_reference_has_a_line_but_those_that_are_said_to_have_none(groups: dict[str, list[Element]]) -> None:
     expected = Counter((name, target(link)) for name, table in TABLES.items() for link in drawn(table))
     lines = Counter(tuple(re.sub(r":[^-]*", "", title(edge)).split("->")) for edge in groups["edge"])
     assert lines == expected

@@ -126,11 +126,7 @@ def test_everything_is_imported_once(served: Superset, numbers: dict[tuple[str, 
 
 @pytest.mark.parametrize(("dashboard", "title"), CHARTS)
 def test_a_chart_shows_what_duckdb_computes(
-    served: Superset,
-    numbers: dict[tuple[str, str], int],
-    con: duckdb.DuckDBPyConnection,
-    dashboard: str,
-    title: str,
+    served: Superset, numbers: dict[tuple[str, str], int], con: duckdb.DuckDBPyConnection, dashboard: str, title: str
 ) -> None:
     chart = charts_of(dashboard)[title]
     assert shown(served, served.ask(f"/chart/{numbers[dashboard, title]}/data/"), chart) == expected(con, chart)
@@ -138,11 +134,7 @@ def test_a_chart_shows_what_duckdb_computes(
 
 @pytest.mark.parametrize(("title", "column"), FILTERS)
 def test_a_filter_acts_on_every_chart_with_its_column(
-    served: Superset,
-    numbers: dict[tuple[str, str], int],
-    con: duckdb.DuckDBPyConnection,
-    title: str,
-    column: str,
+    served: Superset, numbers: dict[tuple[str, str], int], con: duckdb.DuckDBPyConnection, title: str, column: str
 ) -> None:
     dashboard = DASHBOARDS[title]
     choice = filter_of(dashboard, column)
