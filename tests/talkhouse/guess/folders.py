@@ -26,6 +26,11 @@ def parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
     return buffer.getvalue()
 
 
+def table(keys: str) -> dict[str, str]:
+    """Return a table of ``corpus.toml`` whose keys and values stand as ``id=name text=said``."""
+    return dict(pair.split("=") for pair in keys.split())
+
+
 def write(folder: Path, files: Mapping[str, bytes]) -> Path:
     for path, content in files.items():
         target = folder / path
@@ -40,17 +45,14 @@ def messages(*texts: str, role: str = "role", text: str = "content", who: Sequen
 
 CHAT = [{"id": f"g{n}", "messages": messages("May I prune it?", "In spring."), "topic": "roses"} for n in range(3)]
 
-SHAREGPT = [
-    {"id": 7, "system": "Be brief.", "conversations": messages("Fog?", "Yes.", role="from", text="value", who=HG)}
-    for HG in (("human", "gpt"),)
-]
-SHAREGPT.append(
-    {"conversations": messages("I said so.", "Sure?", role="from", text="value", who=("gpt", "human")), "id": 8}
+FOG, SURE = (
+    [{"from": who, "value": text} for who, text in talk]
+    for talk in ((("human", "Fog?"), ("gpt", "Yes.")), (("gpt", "I said so."), ("human", "Sure?")))
 )
+SHAREGPT = [{"id": 7, "system": "Be brief.", "conversations": FOG}, {"conversations": SURE, "id": 8}]
 
 LOG = [
     {
-        "chat_hash": f"h{n // 2}",
         "hash": f"h{n // 2}",
         "timestamp": datetime(2026, 3, n + 1, 8, tzinfo=UTC),
         "language": "English",
@@ -155,19 +157,8 @@ GROUP = {
     ],
 }
 
-UTTERANCES = [
-    {
-        "id": f"u{n}",
-        "conversation_id": "u0",
-        "text": "Row on.",
-        "speaker": "ida",
-        "meta": {},
-        "reply-to": None,
-        "timestamp": n,
-        "vectors": [],
-    }
-    for n in range(2)
-]
+SAID = {"text": "Row on.", "speaker": "ida", "meta": {}, "reply-to": None, "vectors": []}
+UTTERANCES = [{"id": f"u{n}", "conversation_id": "u0", "timestamp": n, **SAID} for n in range(2)]
 CONVOKIT = {
     "utterances.jsonl": lines(*UTTERANCES),
     "speakers.json": b'{"ida": {"meta": {}, "vectors": []}}',
@@ -311,13 +302,7 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
         {"alpaca.json": listed(*ALPACA)},
         {
             "format": "pairs",
-            "pair": {
-                "system": "system",
-                "history": "history",
-                "prompt": "instruction",
-                "query": "input",
-                "response": "output",
-            },
+            "pair": table("system=system history=history prompt=instruction query=input response=output"),
         },
     ),
     "completion": (
@@ -336,11 +321,7 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
         {"tuning.jsonl": lines(*TUNING)},
         {
             "format": "preference",
-            "preference": {
-                "prompt": "input.messages",
-                "chosen": "preferred_output",
-                "rejected": "non_preferred_output",
-            },
+            "preference": table("prompt=input.messages chosen=preferred_output rejected=non_preferred_output"),
         },
     ),
     "preference_transcripts": (
@@ -368,6 +349,10 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
             "turn": {"text": "said", "speaker": "who", "order": "n"},
             "dialect": {"quoteChar": ""},
         },
+    ),
+    "counted_rows": (
+        {"a.csv": b"x,y,z,text\n7,2,ole,I do row\n7,1,ida,Row on now\n8,1,ida,And you row\n8,2,ole,As I can\n"},
+        {"format": "turns", "dialogue": {"id": "x"}, "turn": {"text": "text", "order": "y"}},
     ),
     "semicolon": (
         {"talks.csv": SEMICOLON},
@@ -412,13 +397,7 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
         {
             "format": "dialogue",
             "dialogue": {"id": "channel.id", "title": "channel.name", "turns": "messages", "record": "$"},
-            "turn": {
-                "id": "id",
-                "text": "content",
-                "speaker": "author.id",
-                "said_at": "timestamp",
-                "reply_to": "reference.messageId",
-            },
+            "turn": table("id=id text=content speaker=author.id said_at=timestamp reply_to=reference.messageId"),
             "speaker": {"scope": "corpus", "name": "author.name", "is_bot": "author.isBot"},
         },
     ),
@@ -427,13 +406,7 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
         {
             "format": "dialogue",
             "dialogue": {"id": "id", "turns": "messages", "record": "$"},
-            "turn": {
-                "id": "id",
-                "text": "text",
-                "speaker": "from_id",
-                "said_at": "date",
-                "reply_to": "reply_to_message_id",
-            },
+            "turn": table("id=id text=text speaker=from_id said_at=date reply_to=reply_to_message_id"),
             "speaker": {"scope": "corpus", "name": "from"},
         },
     ),
@@ -496,13 +469,9 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
         {"train.jsonl": lines(*SCORED)},
         {
             "format": "preference",
-            "preference": {
-                "prompt": "instruction",
-                "answers": "completions[*]",
-                "text": "response",
-                "source": "model",
-                "score": "overall_score",
-            },
+            "preference": table(
+                "prompt=instruction answers=completions[*] text=response source=model score=overall_score"
+            ),
         },
     ),
     "lists_side_by_side": (
@@ -530,13 +499,9 @@ FOLDERS: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
         {
             "format": "dialogue",
             "dialogue": {"id": "id", "title": "title", "turns": "mapping.*"},
-            "turn": {
-                "id": "id",
-                "text": "message.content.parts",
-                "role": "message.author.role",
-                "said_at": "message.create_time",
-                "reply_to": "parent",
-            },
+            "turn": table(
+                "id=id text=message.content.parts role=message.author.role said_at=message.create_time reply_to=parent"
+            ),
             "times": {"said_at": "unix"},
         },
     ),

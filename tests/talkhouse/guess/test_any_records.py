@@ -18,18 +18,8 @@ from tests.talkhouse.guess.folders import write
 NAMES = st.sampled_from(
     [
         *("id", "messages", "role", "content", "from", "value", "conversations", "prompt", "chosen", "rejected"),
-        *(
-            "instruction",
-            "output",
-            "text",
-            "speaker",
-            "replies",
-            "dialogue_id",
-            "turn_id",
-            "parent_id",
-            "time",
-            "split",
-        ),
+        *("instruction", "output", "text", "speaker", "replies", "dialogue_id", "turn_id", "parent_id"),
+        *("time", "split"),
         *("a.b", "'", "x y", "$", "[*]", "\n", "", "\U0001f373"),
     ]
 )

@@ -39,19 +39,13 @@ FIRST = {
     "sharegpt": [("system", "Be brief."), ("user", "Fog?"), ("assistant", "Yes.")],
     "chat_parquet": [("user", "Is it far?"), ("assistant", "Two miles.")],
     "alpaca": [
-        ("system", "Be kind."),
-        ("user", "Hi"),
-        ("assistant", "Hello"),
-        ("user", "Name a bird."),
-        ("assistant", "Wren."),
+        *(("system", "Be kind."), ("user", "Hi"), ("assistant", "Hello")),
+        *(("user", "Name a bird."), ("assistant", "Wren.")),
     ],
     "preference": [("user", "A tea?"), ("assistant", "Green.")],
     "preference_openai": [("user", "Which train?"), ("assistant", "The nine o'clock.")],
     "preference_transcripts": [
-        ("user", "A boat?"),
-        ("assistant", "Which one?"),
-        ("user", "Red."),
-        ("assistant", "Gone."),
+        *(("user", "A boat?"), ("assistant", "Which one?"), ("user", "Red."), ("assistant", "Gone.")),
     ],
     "transcript": [("agent", "Yes?"), ("caller", 'My "line" is dead.'), ("agent", "Since when?")],
     "scattered": [("Ole", "Good evening to all"), ("Ida", '"Oh, you are late')],
@@ -89,19 +83,16 @@ def test_the_first_thousand_records_are_read(tmp_path: Path) -> None:
     assert "all of it was read" in seen(tmp_path, "b.jsonl", lines(*many[:1_000])).about
 
 
-def test_quotes_that_open_nothing_are_letters(tmp_path: Path) -> None:
-    shown = seen(tmp_path, "a.tsv", SCATTERED)
-    assert shown.sample.dialect.quote_char == ""
-    assert shown.sample.records[0]["said"] == '"Oh, you are late'
-
-
 def test_parquet_that_is_packed(tmp_path: Path) -> None:
     plain = seen(tmp_path, "a.parquet", parquet(LOG)).sample
     packed = seen(tmp_path, "b.parquet.gz", gzip.compress(parquet(LOG))).sample
     assert (packed.records, packed.form, packed.problem) == (plain.records, "Parquet, gzip", None)
 
 
-def test_quotes_with_a_backslash_before_them_are_found(tmp_path: Path) -> None:
+def test_quotes_that_open_nothing_are_letters_and_those_after_a_backslash_are_found(tmp_path: Path) -> None:
+    shown = seen(tmp_path, "a.tsv", SCATTERED)
+    assert shown.sample.dialect.quote_char == ""
+    assert shown.sample.records[0]["said"] == '"Oh, you are late'
     shown = seen(tmp_path, "a.csv", b'who,said\nann,"say \\"hi\\""\n')
     assert shown.sample.dialect.escape_char == "\\"
     assert shown.sample.records == [{"who": "ann", "said": 'say "hi"'}]
@@ -140,14 +131,14 @@ def test_marks_begin_lines_and_recur() -> None:
 
 def test_what_is_no_file_of_records(tmp_path: Path) -> None:
     write(tmp_path, {"a.pkl": b"x", "b.zip": b"x", "notes/README.md": b"# Notes", "notes/a.png": b"x"})
-    with pytest.raises(SourceError, match="no form that is read"):
-        inspected(tmp_path / "a.pkl")
-    with pytest.raises(SourceError, match="no file of a form that is read"):
-        inspected(tmp_path / "notes")
-    with pytest.raises(SourceError, match="the archive can't be read"):
-        inspected(tmp_path / "b.zip")
-    with pytest.raises(SourceError, match="no such file"):
-        inspected(tmp_path / "c.json")
+    for name, words in (
+        ("a.pkl", "no form that is read"),
+        ("notes", "no file of a form that is read"),
+        ("b.zip", "the archive can't be read"),
+        ("c.json", "no such file"),
+    ):
+        with pytest.raises(SourceError, match=words):
+            inspected(tmp_path / name)
 
 
 def test_archives_and_folders_are_looked_into(tmp_path: Path) -> None:
@@ -176,10 +167,9 @@ def test_a_corpus_is_no_split(path: str, tmp_path: Path) -> None:
 
 
 def test_the_words_of_parts_are_shown_whatever_their_name(tmp_path: Path) -> None:
-    parts = [
-        {"role": "user", "content": [{"type": "text", "value": "Is it far?"}, {"type": "text", "text": " Is it?"}]}
-    ]
-    assert seen(tmp_path, "a.jsonl", lines({"messages": parts})).first == [("user", "Is it far? Is it?")]
+    parts = [{"type": "text", "value": "Is it far?"}, {"type": "text", "text": " Is it?"}]
+    record = {"messages": [{"role": "user", "content": parts}]}
+    assert seen(tmp_path, "a.jsonl", lines(record)).first == [("user", "Is it far? Is it?")]
 
 
 def test_the_commands_as_a_user_sees_them(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import tempfile
 import tomllib
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from talkhouse.ingest.declared.declaration.json_schema import schema_text
 from talkhouse.schema.errors import SourceError, UsageError
 from tests.talkhouse.guess.folders import (
     CHAT,
+    DAY,
     FOLDERS,
     LOG,
     PREFERENCE,
@@ -29,13 +31,13 @@ from tests.talkhouse.guess.folders import (
 )
 
 
-def declared(folder: Path) -> dict[str, Any]:
-    new_declaration(folder)
-    return tomllib.loads((folder / "corpus.toml").read_text(encoding="utf-8"))
-
-
 def declared_in(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "corpus.toml").read_text(encoding="utf-8"))
+
+
+def declared(folder: Path) -> dict[str, Any]:
+    new_declaration(folder)
+    return declared_in(folder)
 
 
 def comments(folder: Path) -> str:
@@ -88,15 +90,9 @@ def test_what_stands_twice_is_no_id(tmp_path: Path) -> None:
     assert declared(twice)["dialogue"]["id"] == "", "the format would take it"
 
 
-def test_an_id_may_stand_in_two_files(tmp_path: Path) -> None:
-    folder = write(tmp_path / "talks", {"train.jsonl": lines(*CHAT), "test.jsonl": lines(*CHAT)})
-    assert declared(folder)["dialogue"]["id"] == "id"
-
-
 def test_what_nothing_takes_is_named_and_labels_are_proposed_in_comments(tmp_path: Path) -> None:
-    records = [
-        {**record, "mood": mood, "score": 1.5} for record, mood in zip(CHAT, ("calm", "cross", "calm"), strict=True)
-    ]
+    moods = ("calm", "cross", "calm")
+    records = [{**record, "mood": mood, "score": 1.5} for record, mood in zip(CHAT, moods, strict=True)]
     folder = write(tmp_path / "talks", {"a.jsonl": lines(*records), "photo.png": b"\x89PNG", "README.md": b"# Talks"})
     seen = new_declaration(folder)
     assert seen.guess is not None
@@ -106,7 +102,7 @@ def test_what_nothing_takes_is_named_and_labels_are_proposed_in_comments(tmp_pat
     assert ' scheme = "mood"' in proposal
     assert 'calm = ""' in proposal
     assert ' path = "photo.png"' in proposal
-    assert "annotations" not in tomllib.loads((folder / "corpus.toml").read_text())
+    assert "annotations" not in declared_in(folder)
 
 
 def test_thumbs_are_labels_of_the_answer(tmp_path: Path) -> None:
@@ -142,11 +138,7 @@ def test_numbers_that_occur_among_the_ids_of_turns_are_no_replies(tmp_path: Path
 
 
 SCENES = b"season,episode,scene,n,who,words\n" + b"".join(
-    b"%d,%d,%d,%d,ida,Row %d on.\n" % (season, episode, scene, n, n)
-    for season in (1, 2)
-    for episode in (1, 2)
-    for scene in (1, 2)
-    for n in (1, 2)
+    b"%d,%d,%d,%d,ida,Row on.\n" % place for place in product((1, 2), repeat=4)
 )
 
 
@@ -197,8 +189,7 @@ def test_ids_that_begin_again_are_those_of_a_split_or_file(other: str, ids: str,
 
 
 def test_rows_that_say_no_dialogue_are_one_of_each_file(tmp_path: Path) -> None:
-    day = [{"type": "message", "user": f"U{n % 2}", "text": "Row on.", "ts": f"170410080{n}.0001"} for n in range(3)]
-    folder = write(tmp_path / "talks", {f"boats/2026-01-0{n}.json": listed(*day) for n in (1, 2)})
+    folder = write(tmp_path / "talks", {f"boats/2026-01-0{n}.json": listed(*DAY) for n in (1, 2)})
     seen = new_declaration(folder)
     document = declared_in(folder)
     assert document["format"] == "turns"
@@ -239,13 +230,6 @@ def test_nothing_of_a_sample_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]
 
 
-def test_a_count_of_rows_says_which_dialogue(tmp_path: Path) -> None:
-    rows = b"x,y,z,text\n7,2,ole,I do row\n7,1,ida,Row on now\n8,1,ida,And you row\n8,2,ole,As I can\n"
-    document = declared(write(tmp_path / "talks", {"a.csv": rows}))
-    assert document["dialogue"]["id"] == "x"
-    assert document["turn"] == {"text": "text", "order": "y"}
-
-
 @pytest.mark.parametrize(
     ("time", "form"),
     [
@@ -254,6 +238,7 @@ def test_a_count_of_rows_says_which_dialogue(tmp_path: Path) -> None:
         ("1767261600123", "unix_ms"),
         ("24.12.2026 18:00", "%d.%m.%Y %H:%M"),
         ("12/24/2026", "%m/%d/%Y"),
+        ("01/02/2026", "%d/%m/%Y"),
     ],
 )
 def test_the_form_of_times(time: str, form: str | None, tmp_path: Path) -> None:
@@ -261,25 +246,16 @@ def test_the_form_of_times(time: str, form: str | None, tmp_path: Path) -> None:
     document = declared(write(tmp_path / "talks", {"a.csv": rows}))
     assert document["turn"]["said_at"] == "time"
     assert document.get("times", {}).get("said_at") == form
+    assert ("to do: it may be %m/%d/%Y as well" in comments(tmp_path / "talks")) == (time == "01/02/2026")
 
 
-def test_a_time_that_may_be_two_is_to_do(tmp_path: Path) -> None:
-    rows = b"conv,who,text,time\nc1,ida,Row on now,01/02/2026\nc1,ole,I do row,03/02/2026\n"
-    folder = write(tmp_path / "talks", {"a.csv": rows})
-    declared(folder)
-    assert "to do: it may be %m/%d/%Y as well" in comments(folder)
-
-
-def test_many_files_are_patterns_which_fit_no_other(tmp_path: Path) -> None:
+def test_many_files_are_patterns_which_fit_no_other_or_are_listed(tmp_path: Path) -> None:
     files = {f"{split}/part-{n:03}.jsonl": lines(CHAT[0]) for split in ("train", "test") for n in range(15)}
     document = declared(write(tmp_path / "talks", files))
     assert splits(document) == {"train/part-*.jsonl": "train", "test/part-*.jsonl": "test"}
-
-
-def test_names_that_no_pattern_tells_apart_are_listed(tmp_path: Path) -> None:
     files = {f"{n:02}-{split}.jsonl": lines(CHAT[0]) for n in range(11) for split in ("train", "test")}
     files |= {f"{n:02}-train-x.jsonl": lines(CHAT[0]) for n in range(2)}
-    document = declared(write(tmp_path / "talks", files))
+    document = declared(write(tmp_path / "no_pattern", files))
     assert splits(document) == {path: "train" if "train" in path else "test" for path in files}
 
 
@@ -306,15 +282,12 @@ def test_of_no_known_format_a_skeleton_is_written(tmp_path: Path) -> None:
     assert "files here: a.json, b.txt, c.csv" in comments(folder)
 
 
-def test_nothing_is_overwritten(tmp_path: Path) -> None:
+def test_nothing_is_overwritten_and_no_link_that_leads_nowhere_is_followed(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT), "corpus.toml": b"mine"})
     with pytest.raises(UsageError, match="nothing is overwritten"):
         new_declaration(folder)
     assert (folder / "corpus.toml").read_bytes() == b"mine"
-
-
-def test_a_link_that_leads_nowhere_is_not_followed(tmp_path: Path) -> None:
-    folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT)})
+    (folder / "corpus.toml").unlink()
     (folder / "corpus.toml").symlink_to(tmp_path / "elsewhere.toml")
     with pytest.raises(UsageError, match="nothing is overwritten"):
         new_declaration(folder)
@@ -322,15 +295,16 @@ def test_a_link_that_leads_nowhere_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_folders_that_can_be_none(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="no such folder"):
-        new_declaration(tmp_path / "nowhere")
     (tmp_path / "bare").mkdir()
-    with pytest.raises(SourceError, match="the folder is empty"):
-        new_declaration(tmp_path / "bare")
-    with pytest.raises(UsageError, match="can be none"):
-        new_declaration(write(tmp_path / "Not-An-Id", {"a.jsonl": lines(*CHAT)}))
-    with pytest.raises(UsageError, match="this is a file"):
-        new_declaration(tmp_path / "Not-An-Id" / "a.jsonl")
+    write(tmp_path, {"Not-An-Id/a.jsonl": lines(*CHAT)})
+    for name, error, words in (
+        ("nowhere", SourceError, "no such folder"),
+        ("bare", SourceError, "the folder is empty"),
+        ("Not-An-Id", UsageError, "can be none"),
+        ("Not-An-Id/a.jsonl", UsageError, "this is a file"),
+    ):
+        with pytest.raises(error, match=words):
+            new_declaration(tmp_path / name)
     assert not list(tmp_path.rglob("corpus.toml"))
 
 

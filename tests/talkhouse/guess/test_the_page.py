@@ -20,13 +20,21 @@ _BLOCK = re.compile(
 FORMATS = sorted(page for page in (DOCS / "formats").glob("*.md") if page.stem != "README")
 
 
+def lay_out(page: Path, folder: Path) -> list[Path]:
+    """Write the files that a page shows."""
+    paths = []
+    for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
+        paths.append(folder / block["path"])
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        paths[-1].write_text(block["text"], encoding="utf-8")
+    return paths
+
+
 @pytest.mark.parametrize("page", FORMATS, ids=lambda page: page.stem)
 def test_the_first_example_of_a_format_is_what_is_proposed(page: Path, tmp_path: Path) -> None:
-    for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
-        (tmp_path / block["path"]).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / block["path"]).write_text(block["text"], encoding="utf-8")
-        assert not block["path"].endswith(".toml") or of_folder((tmp_path / block["path"]).parent).format == page.stem
-    folder = tmp_path / Path(next(_BLOCK.finditer(page.read_text(encoding="utf-8")))["path"]).parent
+    paths = lay_out(page, tmp_path)
+    assert {of_folder(path.parent).format for path in paths if path.suffix == ".toml"} == {page.stem}
+    folder = paths[0].parent
     (folder / "corpus.toml").unlink()
     new_declaration(folder)
     assert of_folder(folder).format == page.stem
@@ -35,9 +43,7 @@ def test_the_first_example_of_a_format_is_what_is_proposed(page: Path, tmp_path:
 @pytest.mark.slow
 def test_the_examples_of_all_formats_load_and_come_back(tmp_path: Path) -> None:
     for page in FORMATS:
-        for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
-            (tmp_path / block["path"]).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / block["path"]).write_text(block["text"], encoding="utf-8")
+        lay_out(page, tmp_path)
     done = run("build", "--data", "data", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     corpora = list((tmp_path / "data").iterdir())
