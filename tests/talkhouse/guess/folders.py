@@ -80,13 +80,9 @@ PREFERENCE = [
     },
     {"chosen": messages("Hot?", "Very."), "rejected": messages("Hot?", "Ask.")},
 ]
-TUNING = [
-    {
-        "input": {"messages": messages("Which train?"), "tools": []},
-        "preferred_output": [{"role": "assistant", "content": "The nine o'clock."}],
-        "non_preferred_output": [{"role": "assistant", "content": "Walk."}],
-    }
-]
+NINE, WALK = ([{"role": "assistant", "content": text}] for text in ("The nine o'clock.", "Walk."))
+TRAIN = {"messages": messages("Which train?"), "tools": []}
+TUNING = [{"input": TRAIN, "preferred_output": NINE, "non_preferred_output": WALK}]
 H, A = "\n\nHuman: ", "\n\nAssistant: "
 HELPFUL = [
     {"chosen": f"{H}A boat?{A}Which one?{H}Red.{A}Gone.", "rejected": f"{H}A boat?{A}Which one?{H}Red.{A}"},
@@ -106,56 +102,22 @@ SCATTERED = (
     b'b\t1\tIda\tThen "we" walk home.\n'
 )
 
-FRAMES = [
-    {
-        "dialogue_id": f"9_0000{n}",
-        "services": ["Boats_1"],
-        "turns": [
-            {"speaker": "USER", "utterance": "A boat at noon.", "frames": [{"service": "Boats_1", "slots": []}]},
-            {"speaker": "SYSTEM", "utterance": "For how many?", "frames": []},
-        ],
-    }
-    for n in range(2)
-]
+BOAT = {"speaker": "USER", "utterance": "A boat at noon.", "frames": [{"service": "Boats_1", "slots": []}]}
+HOW_MANY = {"speaker": "SYSTEM", "utterance": "For how many?", "frames": []}
+FRAMES = [{"dialogue_id": f"9_0000{n}", "services": ["Boats_1"], "turns": [BOAT, HOW_MANY]} for n in range(2)]
 
+IDA, BOT = {"id": "5", "name": "ida", "isBot": False}, {"id": "6", "name": "keybot", "isBot": True}
+POST = {"id": "100", "type": "Default", "timestamp": "2026-02-01T10:00:00.5+00:00", "content": "Who has the key?"}
+REPLY = {"id": "101", "type": "Reply", "timestamp": "2026-02-01T10:01:00+00:00", "content": "I do.", "author": BOT}
 CHANNEL = {
     "guild": {"id": "1", "name": "Harbour"},
     "channel": {"id": "22", "name": "boats"},
-    "messages": [
-        {
-            "id": "100",
-            "type": "Default",
-            "timestamp": "2026-02-01T10:00:00.5+00:00",
-            "content": "Who has the key?",
-            "author": {"id": "5", "name": "ida", "isBot": False},
-        },
-        {
-            "id": "101",
-            "type": "Reply",
-            "timestamp": "2026-02-01T10:01:00+00:00",
-            "content": "I do.",
-            "author": {"id": "6", "name": "keybot", "isBot": True},
-            "reference": {"messageId": "100", "channelId": "22"},
-        },
-    ],
+    "messages": [{**POST, "author": IDA}, {**REPLY, "reference": {"messageId": "100", "channelId": "22"}}],
 }
-GROUP = {
-    "name": "Rowers",
-    "type": "private_group",
-    "id": 4,
-    "messages": [
-        {"id": 1, "type": "message", "date": "2026-01-01T09:00:00", "from": "Ida", "from_id": "user1", "text": "Row?"},
-        {
-            "id": 2,
-            "type": "message",
-            "date": "2026-01-01T09:01:00",
-            "from": "Ole",
-            "from_id": "user2",
-            "reply_to_message_id": 1,
-            "text": ["See ", {"type": "link", "text": "https://example.org"}],
-        },
-    ],
-}
+ROW = {"id": 1, "type": "message", "date": "2026-01-01T09:00:00", "from": "Ida", "from_id": "user1", "text": "Row?"}
+SEE = {"id": 2, "type": "message", "date": "2026-01-01T09:01:00", "from": "Ole", "from_id": "user2"}
+LINK = {"reply_to_message_id": 1, "text": ["See ", {"type": "link", "text": "https://example.org"}]}
+GROUP = {"name": "Rowers", "type": "private_group", "id": 4, "messages": [ROW, {**SEE, **LINK}]}
 
 SAID = {"text": "Row on.", "speaker": "ida", "meta": {}, "reply-to": None, "vectors": []}
 UTTERANCES = [{"id": f"u{n}", "conversation_id": "u0", "timestamp": n, **SAID} for n in range(2)]
@@ -167,25 +129,12 @@ CONVOKIT = {
     "index.json": b'{"version": 1}',
 }
 
-LABELLED = [
-    {
-        "id": 1,
-        "data": {"dialogue": [{"author": "Guest", "text": "Is it heated?"}, {"author": "Host", "text": "A little."}]},
-        "annotations": [{"id": 3, "completed_by": 8, "result": []}],
-    }
-]
-TREES = [
-    {
-        "message_tree_id": "t1",
-        "prompt": {
-            "message_id": "t1",
-            "text": "Why rain?",
-            "role": "prompter",
-            "replies": [{"message_id": "t2", "parent_id": "t1", "text": "Clouds.", "role": "assistant", "replies": []}],
-        },
-    },
-    {"message_tree_id": "t3", "prompt": {"message_id": "t3", "text": "Alone.", "role": "prompter", "replies": None}},
-]
+HEATED = [{"author": "Guest", "text": "Is it heated?"}, {"author": "Host", "text": "A little."}]
+LABELLED = [{"id": 1, "data": {"dialogue": HEATED}, "annotations": [{"id": 3, "completed_by": 8, "result": []}]}]
+CLOUDS = {"message_id": "t2", "parent_id": "t1", "text": "Clouds.", "role": "assistant", "replies": []}
+RAIN = {"message_id": "t1", "text": "Why rain?", "role": "prompter", "replies": [CLOUDS]}
+ALONE = {"message_id": "t3", "text": "Alone.", "role": "prompter", "replies": None}
+TREES = [{"message_tree_id": "t1", "prompt": RAIN}, {"message_tree_id": "t3", "prompt": ALONE}]
 FLAT_TREE = [
     {"message_id": "t1", "parent_id": None, "text": "Why rain?", "role": "prompter", "message_tree_id": "t1"},
     {"message_id": "t2", "parent_id": "t1", "text": "Clouds do.", "role": "assistant", "message_tree_id": "t1"},
@@ -209,35 +158,17 @@ KTO_LISTS = [{"prompt": one["messages"][:1], "completion": one["messages"][1:], 
 BEGIN = b"message\tresponse\tbegin_label\nTea?\tYes.\tgood\nOar?\tNo.\tbad\n"
 
 
-ARENA = [
-    {
-        "model_a": "wren",
-        "model_b": "owl",
-        "winner": winner,
-        "conversation_a": messages("A room?", "No."),
-        "conversation_b": messages("A room?", "For how many?"),
-    }
-    for winner in ("model_a", "model_b", "tie (bothbad)")
+MODELS = {"model_a": "wren", "model_b": "owl"}
+TALKS = {"conversation_a": messages("A room?", "No."), "conversation_b": messages("A room?", "For how many?")}
+ARENA = [{**MODELS, **TALKS, "winner": winner} for winner in ("model_a", "model_b", "tie (bothbad)")]
+ANSWERS = [
+    {"model": model, "response": f"It is {model}.", "overall_score": score}
+    for model, score in (("wren", 7.5), ("owl", 3.0))
 ]
-SCORED = [
-    {
-        "instruction": f"Name bird {n}.",
-        "completions": [
-            {"model": model, "response": f"It is {model}.", "overall_score": score}
-            for model, score in (("wren", 7.5), ("owl", 3.0))
-        ],
-    }
-    for n in range(2)
-]
-STORIES = [
-    {
-        "id": f"s{n}",
-        "story": "Ida rows.",
-        "questions": [{"input_text": "Who rows?", "turn_id": 1}, {"input_text": "Why?", "turn_id": 2}],
-        "answers": [{"input_text": "Ida", "turn_id": 1}, {"input_text": "unknown", "turn_id": 2}],
-    }
-    for n in range(2)
-]
+SCORED = [{"instruction": f"Name bird {n}.", "completions": ANSWERS} for n in range(2)]
+QUESTIONS = [{"input_text": "Who rows?", "turn_id": 1}, {"input_text": "Why?", "turn_id": 2}]
+REPLIES = [{"input_text": "Ida", "turn_id": 1}, {"input_text": "unknown", "turn_id": 2}]
+STORIES = [{"id": f"s{n}", "story": "Ida rows.", "questions": QUESTIONS, "answers": REPLIES} for n in range(2)]
 
 
 def node(name: str, parent: str | None, role: str, words: str) -> dict[str, Any]:
@@ -245,18 +176,12 @@ def node(name: str, parent: str | None, role: str, words: str) -> dict[str, Any]
     return {"id": name, "message": message if parent else None, "parent": parent, "children": []}
 
 
-MAPPING = [
-    {
-        "title": "Tea",
-        "id": f"k{n}",
-        "mapping": {
-            "r": node("r", None, "system", ""),
-            "a": node("a", "r", "user", "Is the tea hot?"),
-            "b": node("b", "a", "assistant", "It is."),
-        },
-    }
-    for n in range(2)
-]
+NODES = {
+    "r": node("r", None, "system", ""),
+    "a": node("a", "r", "user", "Is the tea hot?"),
+    "b": node("b", "a", "assistant", "It is."),
+}
+MAPPING = [{"title": "Tea", "id": f"k{n}", "mapping": NODES} for n in range(2)]
 PARAGRAPHS = {
     "version": "1",
     "data": [{"paragraphs": [{"id": "c1", "qas": [{"question": "Who rows?", "orig_answer": {"text": "Ida"}}]}]}],
