@@ -37,6 +37,7 @@ from tests.conftest import wait_for
 from tests.declared.invented_corpora import HEAD, Invented, corpus, laid_out
 from tests.declared.test_kit import cases_in
 from tests.declared.test_whole_builds import invented
+from tests.samples import RELEASES
 from tests.talkhouse.build.test_faults import small_disk  # noqa: F401 - a fixture
 from tests.talkhouse.build.test_run import contents, fetch
 
@@ -74,12 +75,8 @@ def talks(data: Path) -> Path:
     }
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for name, text in {
-            "a.jsonl": said("1", "Hi"),
-            "b.jsonl": said("6", "Oh"),
-            "../c.jsonl": "",
-            "d.txt": "",
-        }.items():
+        members = {"a.jsonl": said("1", "Hi"), "b.jsonl": said("6", "Oh"), "../c.jsonl": "", "d.txt": ""}
+        for name, text in members.items():
             archive.writestr(zipfile.ZipInfo(name), text)
     raw = {name: text.encode() for name, text in files.items()} | {"c.zip": packed.getvalue()}
     laid_out({"talks": Invented(CHAT, raw, {})}, data)
@@ -87,17 +84,27 @@ def talks(data: Path) -> Path:
 
 
 def rows(path: Path, data: Path, jobs: int) -> dict[str, object]:
-    path.unlink(missing_ok=True)
     build(path, Silent(), data=data, limit=ALL, jobs=jobs)
     return contents(path)
 
 
-def test_two_processes_read_to_the_same_rows(tmp_path: Path) -> None:
-    data = talks(tmp_path / "data")
-    assert rows(tmp_path / "two.duckdb", data, 2) == rows(tmp_path / "one.duckdb", data, 1)
+Read = tuple[Path, dict[str, object]]
+"""A data folder, and the rows that one process reads it to."""
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Read:
+    folder = tmp_path_factory.mktemp("few")
+    data = talks(folder / "data")
+    return data, rows(folder / "one.duckdb", data, 1)
+
+
+def test_two_processes_read_to_the_same_rows(few: Read, tmp_path: Path) -> None:
+    data, expected = few
+    assert rows(tmp_path / "two.duckdb", data, 2) == expected
     told = "select rule, count(*) from meta.findings where corpus_id = 'talks' group by all order by all"
     assert fetch(tmp_path / "two.duckdb", told) == [("GF-04", 2), ("GF-22", 1), ("TH-01", 2), ("TH-05", 3)]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "one.duckdb", "two.duckdb"]
+    assert [path.name for path in tmp_path.iterdir()] == ["two.duckdb"]
 
 
 # The same rows.
@@ -130,13 +137,12 @@ def everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def every_corpus(folder: Path) -> Path:
-    """Write corpora of every format and kind: invented, the kit's, lines of them in two files, and samples."""
+    """Write corpora of every format and kind: invented, the kit's, lines of them in two files, and one in Python."""
     laid_out(invented(corpus), folder)
     for case in cases_in(Path(__file__).parents[2] / "declared" / "kit"):
         shutil.copytree(case.folder / "data" / case.corpus_id, folder / case.corpus_id)
         in_two(folder / case.corpus_id)
-    for one in corpora().values():
-        shutil.copytree(sample_of(one), folder / one.id)
+    shutil.copytree(sample_of(corpora()[RELEASES]), folder / RELEASES)
     return talks(folder)
 
 
@@ -153,8 +159,7 @@ def in_two(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def one_process(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, object]]:
-    """Corpora, and the rows that one process reads them to."""
+def every(tmp_path_factory: pytest.TempPathFactory) -> Read:
     folder = tmp_path_factory.mktemp("jobs")
     data = every_corpus(folder / "data")
     return data, rows(folder / "one.duckdb", data, 1)
@@ -170,13 +175,9 @@ def one_process(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[st
     ],
 )
 def test_any_number_of_processes_read_every_format_to_the_same_rows(
-    one_process: tuple[Path, dict[str, object]],
-    how: Callable[[pytest.MonkeyPatch], None],
-    jobs: int,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    every: Read, how: Callable[[pytest.MonkeyPatch], None], jobs: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    data, expected = one_process
+    data, expected = every
     how(monkeypatch)
     found = rows(tmp_path / "w.duckdb", data, jobs)
     assert {name for name in expected if found[name] != expected[name]} == set()
@@ -184,15 +185,11 @@ def test_any_number_of_processes_read_every_format_to_the_same_rows(
 
 @pytest.mark.slow
 def test_without_what_files_before_have_told_the_rows_would_be_others(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    few: Read, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    data = talks(tmp_path / "data")
-    expected = rows(tmp_path / "one.duckdb", data, 1)
     monkeypatch.setattr(Ledger, "contested", lambda *_: Ledger())
     with pytest.raises(Exception, match="checks failed"):
-        rows(tmp_path / "two.duckdb", data, 2)
-    monkeypatch.undo()
-    assert rows(tmp_path / "one.duckdb", data, 1) == expected
+        rows(tmp_path / "two.duckdb", few[0], 2)
 
 
 @pytest.mark.slow
@@ -204,10 +201,9 @@ def test_a_file_that_stands_among_those_of_an_archive_is_read_in_its_place(tmp_p
 
 @pytest.mark.slow
 def test_small_files_are_worth_processes_and_go_several_to_a_task(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    few: Read, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    data, submit, tasks = talks(tmp_path / "data"), Processes.submit, set[int]()
-    expected = rows(tmp_path / "one.duckdb", data, 1)
+    (data, expected), submit, tasks = few, Processes.submit, set[int]()
 
     def counted(self: Processes, number: int, task: Task) -> None:
         tasks.add(number)
@@ -261,10 +257,9 @@ def killed(monkeypatch: pytest.MonkeyPatch, number: int, times: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_task_whose_process_is_killed_is_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    data = talks(tmp_path / "data")
+def test_a_task_whose_process_is_killed_is_repeated(few: Read, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     killed(monkeypatch, 3, 2)
-    assert rows(tmp_path / "two.duckdb", data, 2) == rows(tmp_path / "one.duckdb", data, 1)
+    assert rows(tmp_path / "two.duckdb", few[0], 2) == few[1]
 
 
 @pytest.mark.slow
@@ -356,7 +351,7 @@ def test_of_two_errors_the_first_by_file_is_told(sample: Path, tmp_path: Path) -
     folder = talks(tmp_path / "data") / "talks"
     path = Path(shutil.copyfile(sample, tmp_path / "w.duckdb"))
     reader = Faulty(of_folder(folder), tmp_path)
-    with duckdb.connect(path) as con, Processes(3, tmp_path) as some:
+    with duckdb.connect(path) as con, Processes(2, tmp_path) as some:
         files = disk_files(folder, "talks")
         with pytest.raises(CorpusFailed, match=r"b\.jsonl[\s\S]*the first"):
             load_corpus(con.cursor, reader.corpus(), files, lambda *_: None, is_sample=False, workers=some)
@@ -471,24 +466,24 @@ def test_ctrl_c_ends_all_processes_with_one_line(published: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_after_a_killed_build_the_next_one_is_as_if_there_had_been_none(tmp_path: Path) -> None:
-    check_kills(tmp_path, [(held_at, 0) for held_at in (1, 5, 8)])
+def test_after_a_killed_build_the_next_one_is_as_if_there_had_been_none(few: Read, tmp_path: Path) -> None:
+    check_kills(few, tmp_path, [(1, 0), (8, 0)])
 
 
 @pytest.mark.long
-def test_after_a_hundred_killed_builds_the_next_one_is_as_if_there_had_been_none(tmp_path: Path) -> None:
+def test_after_a_hundred_killed_builds_the_next_one_is_as_if_there_had_been_none(few: Read, tmp_path: Path) -> None:
     chance = random.Random()  # noqa: S311 - another each time
-    check_kills(tmp_path, [(chance.randint(1, 8), chance.random()) for _ in range(100)])
+    check_kills(few, tmp_path, [(chance.randint(1, 8), chance.random()) for _ in range(100)])
 
 
-def check_kills(folder: Path, instants: list[tuple[int, float]]) -> None:
-    expected = rows(folder / "one.duckdb", talks(folder / "data"), 1)
+def check_kills(few: Read, folder: Path, instants: list[tuple[int, float]]) -> None:
+    shutil.copytree(few[0], folder / "data", copy_function=os.link)  # the same files, by their inodes
     for held_at, after in instants:
         end(folder, held_at, signal.SIGKILL, after)
         assert not (folder / "w.duckdb").exists()
     process = started(folder)
     assert process.wait(timeout=300) == 0
-    assert contents(folder / "w.duckdb") == expected
+    assert contents(folder / "w.duckdb") == few[1]
     assert list(folder.glob(".*")) == []
 
 

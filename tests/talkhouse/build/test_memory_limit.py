@@ -62,7 +62,7 @@ def test_what_is_neither_is_refused(text: str) -> None:
         MemoryLimit(text)
 
 
-@pytest.mark.parametrize("command", [("build",), ("ingest", "dbdc3", "."), ("replay",)])
+@pytest.mark.parametrize("command", [("build",), ("ingest", "dbdc3", "."), ("replay",), ("sql", "select 1")])
 def test_the_commands_refuse_it_before_they_do_anything(command: tuple[str, ...], tmp_path: Path) -> None:
     shown = run(*command, "--memory-limit", "much", cwd=tmp_path)
     assert shown.returncode == 2

@@ -29,6 +29,7 @@ from talkhouse.schema.errors import (
     UsageError,
     WarehouseLocked,
 )
+from tests.lanes import first_quick
 from tests.schema.test_warehouse import another_process
 
 Rebuild = Callable[..., BuildResult]
@@ -307,57 +308,36 @@ def test_samples_never_replace_real_data(rebuild: Rebuild, data: Path) -> None:
 
 # Bad input: one clear message, and the published file is untouched.
 
-
-def nothing_there(data: Path) -> None:
-    shutil.rmtree(data)
-
-
-def nothing_known(data: Path) -> None:
-    (data / CORPUS.id).rename(data / "unknown")
-    (data / ".talkhouse-fetch").mkdir()
-
-
-def nothing_inside(data: Path) -> None:
-    shutil.rmtree(data / CORPUS.id)
-    (data / CORPUS.id).mkdir()
-
-
-def truncated_zip(data: Path) -> None:
-    path = data / CORPUS.id / "more.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("x.json", "{}" * 1000)
-    path.write_bytes(path.read_bytes()[:-30])
-
-
-def of_another_corpus(data: Path) -> None:
-    shutil.rmtree(data / CORPUS.id)
-    (data / CORPUS.id).mkdir()
-    (data / CORPUS.id / "of_something_else.bin").write_bytes(b"other")
+EMPTY_ZIP = b"PK\5\6" + bytes(18)
 
 
 @pytest.mark.parametrize(
-    ("spoil", "error", "message"),
-    [
-        (nothing_there, SourceError, "there is no such data folder"),
-        pytest.param(
-            nothing_known, SourceError, r"no folder of a known corpus(.|\n)*found: +unknown\n", marks=pytest.mark.slow
-        ),
-        pytest.param(nothing_inside, SourceError, "the folder is empty", marks=pytest.mark.slow),
-        (truncated_zip, SourceError, "the archive can't be read"),
-        pytest.param(of_another_corpus, NothingLoaded, "nothing of the corpus", marks=pytest.mark.slow),
-    ],
+    ("files", "error", "message"),
+    first_quick(
+        [
+            ({}, SourceError, "there is no such data folder"),
+            ({f"{CORPUS.id}/empty.zip": EMPTY_ZIP}, NothingLoaded, r"empty\.zip"),
+            (
+                {"unknown/a.json": b"{}", ".talkhouse-fetch/": b""},
+                SourceError,
+                "no folder of a known.*\n.*\n.* unknown\n",
+            ),
+            ({f"{CORPUS.id}/": b""}, SourceError, "the folder is empty"),
+            ({f"{CORPUS.id}/cut_off.zip": EMPTY_ZIP[:-5]}, SourceError, "the archive can't be read"),
+            ({f"{CORPUS.id}/of_something_else.bin": b"other"}, NothingLoaded, "nothing of the corpus"),
+        ],
+        4,
+    ),
 )
 def test_bad_input_leaves_the_published_file_as_it_was(
-    rebuild: Rebuild,
-    data: Path,
-    tmp_path: Path,
-    spoil: Callable[[Path], None],
-    error: type[TalkhouseError],
-    message: str,
+    rebuild: Rebuild, data: Path, tmp_path: Path, files: dict[str, bytes], error: type[TalkhouseError], message: str
 ) -> None:
     rebuild(data)
     published = (tmp_path / "w.duckdb").read_bytes()
-    spoil(data)
+    shutil.rmtree(data)
+    for name, content in files.items():
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).mkdir() if name.endswith("/") else (data / name).write_bytes(content)
     with pytest.raises(error, match=message) as caught:
         rebuild(data)
     assert caught.value.exit_code in (1, 2)
@@ -373,11 +353,13 @@ def test_a_warehouse_is_not_named_after_a_schema(tmp_path: Path, name: str) -> N
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_is_no_warehouse(tmp_path: Path) -> None:
+def test_a_folder_is_no_warehouse_and_one_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"this is a folder[\s\S]*talkhouse\.duckdb"):
         build(tmp_path, Silent())
     with pytest.raises(NotAWarehouse, match="this is a folder"):
         talkhouse.open(tmp_path)
+    with pytest.raises(UsageError, match=r"no such folder[\s\S]*mkdir -p"):
+        build(tmp_path / "nowhere" / "w.duckdb", Silent())
     assert list(tmp_path.iterdir()) == []
     assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))
 
@@ -393,29 +375,14 @@ def test_what_an_archive_hides_outside_of_itself_is_a_finding(rebuild: Rebuild, 
     assert "outside of the archive" in str(detail)
 
 
-def test_an_empty_archive_is_named(rebuild: Rebuild, tmp_path: Path) -> None:
-    (tmp_path / "data" / CORPUS.id).mkdir(parents=True)
-    with zipfile.ZipFile(tmp_path / "data" / CORPUS.id / "empty.zip", "w"):
-        pass
-    with pytest.raises(NothingLoaded, match=r"empty\.zip"):
-        rebuild(tmp_path / "data")
-
-
-def test_a_missing_folder_for_the_warehouse_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no such folder[\s\S]*mkdir -p"):
-        build(tmp_path / "nowhere" / "w.duckdb", Silent())
-
-
 def test_somebody_elses_files_are_left_alone(tmp_path: Path) -> None:
-    notes = tmp_path / "notes.duckdb"
+    notes, other = tmp_path / "notes.duckdb", tmp_path / "other.duckdb"
     notes.write_text("notes")
-    with pytest.raises(NotAWarehouse):
-        build(notes, Silent())
-    other = tmp_path / "other.duckdb"
     with duckdb.connect(other) as con:
         con.execute("create table mine (x integer)")
-    with pytest.raises(NotAWarehouse):
-        build(other, Silent())
+    for path in (notes, other):
+        with pytest.raises(NotAWarehouse):
+            build(path, Silent())
     assert notes.read_text() == "notes"
     with duckdb.connect(other) as con:
         assert con.execute("from mine").fetchall() == []
@@ -521,11 +488,8 @@ def test_two_builds_at_once(rebuild: Rebuild, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_a_killed_build_left_is_cleared(rebuild: Rebuild, tmp_path: Path) -> None:
     script = BUILDER.format(path=str(tmp_path / "w.duckdb"))
-    script += (
-        f"workspace.__enter__; (Path({str(tmp_path)!r}) / '.w.duckdb.build' / 'stage.duckdb').write_text('half'); "
-    )
-    script += "import os; os.kill(os.getpid(), 9)"
-    assert subprocess.run([sys.executable, "-c", script]).returncode == -9
+    script += "Path('.w.duckdb.build/stage.duckdb').write_text('half'); import os; os.kill(os.getpid(), 9)"
+    assert subprocess.run([sys.executable, "-c", script], cwd=tmp_path).returncode == -9
     assert (tmp_path / ".w.duckdb.build" / "stage.duckdb").exists()
     rebuild()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
