@@ -10,8 +10,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def copied(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("writable") / "w.duckdb"
-    shutil.copy(sample, path)
+    path = Path(shutil.copyfile(sample, tmp_path_factory.mktemp("writable") / "w.duckdb"))
     path.chmod(0o644)
     return path
 

@@ -149,7 +149,7 @@ def test_a_query_that_does_not_hear_is_killed(sample: Path, tmp_path: Path, quer
     shown = run("sql", query, *arguments)
     assert (shown.returncode, shown.stdout) == (1, "")
     assert "took too long and was stopped" in shown.stderr
-    assert "Traceback" not in shown.stderr
+    assert "within 0.3 s" in shown.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -173,9 +173,3 @@ def test_a_small_limit_is_enough_for_ordinary_queries(sample: Path, tmp_path: Pa
     arguments = ["--db", sample, "--memory-limit", "100MB", "--format", query_format, "--output", tmp_path / "out"]
     shown = run("sql", "from main.turns order by text", *arguments)
     assert (shown.returncode, shown.stderr) == (0, "")
-
-
-def test_a_limit_that_is_none_is_an_error(sample: Path) -> None:
-    shown = run("sql", "select 1", "--db", sample, "--memory-limit", "much")
-    assert shown.returncode == 2
-    assert "--memory-limit is neither a size nor a percentage" in shown.stderr

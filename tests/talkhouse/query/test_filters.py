@@ -18,6 +18,7 @@ from tests.commands import run
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 
 TASK = f"{RELEASES}.breakdown_detection"
+Connection = duckdb.DuckDBPyConnection
 FIRST, REVISED = RELEASES, f"{RELEASES}_revised"
 """Two of its releases; the third is dev_zips."""
 
@@ -27,19 +28,19 @@ def described(exported: Exported) -> dict[str, Any]:
     return manifest
 
 
-def rows(con: duckdb.DuckDBPyConnection, condition: str, columns: str = "*") -> list[Any]:
+def rows(con: Connection, condition: str, columns: str = "*") -> list[Any]:
     query = f"select {columns} from {TASK} where {condition} order by release, split, example_index"
     return con.execute(query).fetchall()
 
 
-def selected(con: duckdb.DuckDBPyConnection, filters: Filters, name: str = TASK) -> list[Any]:
+def selected(con: Connection, filters: Filters, name: str = TASK) -> list[Any]:
     return con.execute(select(Warehouse(con), name, filters).sql()).fetchall()
 
 
 EXPRESSION = "label <> 'O'  and turn_index > (select min(turn_index) from main.turns) -- not at the start"
 
 
-def test_an_export_has_the_rows_of_all_filters_and_says_so(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+def test_an_export_has_the_rows_of_all_filters_and_says_so(con: Connection, tmp_path: Path) -> None:
     filters = Filters("dev", FIRST, ("CIC_115", "YI_100"), EXPRESSION)
     condition = f"split = 'dev' and release = '{FIRST}' and subset in ('CIC_115', 'YI_100') and label <> 'O'"
     wanted = rows(con, f"{condition} and turn_index > 0", "record_id, turn_index")
@@ -57,7 +58,7 @@ def test_an_export_has_the_rows_of_all_filters_and_says_so(con: duckdb.DuckDBPyC
     assert len(exported.notes) == 1
 
 
-def test_rows_without_a_release_of_their_own_have_that_of_their_record(con: duckdb.DuckDBPyConnection) -> None:
+def test_rows_without_a_release_of_their_own_have_that_of_their_record(con: Connection) -> None:
     of_records = f"record_id in (select record_id from main.records where release = '{FIRST}' and subset = 'CIC_115')"
     query = f"select count(*) from main.annotations where {of_records}"
     ((count,),) = con.execute(query).fetchall()
@@ -85,28 +86,24 @@ def test_rows_without_a_release_of_their_own_have_that_of_their_record(con: duck
         (TASK, Filters(where="x" * 100_001), ["too long", "100,001"]),
     ],
 )
-def test_what_is_not_there_is_named(
-    con: duckdb.DuckDBPyConnection, name: str, filters: Filters, words: Sequence[str]
-) -> None:
+def test_what_is_not_there_is_named(con: Connection, name: str, filters: Filters, words: Sequence[str]) -> None:
     with pytest.raises(UsageError) as raised:
         select(Warehouse(con), name, filters)
     assert [word for word in words if word not in str(raised.value)] == []
 
 
-def test_an_expression_without_a_value_for_some_row_stops_the_export(
-    con: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
+def test_an_expression_without_a_value_for_some_row_stops_the_export(con: Connection, tmp_path: Path) -> None:
     with pytest.raises(QueryFailed, match=r"--where can't be computed[\s\S]*Could not convert string '[OTX]'"):
         export(Warehouse(con), TASK, tmp_path / "a.csv", filters=Filters(where="label::integer = 1"))
     assert list(tmp_path.iterdir()) == []
 
 
-def said(con: duckdb.DuckDBPyConnection, filters: Filters, name: str = TASK) -> list[str]:
+def said(con: Connection, filters: Filters, name: str = TASK) -> list[str]:
     selection = select(Warehouse(con), name, filters)
     return warnings(Warehouse(con), selection, composition(Warehouse(con), selection))
 
 
-def test_turns_of_several_releases_are_counted(con: duckdb.DuckDBPyConnection) -> None:
+def test_turns_of_several_releases_are_counted(con: Connection) -> None:
     turns: dict[tuple[str, int], list[tuple[str, str]]] = {}
     for *turn, release, label in rows(con, "split = 'dev'", "dialogue_id, turn_index, release, label"):
         turns.setdefault((turn[0], turn[1]), []).append((release, label))
@@ -123,14 +120,14 @@ def test_turns_of_several_releases_are_counted(con: duckdb.DuckDBPyConnection) -
 
 
 @pytest.mark.slow
-def test_several_examples_of_one_turn_in_one_publication_are_no_surprise(con: duckdb.DuckDBPyConnection) -> None:
+def test_several_examples_of_one_turn_in_one_publication_are_no_surprise(con: Connection) -> None:
     for view in Warehouse(con).catalogue.views:
         if view.schema in (PICTURES, POSTS, GROUPS, SUGGESTIONS):
             assert said(con, NO_FILTERS, view.full_name) == [], view.full_name
 
 
 @pytest.mark.slow
-def test_splits_and_subsets_repeat_turns_too(writable: duckdb.DuckDBPyConnection) -> None:
+def test_splits_and_subsets_repeat_turns_too(writable: Connection) -> None:
     make = "create or replace table main.{} as select 0 as example_index, 'a:b' as dialogue_id, "
     writable.execute(
         make.format("leaked") + "turn as turn_index, split from range(3) t(turn), (values ('x'), ('y')) s(split)"
@@ -145,7 +142,7 @@ def test_splits_and_subsets_repeat_turns_too(writable: duckdb.DuckDBPyConnection
 
 
 @pytest.mark.slow
-def test_a_composition_is_bounded(writable: duckdb.DuckDBPyConnection) -> None:
+def test_a_composition_is_bounded(writable: Connection) -> None:
     writable.execute(
         "create or replace table main.folders as select 'r' as release, 's' as split, 'f' || i as subset, "
         "'a/b' as record_id from range(101) t(i)"

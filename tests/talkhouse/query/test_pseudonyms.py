@@ -42,26 +42,28 @@ def rows_of(warehouse: Warehouse, name: str, output: Path, key: Path | None, **m
     return [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
 
 
+def every_export(warehouse: Warehouse, folder: Path, key: Path) -> Iterator[tuple[str, str]]:
+    """Export each view and table but those of splits and of no corpus here; give its name, and what is written."""
+    folder.mkdir()
+    nowhere = {*corpora()} - {*warehouse.corpus_ids}
+    relations = warehouse.con.execute(
+        "select schema_name || '.' || view_name from duckdb_views() where not internal union all "
+        "select schema_name || '.' || table_name from duckdb_tables() order by all"
+    )
+    for (name,) in relations.fetchall():
+        if name not in warehouse.split_views and name.partition(".")[0] not in nowhere:
+            output = folder / f"{name}.jsonl"
+            export(warehouse, name, output, key_file=key, is_accepted=True)
+            yield name, output.read_text(encoding="utf-8") + Path(f"{output}.manifest.json").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 def test_no_id_of_a_person_is_in_any_byte_of_an_export(filled: Path, key: Path, tmp_path: Path) -> None:
     with duckdb.connect(filled, read_only=True) as con:
-        warehouse, secret = Warehouse(con), leading_to_people(con)
-        relations = con.execute(
-            "select schema_name || '.' || view_name from duckdb_views() where not internal union all "
-            "select schema_name || '.' || table_name from duckdb_tables() order by all"
-        ).fetchall()
-        leaking = {}
-        for (name,) in relations:
-            if name in warehouse.split_views:
-                continue
-            output = tmp_path / "out" / f"{name}.jsonl"
-            output.parent.mkdir(exist_ok=True)
-            export(warehouse, name, output, key_file=key, is_accepted=True)
-            manifest = Path(f"{output}.manifest.json").read_text(encoding="utf-8")
-            if found := found_in(output.read_text(encoding="utf-8") + manifest, secret):
-                leaking[name] = found
-    assert leaking == {}
-    assert len(relations) > 100
+        secret = leading_to_people(con)
+        found = {name: found_in(text, secret) for name, text in every_export(Warehouse(con), tmp_path / "out", key)}
+    assert {name: ids for name, ids in found.items() if ids} == {}
+    assert len(found) > 80
 
 
 @pytest.mark.slow
@@ -231,20 +233,9 @@ def test_no_id_and_no_path_of_a_declared_corpus_is_in_an_export_or_a_package(tmp
     (talk / "corpus.toml").write_text(TALK)
     path = tmp_path / "w.duckdb"
     build(path, Silent(), data=tmp_path / "data")
-    leaking = set()
     with duckdb.connect(path, read_only=True) as con:
         warehouse = Warehouse(con)
-        views = "select schema_name || '.' || view_name from duckdb_views() where not internal"
-        tables = "select schema_name || '.' || table_name from duckdb_tables()"
-        for (name,) in con.execute(f"{views} union all {tables}").fetchall():
-            # The views of corpora that are not there have no rows.
-            if name in warehouse.split_views or name.partition(".")[0] in corpora():
-                continue
-            output = tmp_path / "out" / f"{name}.jsonl"
-            output.parent.mkdir(exist_ok=True)
-            export(warehouse, name, output, key_file=key, is_accepted=True)
-            if "zz_" in output.read_text() + Path(f"{output}.manifest.json").read_text():
-                leaking.add(name)
+        leaking = {name for name, text in every_export(warehouse, tmp_path / "out", key) if "zz_" in text}
         for tool, corpus_id in product(set(Tool) - {Tool.SUPERSET}, ("gate", "talk")):
             if corpus_id == "talk" and tool in (Tool.HUGGINGFACE, Tool.CROISSANT):
                 continue  # it has no task
