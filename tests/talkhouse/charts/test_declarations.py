@@ -24,14 +24,7 @@ CHART = '[[charts]]\ntitle = "Cups"\nkind = "bar"\nview = "cups"\nx = "day"\nmet
 
 def chart(**changes: str) -> str:
     """Write a dashboard of one bar chart; keyword arguments are other values of its members, as TOML writes them."""
-    members = {
-        "title": '"Cups"',
-        "kind": '"bar"',
-        "view": '"cups"',
-        "x": '"day"',
-        "metrics": '["row_count"]',
-        **changes,
-    }
+    members = {"title": '"Cups"', "kind": '"bar"', "view": '"cups"', "x": '"day"', "metrics": '["row_count"]'} | changes
     return HEAD + "[[charts]]\n" + "".join(f"{name} = {value}\n" for name, value in members.items() if value)
 
 

@@ -19,6 +19,7 @@ from talkhouse.charts.query import chart_sql
 from talkhouse.charts.words import alternative, only_zero, single
 from talkhouse.report.figures import svg
 from talkhouse.visible import visible
+from tests.lanes import first_quick
 
 DRAWN = (ChartKind.BAR, ChartKind.LINE, ChartKind.HEATMAP)
 CHARTS = [(one, chart) for one in dashboards() for chart in one.dashboard.charts if chart.kind in DRAWN]
@@ -67,12 +68,8 @@ def test_every_declared_chart_is_drawn_from_its_rows(con: duckdb.DuckDBPyConnect
 
 def test_several_metrics_are_series() -> None:
     drawn = cups(kind=ChartKind.BAR, x="day", metrics=("sips", "spilt"))
-    assert [(mark["_x"], mark["_series"], mark["_value"]) for mark in marks(drawn)] == [
-        (1, "Sips", 5.0),
-        (2, "Sips", 7.0),
-        (1, "Spilt", 0.5),
-        (2, "Spilt", None),
-    ]
+    sips, spilt = [(1, "Sips", 5.0), (2, "Sips", 7.0)], [(1, "Spilt", 0.5), (2, "Spilt", None)]
+    assert [(mark["_x"], mark["_series"], mark["_value"]) for mark in marks(drawn)] == sips + spilt
     assert drawn["encoding"]["xOffset"]["field"] == "_series"
 
 
@@ -81,20 +78,14 @@ def test_a_null_that_bars_are_grouped_by_has_a_name() -> None:
     assert [mark["_x"] for mark in marks(drawn)] == ["Ann", "no who"]
     assert drawn["encoding"]["y"]["field"] == "_x"
     assert nothing("known_speaker_name") == "people without a known name"
-
-
-def test_the_largest_stay_in_their_order() -> None:
-    drawn = cups(kind=ChartKind.BAR, x="who", metrics=("sips",), largest_first=True)
-    assert drawn["encoding"]["x"]["sort"] == ["Ann", "no who"]
+    largest_first = cups(kind=ChartKind.BAR, x="who", metrics=("sips",), largest_first=True)
+    assert largest_first["encoding"]["x"]["sort"] == ["Ann", "no who"]
 
 
 def test_pointing_shows_the_counts() -> None:
     drawn = cups(kind=ChartKind.LINE, x="day", metrics=("spilt",), counts=("sips",))
-    assert [(one["title"], one.get("format")) for one in drawn["encoding"]["tooltip"]] == [
-        ("Day", None),
-        ("Spilt", ",.1%"),
-        ("Sips", ",d"),
-    ]
+    pointed = [(one["title"], one.get("format")) for one in drawn["encoding"]["tooltip"]]
+    assert pointed == [("Day", None), ("Spilt", ",.1%"), ("Sips", ",d")]
 
 
 def test_times_are_named_by_their_unit(con: duckdb.DuckDBPyConnection) -> None:
@@ -119,15 +110,9 @@ def test_wide_sums_are_integers(con: duckdb.DuckDBPyConnection) -> None:
 @pytest.mark.parametrize(
     ("column", "expected"),
     [
-        ("corpus_id", "Corpus"),
-        ("turn_count_bin", "Number of turns"),
-        ("shared_count", "Number shared"),
-        ("x_count", "Number of X"),
-        ("said_at", "Time"),
-        ("bot", "Bot"),
-        ("next_speaker_name", "Next speaker"),
-        ("is_changed", "Changed"),
-        ("start_ms", "Start (ms)"),
+        *(("corpus_id", "Corpus"), ("said_at", "Time"), ("bot", "Bot"), ("is_changed", "Changed")),
+        *(("turn_count_bin", "Number of turns"), ("shared_count", "Number shared"), ("x_count", "Number of X")),
+        *(("next_speaker_name", "Next speaker"), ("start_ms", "Start (ms)")),
     ],
 )
 def test_columns_have_titles(column: str, expected: str) -> None:
@@ -148,7 +133,7 @@ def test_numbers_are_written_as_people_read_them(value: float | None, how: Numbe
     assert number(value, how) == expected
 
 
-@pytest.mark.parametrize("kind", [ChartKind.BAR, *(pytest.param(kind, marks=pytest.mark.slow) for kind in DRAWN[1:])])
+@pytest.mark.parametrize("kind", first_quick(DRAWN))
 def test_no_name_is_code_or_a_pattern(kind: ChartKind) -> None:
     names = [*zip(HOSTILE, HOSTILE[1:] + HOSTILE[:1], HOSTILE[2:] + HOSTILE[:2], strict=True)]
     for first, second, third in names[:: 3 if kind is ChartKind.BAR else 1]:  # each is in the cells, too

@@ -18,13 +18,14 @@ from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
+Connection = duckdb.DuckDBPyConnection
 DECLARED = [
     pytest.param(chart, id=f"{one.name}-{chart.title}") for one in dashboards() for chart in one.dashboard.charts
 ]
 
 
 @pytest.fixture
-def cups() -> duckdb.DuckDBPyConnection:
+def cups() -> Connection:
     con = duckdb.connect()
     con.execute("create schema bi")
     con.execute("create table bi.cups (drunk_at timestamp, who varchar, sips integer)")
@@ -35,50 +36,37 @@ def cups() -> duckdb.DuckDBPyConnection:
     return con
 
 
+def of_cups(kind: ChartKind, **members: object) -> Chart:
+    return Chart(title="", kind=kind, view="cups", **{"metrics": ("sips",), **members})  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("chart", "expected"),
     [
-        (Chart(title="", kind=ChartKind.NUMBER, view="cups", metrics=("sips",)), ["36"]),
-        (Chart(title="", kind=ChartKind.NUMBER, view="cups", metrics=("row_count",), where="sips > 4"), ["3"]),
+        (of_cups(ChartKind.NUMBER), ["36"]),
+        (of_cups(ChartKind.NUMBER, metrics=("row_count",), where="sips > 4"), ["3"]),
         (
-            Chart(title="", kind=ChartKind.TABLE, view="cups", by=("who",), metrics=("row_count", "sips")),
+            of_cups(ChartKind.TABLE, by=("who",), metrics=("row_count", "sips")),
             ["Ann 3 26", "Ben 1 7", "None 1 3"],
         ),
+        (of_cups(ChartKind.TABLE, by=("who",), largest_first=True, limit=2), ["Ann 26", "Ben 7"]),
         (
-            Chart(
-                title="", kind=ChartKind.TABLE, view="cups", by=("who",), metrics=("sips",), largest_first=True, limit=2
-            ),
-            ["Ann 26", "Ben 7"],
-        ),
-        (
-            Chart(title="", kind=ChartKind.BAR, view="cups", x="drunk_at", grain=Grain.YEAR, metrics=("row_count",)),
+            of_cups(ChartKind.BAR, x="drunk_at", grain=Grain.YEAR, metrics=("row_count",)),
             ["2020-01-01 00:00:00 3", "2021-01-01 00:00:00 1", "None 1"],
         ),
+        (of_cups(ChartKind.BAR, x="who", counts=("row_count",)), ["Ann 26 3", "Ben 7 1", "None 3 1"]),
         (
-            Chart(title="", kind=ChartKind.BAR, view="cups", x="who", metrics=("sips",), counts=("row_count",)),
-            ["Ann 26 3", "Ben 7 1", "None 3 1"],
-        ),
-        (
-            Chart(
-                title="",
-                kind=ChartKind.LINE,
-                view="cups",
-                x="drunk_at",
-                grain=Grain.MONTH,
-                by=("who",),
-                metrics=("sips",),
-                where="who = 'Ben' or sips = 1",
-            ),
+            of_cups(ChartKind.LINE, x="drunk_at", grain=Grain.MONTH, by=("who",), where="who = 'Ben' or sips = 1"),
             ["2020-11-01 00:00:00 Ben 7", "2021-02-01 00:00:00 Ann 1"],
         ),
     ],
 )
-def test_worked_examples(cups: duckdb.DuckDBPyConnection, chart: Chart, expected: list[str]) -> None:
+def test_worked_examples(cups: Connection, chart: Chart, expected: list[str]) -> None:
     rows = cups.execute(chart_sql(chart, SIPS)).fetchall()
     assert [" ".join(map(str, row)) for row in rows] == expected
 
 
-def test_what_differs_in_the_last_digits_is_in_the_order_of_names(cups: duckdb.DuckDBPyConnection) -> None:
+def test_what_differs_in_the_last_digits_is_in_the_order_of_names(cups: Connection) -> None:
     cups.execute(
         "create table bi.shares as from (values ('Ben', 0.1::double + 0.2), ('Ann', 0.3::double)) as t(who, share)"
     )
@@ -87,7 +75,7 @@ def test_what_differs_in_the_last_digits_is_in_the_order_of_names(cups: duckdb.D
     assert [who for who, _ in cups.execute(chart_sql(chart, {"share": share})).fetchall()] == ["Ann", "Ben"]
 
 
-def test_names_are_quoted(cups: duckdb.DuckDBPyConnection) -> None:
+def test_names_are_quoted(cups: Connection) -> None:
     cups.execute('create view bi.odd as select who as "group", sips as "a ""b""" from bi.cups')
     chart = Chart(title="", kind=ChartKind.TABLE, view="odd", by=("group", 'a "b"'), metrics=("row_count",), limit=1)
     found = cups.execute(chart_sql(chart, {}))
@@ -96,7 +84,7 @@ def test_names_are_quoted(cups: duckdb.DuckDBPyConnection) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chart", DECLARED)
-def test_a_chart_of_ours_has_rows(con: duckdb.DuckDBPyConnection, chart: Chart) -> None:
+def test_a_chart_of_ours_has_rows(con: Connection, chart: Chart) -> None:
     columns = con.table(f"bi.{chart.view}").columns
     found = con.execute(chart_sql(narrowed(chart, {}, columns), metrics().get(chart.view, {})))
     assert [name for name, *_ in found.description] == [*chart.columns, *chart.metrics, *chart.counts]
@@ -116,9 +104,7 @@ def test_a_chart_of_ours_has_rows(con: duckdb.DuckDBPyConnection, chart: Chart) 
         ("speaker_shares", "is_first_in_split", "turn_count"),
     ],
 )
-def test_quantiles_are_values_that_so_many_have_at_most(
-    con: duckdb.DuckDBPyConnection, view: str, where: str, column: str
-) -> None:
+def test_quantiles_are_values_that_so_many_have_at_most(con: Connection, view: str, where: str, column: str) -> None:
     (chart,) = (
         one
         for declared in dashboards()
@@ -141,7 +127,7 @@ CHARTS = '[[charts]]\ntitle = "Cups"\nkind = "number"\nview = "cups"\nmetrics = 
 
 
 @pytest.fixture
-def coloured() -> duckdb.DuckDBPyConnection:
+def coloured() -> Connection:
     coloured = duckdb.connect()
     coloured.execute(
         "create schema bi;"
@@ -164,34 +150,30 @@ def colour_files(root: Path, filters: str = "") -> Files:
 
 
 def bars(**members: object) -> Chart:
-    return Chart(title="", kind=ChartKind.BAR, view="cups", x="day", **{"metrics": ("row_count",), **members})  # type: ignore[arg-type]
+    return of_cups(ChartKind.BAR, **{"x": "day", "metrics": ("row_count",), **members})
 
 
-def test_labels_have_the_colours_of_their_scheme(coloured: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+def test_labels_have_the_colours_of_their_scheme_and_values_those_that_are_declared(
+    coloured: Connection, tmp_path: Path
+) -> None:
     of_scheme = label_colours(["o", "t", "x"], "good_to_bad")
     known = colour_files(tmp_path)
     rows = partial(frame, coloured)
     assert palette(rows, bars(by=("fault",), scheme="tea.fault"), {}, known) == of_scheme
     shares = bars(metrics=("x", "o"), scheme="tea.fault")
     assert palette(rows, shares, COLOUR_METRICS, known) == {"X": of_scheme["x"], "O": of_scheme["o"]}
+    declared = bars(by=("outcome",), values=("gain", "same", "loss"), scale="good_to_bad")
+    assert palette(rows, declared, {}, known) == label_colours(["gain", "same", "loss"], "good_to_bad")
 
 
-def test_values_have_the_order_and_scale_that_are_declared(coloured: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    chart = bars(by=("outcome",), values=("gain", "same", "loss"), scale="good_to_bad")
-    found = palette(partial(frame, coloured), chart, {}, colour_files(tmp_path))
-    assert found == label_colours(["gain", "same", "loss"], "good_to_bad")
-
-
-def test_a_choice_does_not_change_a_colour(coloured: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+def test_a_choice_does_not_change_a_colour(coloured: Connection, tmp_path: Path) -> None:
     chart, known = bars(by=("who",)), colour_files(tmp_path)
     everybody = palette(partial(frame, coloured), chart, {}, known)
     assert everybody == dict(zip(["Ann", "Ben", "Cy"], PLAIN, strict=False))
     assert palette(partial(frame, coloured), narrowed(chart, {"who": ["Cy"]}, ["who"]), {}, known) == everybody
 
 
-def test_a_series_has_one_colour_in_charts_of_different_views(
-    coloured: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
+def test_a_series_has_one_colour_in_charts_of_different_views(coloured: Connection, tmp_path: Path) -> None:
     known = colour_files(tmp_path, '[[filters]]\ntitle = "Who"\ncolumn = "who"\nview = "people"\n')
     found = palette(partial(frame, coloured), bars(by=("who",)), {}, known)
     assert found == dict(zip(["Abe", "Ann", "Ben", "Cy"], PLAIN, strict=False))
@@ -201,11 +183,8 @@ def test_what_has_no_value_is_grey_and_new_values_come_after_those_that_are_know
     rows = pl.DataFrame({"day": [1, 2, 3], "who": ["Ann", None, "Zoe"], "row_count": [1, 1, 1]})
     drawn = draw(bars(by=("who",)), {}, rows, {"Abe": "#111111", "Ann": "#222222"}).to_dict()
     scale = drawn["encoding"]["color"]["scale"]
-    assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
-        "Ann": "#222222",
-        "Zoe": PLAIN[2],
-        "no who": NOTHING,
-    }
+    found = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert found == {"Ann": "#222222", "Zoe": PLAIN[2], "no who": NOTHING}
 
 
 BROKEN_METRIC = '[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\n'
@@ -226,7 +205,7 @@ metrics = ["sips"]
 """
 
 
-def compute(con: duckdb.DuckDBPyConnection, root: Path) -> None:
+def compute(con: Connection, root: Path) -> None:
     """Run the filter and the chart."""
     files = files_in([root])
     (declared,) = dashboards(files)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from msgspec import structs
 
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards
 from talkhouse.charts.declared import Chart, ChartKind, Metric
@@ -111,15 +112,8 @@ SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
     ],
 )
 def test_ties_at_the_limit_are_counted(limit: int, is_largest_first: bool, expected: Cut | None) -> None:
-    chart = Chart(
-        title="Sips",
-        kind=ChartKind.TABLE,
-        view="cups",
-        by=("who",),
-        metrics=("sips",),
-        largest_first=is_largest_first,
-        limit=limit,
-    )
+    table = Chart(title="Sips", kind=ChartKind.TABLE, view="cups", by=("who",), metrics=("sips",))
+    chart = structs.replace(table, largest_first=is_largest_first, limit=limit)
     with duckdb.connect() as con:
         con.execute("create schema bi")
         con.execute(

@@ -192,8 +192,7 @@ def test_it_is_read_and_searched_without_a_network(browser: Browser, site: Path,
 
 @pytest.mark.slow
 def test_nothing_that_a_warehouse_says_acts_on_a_site(licensed: Path, browser: Browser, tmp_path: Path) -> None:
-    copy = tmp_path / "odd.duckdb"
-    shutil.copyfile(licensed, copy)
+    copy = Path(shutil.copyfile(licensed, tmp_path / "odd.duckdb"))
     with duckdb.connect(copy) as con:
         odd = {"odd": ODD, "up": f"../../{ODD}"}
         con.execute("update main.turns set text = $odd || text", {"odd": ODD})

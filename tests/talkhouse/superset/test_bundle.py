@@ -36,8 +36,7 @@ DASHBOARD = 'title = "Tea"\ndescription = "Who drinks what."\n'
 
 @pytest.mark.slow
 def test_the_same_warehouse_makes_the_same_bytes(sample: Path, bundle: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "another_name.duckdb"
-    shutil.copyfile(sample, copy)
+    copy = Path(shutil.copyfile(sample, tmp_path / "another_name.duckdb"))
     with talkhouse.open(copy) as con:
         done = write_bundle(con, tmp_path / "again.zip", THERE)
     assert done.path.read_bytes() == bundle.read_bytes()
@@ -94,13 +93,8 @@ def test_the_connection_is_read_only_and_sandboxed(contents: Contents, sample: P
     with duckdb.connect(sample, **contents.database["extra"]["engine_params"]["connect_args"]) as con:
         assert con.execute("select count(*) from bi.turns").fetchall() > [(0,)]
         for query in (
-            "from read_text('/etc/passwd')",
-            "from glob('/*')",
-            "attach '/tmp/other.duckdb'",
-            "copy (select 1) to '/tmp/out.csv'",
-            "set enable_external_access = true",
-            "install httpfs",
-            "load httpfs",
+            *("from read_text('/etc/passwd')", "from glob('/*')", "attach '/tmp/other.duckdb'", "install httpfs"),
+            *("copy (select 1) to '/tmp/out.csv'", "set enable_external_access = true", "load httpfs"),
             "create table main.x (i integer)",
         ):
             with pytest.raises(duckdb.Error, match=r"disabled|locked|read-only"):

