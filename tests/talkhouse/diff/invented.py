@@ -57,20 +57,9 @@ def rows_of(talks: list[Talk]) -> Rows:
         for split in talk.splits:
             place = places[split] = places.get(split, -1) + 1
             record = f"toy/{split}/{place}"
-            rows["records"].append(
-                {
-                    "record_id": record,
-                    "corpus_id": "toy",
-                    "dialogue_id": dialogue,
-                    "subset": "talks",
-                    "release": "first",
-                    "split": split,
-                    "standard_split": split,
-                    "record_index": place,
-                    "source_file_id": f"toy/{split}.json",
-                    "source_pointer": f"/{place}",
-                }
-            )
+            row = {"record_id": record, "corpus_id": "toy", "dialogue_id": dialogue, "subset": "talks"}
+            row |= {"release": "first", "split": split, "standard_split": split, "record_index": place}
+            rows["records"].append({**row, "source_file_id": f"toy/{split}.json", "source_pointer": f"/{place}"})
             for index, (label, value) in enumerate(talk.labels[: len(talk.turns)]):
                 about = {"record_id": record, "turn_index": index, "dialogue_id": dialogue}
                 given = {"scheme": "toy.mood", "annotator_index": 0, "item_index": 0, "label": label, "value": value}

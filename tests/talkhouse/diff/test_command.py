@@ -39,8 +39,7 @@ update main.turns set text = text || ' planted' where rowid = (
 @pytest.fixture(scope="module")
 def edited(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, in which one turn is longer and a turn's labels are all X."""
-    path = tmp_path_factory.mktemp("edited") / "edited.duckdb"
-    shutil.copyfile(sample, path)
+    path = Path(shutil.copyfile(sample, tmp_path_factory.mktemp("edited") / "edited.duckdb"))
     with duckdb.connect(path) as con:
         con.execute(LONGER)
         con.execute(RELABELLED)

