@@ -21,12 +21,8 @@ COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 _processes = multiprocessing.get_context("forkserver")
 _OURS = [
     *("talkhouse.cli.commands", "talkhouse.cli.contents"),
-    *(
-        "talkhouse.build.staging",
-        "talkhouse.explore.search",
-        "talkhouse.explore.dialogue",
-        "talkhouse.explore.inventory",
-    ),
+    *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.explore.dialogue"),
+    "talkhouse.explore.inventory",
     *("talkhouse.query.manifest", "talkhouse.query.export", "talkhouse.query.sandbox", "talkhouse.restore.verify"),
     *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write_lake", "talkhouse.guess.inspection"),
     *(f"talkhouse.ingest.corpora.{corpus_id}" for corpus_id in corpora()),
@@ -46,7 +42,10 @@ def run(
     text: str = "",
     before: Callable[[], object] = nothing,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command without a terminal; ``before`` is called in its process, and must be known by its name there."""
+    """Run a command without a terminal, in which nothing may end with a traceback.
+
+    ``before`` is called in its process, and must be known by its name there.
+    """
     done = run_bytes(*arguments, cwd=cwd, env=env, text=text, before=before)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -66,6 +65,7 @@ def run_bytes(
         process.join()
         shown = [os.pread(stream, os.fstat(stream).st_size, 0) for stream in streams[1:]]
     assert process.exitcode is not None
+    assert b"Traceback (most recent call last)" not in shown[1], shown[1].decode()
     return subprocess.CompletedProcess(arguments, process.exitcode, *shown)
 
 

@@ -22,9 +22,11 @@ def test_version() -> None:
 
 
 def test_the_first_command_of_a_newcomer(tmp_path: Path) -> None:
-    shown = run("build", cwd=tmp_path)
+    shown = run("build", cwd=tmp_path, env={"TERM": "xterm-256color"})
     assert shown.returncode == 0, shown.stderr
-    assert "\x1b" not in shown.stdout + shown.stderr
+    assert "\x1b" not in shown.stdout + shown.stderr, "colours in a pipe"
+    assert re.search(r"^reading dbdc3: [\d.]+ MB$", shown.stderr, re.MULTILINE)
+    assert re.search(r"^read dbdc3: [\d,]+ records in", shown.stderr, re.MULTILINE)
     assert shown.stdout.startswith("Built talkhouse.duckdb (")
     assert "invented sample" in shown.stdout
     (query,) = re.findall(r'talkhouse sql "(.*)"', shown.stdout)
@@ -37,13 +39,6 @@ def test_a_terminal_gets_colours_and_progress(tmp_path: Path) -> None:
     shown = on_a_terminal(["build"], tmp_path)
     assert "\x1b[" in shown
     assert "reading dbdc3" in shown
-
-
-def test_a_pipe_gets_plain_lines(tmp_path: Path) -> None:
-    shown = run("build", cwd=tmp_path, env={"TERM": "xterm-256color"})
-    assert "\x1b" not in shown.stderr + shown.stdout
-    assert re.search(r"^reading dbdc3: [\d.]+ MB$", shown.stderr, re.MULTILINE)
-    assert re.search(r"^read dbdc3: [\d,]+ records in", shown.stderr, re.MULTILINE)
 
 
 def test_status(sample: Path) -> None:
@@ -69,7 +64,8 @@ def test_parquet_needs_a_file_and_gets_one(sample: Path, tmp_path: Path) -> None
         assert con.execute(f"from '{path}'").fetchall() == con.execute(QUERY).fetchall()
 
 
-def test_markdown_escapes_what_would_break_its_table(sample: Path) -> None:
+def test_markdown_escapes_what_would_break_its_table_and_markup_is_text(sample: Path) -> None:
+    assert "[bold]x[/bold]" in run("sql", "select '[bold]x[/bold]' as t", "--db", sample).stdout
     shown = run("sql", r"select 'a|b' as x, e'c\nd' as y, null as z", "--db", sample, "--format", "markdown").stdout
     assert shown.splitlines() == ["| x | y | z |", "| --- | --- | --- |", r"| a\|b | c<br>d |  |"]
 
@@ -92,10 +88,6 @@ def test_no_rows_are_no_rows(sample: Path) -> None:
     assert run("sql", "select 1 as x where false", "--db", sample, "--format", "csv").stdout == '"x"\n'
 
 
-def test_markup_in_texts_is_text(sample: Path) -> None:
-    assert "[bold]x[/bold]" in run("sql", "select '[bold]x[/bold]' as t", "--db", sample).stdout
-
-
 def test_a_narrow_terminal_loses_nothing(sample: Path, tmp_path: Path) -> None:
     text = "".join(chr(ord("a") + index % 26) for index in range(150))
     shown = on_a_terminal(["sql", f"select '{text}' as t", "--db", sample], tmp_path, columns=40)
@@ -109,7 +101,6 @@ def test_a_wrong_query_says_what_there_is(sample: Path) -> None:
     assert shown.returncode == 1
     assert "nope" in shown.stderr
     assert "speaker_id" in shown.stderr
-    assert "Traceback" not in shown.stderr
 
 
 @pytest.mark.parametrize(
@@ -128,7 +119,6 @@ def test_a_wrong_query_says_what_there_is(sample: Path) -> None:
 def test_wrong_use_gets_one_clear_message(tmp_path: Path, arguments: list[str], code: int, words: list[str]) -> None:
     shown = run(*arguments, cwd=tmp_path)
     assert shown.returncode == code
-    assert "Traceback" not in shown.stderr
     assert all(word in shown.stderr for word in words), shown.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -49,8 +49,7 @@ SPELLED = ["\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0dc1\u0dca\u20
 @pytest.fixture(scope="module")
 def hostile(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse in which turns, titles, licences, findings, sources and comments hold what acts on a terminal."""
-    path = tmp_path_factory.mktemp("hostile") / "w.duckdb"
-    shutil.copyfile(sample, path)
+    path = Path(shutil.copyfile(sample, tmp_path_factory.mktemp("hostile") / "w.duckdb"))
     with duckdb.connect(path) as con:
         for column in ("main.turns.text", "main.corpora.title", "main.corpora.licence", "meta.loads.source"):
             table, _, name = column.rpartition(".")
@@ -110,7 +109,6 @@ def commands(*quick: str) -> pytest.MarkDecorator:
 def test_nothing_acts_on_a_pipe(hostile: Path, tmp_path: Path, command: list[str]) -> None:
     shown = run(*arguments(command, hostile), cwd=tmp_path)
     assert UNSAFE.findall((shown.stdout + shown.stderr).replace("\t", " " if command[0] == "search" else "\t")) == []
-    assert "Traceback" not in shown.stderr
 
 
 @commands(
@@ -229,8 +227,7 @@ def test_completion_offers_no_name_that_acts(hostile: Path, tmp_path: Path) -> N
 
     from talkhouse.cli.terminal.completion import relations
 
-    path = tmp_path / "w.duckdb"
-    shutil.copyfile(hostile, path)
+    path = Path(shutil.copyfile(hostile, tmp_path / "w.duckdb"))
     with duckdb.connect(path) as con:
         con.execute('create view dbdc3."a\x1b[31mb" as select 1')
     names = relations(SimpleNamespace(params={"db": path}), None, "")  # type: ignore[arg-type]
