@@ -118,8 +118,7 @@ def changed(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
     """Make a copy of the samples, changed by SQL, the warehouse of the pages."""
 
     def change(sql: str) -> Path:
-        path = tmp_path / "changed.duckdb"
-        shutil.copyfile(sample, path)
+        path = Path(shutil.copyfile(sample, tmp_path / "changed.duckdb"))
         with duckdb.connect() as con:
             con.execute(f"attach '{path}' as {warehouse.name(path)}; use {warehouse.name(path)}; {sql}")
         monkeypatch.setenv("TALKHOUSE_DB", str(path))

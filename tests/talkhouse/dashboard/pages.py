@@ -11,14 +11,19 @@ from talkhouse.dashboard.server import APP
 
 
 def draw(page: str = "", /, **parameters: object) -> AppTest:
-    """Draw a page, by its name in the URL and the URL's parameters, of the warehouse that ``TALKHOUSE_DB`` names."""
+    """Draw a page, by its name in the URL and the URL's parameters, of the warehouse that ``TALKHOUSE_DB`` names.
+
+    Nothing may be raised on it.
+    """
     test = AppTest.from_file(str(APP), default_timeout=120)
     for name, value in parameters.items():
         test.query_params[name] = str(value)
     if page:
         # A page that is no file has no other way in.
         test._page_hash = calc_hash(page)
-    return test.run()
+    test.run()
+    assert not test.exception
+    return test
 
 
 def html(page: AppTest) -> str:

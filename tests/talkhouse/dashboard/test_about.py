@@ -23,6 +23,8 @@ from tests.samples import GROUPS, RELEASES
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import html
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>alert(1)</script> **b** [x](javascript:alert(1)) \u202e"
 ONE_VOTE = """
 select record_id, dialogue_id, turn_index from main.annotations
@@ -84,7 +86,6 @@ def asked(visit: Visit, path: Path, before: str, after: str) -> AppTest:
     return page.button(key="compare").click().run()
 
 
-@pytest.mark.slow
 def test_what_differs_between_two_releases_is_said_when_asked(visit: Visit, released: Released) -> None:
     """By default the newest two; dialogues that changed lead to Read, and no text of a stranger acts."""
     path, evil, labelled = released
@@ -108,7 +109,6 @@ def test_what_differs_between_two_releases_is_said_when_asked(visit: Visit, rele
     assert not any("neither release" in one.value for one in page.caption)
 
 
-@pytest.mark.slow
 def test_what_was_compared_is_known_again_and_what_is_damaged_is_not_compared(visit: Visit, released: Released) -> None:
     path, *_ = released
     first = tables(asked(visit, path, "second", "first"))[1]
@@ -123,7 +123,6 @@ def test_what_was_compared_is_known_again_and_what_is_damaged_is_not_compared(vi
     assert any("is damaged, and was not opened" in code.value for code in other.code)
 
 
-@pytest.mark.slow
 def test_rows_are_looked_at_up_to_a_number_and_the_page_says_so(
     visit: Visit, released: Released, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +143,6 @@ def test_rows_are_looked_at_up_to_a_number_and_the_page_says_so(
     assert any("neither release" in one.value for one in page.caption)
 
 
-@pytest.mark.slow
 def test_a_conversation_that_changed_is_a_click_away(browser: Browser, released: Released, tmp_path: Path) -> None:
     """From a server, whose pages run in threads."""
     with served(released.path, tmp_path) as server, visit_in(browser, server.url) as window:

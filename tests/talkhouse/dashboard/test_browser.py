@@ -136,14 +136,8 @@ def test_every_page_is_drawn_asks_nothing_of_the_network_and_no_text_acts_on_it(
             check(link)
         parts = ("Datasheet", "Licence and citation", "Tasks and splits", "Overlap", "Findings")
         more = [f"{name}?{urlencode({'show': part})}" for name in (RELEASES, CORPUS) for part in parts]
-        more += [
-            links.read(dialogue),
-            links.read(record_id=record),
-            links.quality(rule),
-            "read?text=slot",
-            "read?filters=1",
-        ]
-        more += [links.sql('select 1 as "*", 2 as "^.*$", 3 as "a.b", \'$zmath$\' as ":red[zred]"')]
+        more += [links.read(dialogue), links.read(record_id=record), links.quality(rule), "read?text=slot"]
+        more += ["read?filters=1", links.sql('select 1 as "*", 2 as "^.*$", 3 as "a.b", \'$zmath$\' as ":red[zred]"')]
         more += [f"sql?{urlencode({'view': f'bi.{CORPUS}_cups'})}", f"read?{urlencode({'source': record})}"]
         for address in more:
             visited.turn_to(address)

@@ -16,6 +16,7 @@ from talkhouse.dashboard.tables import table_html
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from tests.samples import GROUPS, RELEASES
 
+Row = dict[str, object]
 PLACES = pl.DataFrame({"dialogue_id": ["a b/1", "c"], "turn_index": [3, None], "row_count": [2, 1]})
 
 
@@ -43,11 +44,7 @@ def test_a_row_with_a_turn_leads_to_it(of_samples: ServedWarehouse) -> None:
     ],
 )
 def test_a_mark_leads_to_what_it_stands_for(
-    of_samples: ServedWarehouse,
-    members: dict[str, object],
-    row: dict[str, object],
-    choices: dict[str, list[str]],
-    expected: str | None,
+    of_samples: ServedWarehouse, members: Row, row: Row, choices: dict[str, list[str]], expected: str | None
 ) -> None:
     found = leads(of_samples, chart(**members), pl.DataFrame([row | {"row_count": 1}]), choices)
     assert (found is None) == (expected is None)
@@ -75,13 +72,8 @@ def test_a_mark_of_an_outcome_leads_to_conversations_that_have_it(of_samples: Se
 
 
 def test_a_table_has_every_text_as_it_is() -> None:
-    rows = pl.DataFrame(
-        {
-            "who": ["<b>Ann", None],
-            "cups": [1234, None],
-            "at": [datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.UTC), None],
-        }
-    )
+    times = [datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.UTC), None]
+    rows = pl.DataFrame({"who": ["<b>Ann", None], "cups": [1234, None], "at": times})
     columns = [ChartField("who", "Who & what"), ChartField("cups", "Cups"), ChartField("at", "At")]
     page = table_html("Tea", rows, columns, ['read?a="1"', "read"])
     assert '<th scope="col" class="short wide">Who &amp; what</th><th scope="col" class="number">Cups</th>' in page
