@@ -21,12 +21,9 @@ from tests.talkhouse.build.test_run import fetch
 OTHER = corpora()["delidata"]
 
 READER = """
-import json, sys, time
-from pathlib import Path
 import duckdb, sqlalchemy
 import talkhouse
 
-kind, folder, number = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 path = folder / "w.duckdb"
 query = '''select (select max(load_id) from meta.loads), (select count(*) from main.records),
     (select count(*) from bi.dialogues), (select max(records_loaded) from (select sum(records_loaded) as records_loaded
@@ -51,16 +48,25 @@ def kept():
     return held.execute(query).fetchone()
 
 held = talkhouse.open(path) if kind == "kept" else None
-with open(folder / f"reader{number}", "a", buffering=1) as seen:
+"""
+"""Ways to read the number of the build and counts of what it loaded."""
+
+IN_A_LOOP = """
+import json, sys, time
+from pathlib import Path
+
+kind, folder, number, *more = sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]
+{ways}
+with open(folder / f"reader{{number}}", "a", buffering=1) as seen:
     while not (folder / "end").exists():
         try:
-            row = [int(value) for value in locals()[kind]()]
+            row = [int(value) for value in globals()[kind]()]
         except Exception as error:
-            row = f"{type(error).__name__}: {error}"
+            row = f"{{type(error).__name__}}: {{error}}"
         print(json.dumps(row), file=seen)
-        time.sleep(0.1)  # leaves the processors to the build
+        time.sleep(0.05)  # leaves the processors to the writer
 """
-"""Writes down, again and again, the number of the build and counts of what it loaded."""
+"""Reads in one of these ways, again and again, and writes down what it gets."""
 
 Kinds = tuple[str, ...]
 KINDS: Kinds = ("views", "attached", "engine", "kept")
@@ -84,12 +90,11 @@ def add_file(data: Path, number: int) -> None:
 class Readers:
     """Processes that read in a loop, each in one of some ways, until there is a file ``end``."""
 
-    def __init__(self, folder: Path, number: int, *arguments: str, script: str = READER, kinds: Kinds = KINDS) -> None:
+    def __init__(self, folder: Path, number: int, *arguments: str, ways: str = READER, kinds: Kinds = KINDS) -> None:
         self.files = [folder / f"reader{index}" for index in range(number)]
+        command = [sys.executable, "-c", IN_A_LOOP.format(ways=ways)]
         self.processes = [
-            subprocess.Popen(
-                [sys.executable, "-c", script, kinds[index % len(kinds)], str(folder), str(index), *arguments]
-            )
+            subprocess.Popen([*command, kinds[index % len(kinds)], str(folder), str(index), *arguments])
             for index in range(number)
         ]
 

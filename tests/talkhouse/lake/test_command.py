@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import on_a_terminal, run
+from tests.lanes import first_quick
 from tests.talkhouse.lake.test_write_lake import everything
 
 
@@ -75,13 +76,9 @@ WRONG = [
     (["none", "--sql"], "none: this is not a lake"),
     (["none", "--check", "--master", "local[2]"], "this is not a lake"),
 ]
-QUICK = (0, 4, 9)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [pytest.param(*case, marks=() if number in QUICK else pytest.mark.slow) for number, case in enumerate(WRONG)],
-)
+@pytest.mark.parametrize(("arguments", "message"), first_quick(WRONG, 4))
 def test_wrong_use_is_one_message(lake: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
     before = everything(lake)
     done = run("lake", *arguments, cwd=tmp_path)

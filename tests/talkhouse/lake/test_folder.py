@@ -22,8 +22,7 @@ SLOW = pytest.mark.slow
 
 @pytest.fixture
 def write(small: Path, tmp_path: Path, lake: Path) -> Callable[[], LakeResult]:
-    path = tmp_path / "changing.duckdb"
-    shutil.copyfile(small, path)
+    path = Path(shutil.copyfile(small, tmp_path / "changing.duckdb"))
 
     def again() -> LakeResult:
         with duckdb.connect(path) as con:

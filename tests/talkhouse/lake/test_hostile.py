@@ -42,8 +42,7 @@ def outside(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def other(small: Path, tmp_path: Path) -> Path:
-    path = tmp_path / "other.duckdb"
-    shutil.copyfile(small, path)
+    path = Path(shutil.copyfile(small, tmp_path / "other.duckdb"))
     with duckdb.connect(path) as con:
         con.execute("update main.corpora set terms = 'others' where corpus_id = 'delidata'")
     return path
@@ -282,8 +281,7 @@ def test_a_second_name_of_a_file_outside_is_never_written(lake: Path, outside: P
 @pytest.mark.slow
 def test_a_corpus_whose_name_is_a_path_is_refused(small: Path, tmp_path: Path, outside: Path) -> None:
     for name in ("../../../outside/c", "/etc", "", ".", "a b", "a\0b", "shared", "A", "x/../../y", "é"):
-        path = tmp_path / "forged.duckdb"
-        shutil.copyfile(small, path)
+        path = Path(shutil.copyfile(small, tmp_path / "forged.duckdb"))
         with duckdb.connect(path) as con:
             con.execute("update main.corpora set corpus_id = ? where corpus_id = 'delidata'", [name])
         before = tree(outside)

@@ -36,6 +36,7 @@ from talkhouse.spark import workers
 from tests import sail_server
 from tests.declared.invented_corpora import Invented, laid_out
 from tests.outside import run as run_outside
+from tests.samples import PICTURES, POSTS
 from tests.talkhouse.build.test_jobs import CHAT, said, talks
 from tests.talkhouse.toy import invent
 
@@ -90,8 +91,8 @@ def load(lake: Path, data: Path, url: str, limit: QuarantineLimit = ALL, **optio
 def test_a_lake_that_workers_load_is_that_of_a_build(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, roots = talks(invent(tmp_path)), (tmp_path / "roots",)
     shutil.copytree(KIT / "turns/data/bus_turns", data / "bus_turns")  # with a file of labels
-    for corpus in corpora().values():
-        shutil.copytree(sample_of(corpus), data / corpus.id)
+    for corpus_id in (PICTURES, POSTS):
+        shutil.copytree(sample_of(corpora()[corpus_id]), data / corpus_id)
     build(tmp_path / "w.duckdb", Silent(), data=data, limit=ALL, corpus_roots=roots)
     write_lake(tmp_path / "of_build", [tmp_path / "w.duckdb"], Silent())
     monkeypatch.setattr(rows_of_parts, "_GROUP", 3_000)

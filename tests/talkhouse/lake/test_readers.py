@@ -14,35 +14,26 @@ from tests.talkhouse.test_readers import Readers, add_file, lines, stand_still
 KINDS = ("with_duckdb", "with_polars", "with_pyarrow")
 
 READER = """
-import json, sys, time
-from pathlib import Path
 import duckdb, polars
 from pyarrow import parquet
 
-kind, folder, number = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 lake = folder / "lake"
 
-def with_duckdb(paths):
-    return duckdb.execute("select count(*) from read_parquet(?)", [paths]).fetchall()[0][0]
+def files():
+    current = json.loads((lake / "manifest.json").read_text())
+    found = {table["name"]: [str(lake / one["path"]) for one in table["files"]] for table in current["tables"]}
+    return [found[name] for name in ("loads", "records", "source_files")]
 
-def with_polars(paths):
-    return polars.read_parquet(paths).height
+def with_duckdb():
+    return [duckdb.execute("select count(*) from read_parquet(?)", [paths]).fetchone()[0] for paths in files()]
 
-def with_pyarrow(paths):
-    return sum(parquet.ParquetFile(path).read().num_rows for path in paths)
+def with_polars():
+    return [polars.read_parquet(paths).height for paths in files()]
 
-with open(folder / f"reader{number}", "a", buffering=1) as seen:
-    while not (folder / "end").exists():
-        try:
-            current = json.loads((lake / "manifest.json").read_text())
-            files = {table["name"]: [str(lake / one["path"]) for one in table["files"]] for table in current["tables"]}
-            row = [globals()[kind](files[name]) for name in ("loads", "records", "source_files")]
-        except Exception as error:
-            row = f"{type(error).__name__}: {error}"
-        print(json.dumps(row), file=seen)
-        time.sleep(0.1)  # leaves the processors to the writer
+def with_pyarrow():
+    return [sum(parquet.ParquetFile(path).read().num_rows for path in paths) for paths in files()]
 """
-"""Writes down, again and again, the number of builds, of records and of source files."""
+"""Ways to read the number of builds, of records and of source files."""
 
 
 @pytest.mark.slow
@@ -52,7 +43,7 @@ def test_readers_see_one_snapshot_or_the_next(tmp_path: Path, monkeypatch: pytes
     add_file(data, 0)
     build(path, Silent(), data=data)
     written(lake, path)
-    readers = Readers(tmp_path, len(KINDS), script=READER, kinds=KINDS)
+    readers = Readers(tmp_path, len(KINDS), ways=READER, kinds=KINDS)
     readers.all_read_again()
     phases = [where for phase, where in PHASES["lake"].items() if phase not in ("open", "clear")]
     for number, phase in enumerate(phases, start=1):

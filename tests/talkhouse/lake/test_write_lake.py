@@ -53,8 +53,7 @@ def hashes(lake: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def odd(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("odd") / "odd.duckdb"
-    shutil.copyfile(small, path)
+    path = Path(shutil.copyfile(small, tmp_path_factory.mktemp("odd") / "odd.duckdb"))
     with duckdb.connect(path) as con:
         for index, text in enumerate(ODD_TEXTS):
             con.execute(
@@ -81,9 +80,7 @@ def odd_lake(odd: Path) -> Path:
 
 @pytest.fixture
 def changeable(small: Path, tmp_path: Path) -> Path:
-    path = tmp_path / "changeable.duckdb"
-    shutil.copyfile(small, path)
-    return path
+    return Path(shutil.copyfile(small, tmp_path / "changeable.duckdb"))
 
 
 def change(path: Path, statement: str) -> None:

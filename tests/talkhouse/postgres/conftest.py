@@ -26,8 +26,7 @@ def changed(sample: Path, tmp_path: Path) -> Callable[[str], Path]:
 
     def run(statements: str = "") -> Path:
         number = next(numbers)
-        path = tmp_path / f"changed_{number}.duckdb"
-        shutil.copyfile(sample, path)
+        path = Path(shutil.copyfile(sample, tmp_path / f"changed_{number}.duckdb"))
         with duckdb.connect(path) as con:
             con.execute(f"{statements}; update meta.loads set finished_at = finished_at + interval {number} second")
         return path

@@ -41,11 +41,8 @@ def test_a_new_build_replaces_the_copy_and_an_unchanged_one_does_nothing(
     assert published(sample, without_views=True).outcome is PublicationOutcome.PUBLISHED
     (before,) = names(postgres, oids)
     again = published(sample, without_views=True)
-    assert (again.outcome, again.published_at is None, names(postgres, oids)) == (
-        PublicationOutcome.UNCHANGED,
-        False,
-        [before],
-    )
+    assert (again.outcome, names(postgres, oids)) == (PublicationOutcome.UNCHANGED, [before])
+    assert again.published_at
     assert published(sample, without_views=True, dry_run=True).outcome is PublicationOutcome.UNCHANGED
     published(changed(NEW_TITLE), without_views=True)
     assert names(postgres, titles) == ["new"]
@@ -75,10 +72,8 @@ def test_schemas_that_the_new_copy_does_not_have_go_with_the_old_one(
 ) -> None:
     published(sample, views=("delidata.outcome",))
     assert names(postgres) == ["delidata", "main", "meta"]
-    assert names(postgres, "select relname from pg_class where relkind in ('r', 'v') and relname ~ '^outcome'") == [
-        "outcome",
-        "outcome_all",
-    ]
+    outcomes = names(postgres, "select relname from pg_class where relkind in ('r', 'v') and relname ~ '^outcome'")
+    assert outcomes == ["outcome", "outcome_all"]
     published(sample, without_views=True)
     assert names(postgres) == ["main", "meta"]
 

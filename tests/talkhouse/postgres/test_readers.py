@@ -15,11 +15,9 @@ from tests.talkhouse.postgres.builds import Builds, Steps, published
 from tests.talkhouse.test_readers import Readers, lines
 
 READER = """
-import json, sys, time
-from pathlib import Path
 import psycopg
 
-kind, folder, number, url = sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+(url,) = more
 query = '''select (select max(load_id) from meta.loads), (select count(*) from main.records),
     (select count(*) from bi.dialogues), (select sum(records_loaded) from meta.source_files),
     (select count(*) from team.groups)'''
@@ -41,16 +39,8 @@ def by_cursor():
         return rows.fetchone()
 
 held = psycopg.connect(url, autocommit=True)
-with open(folder / f"reader{number}", "a", buffering=1) as seen:
-    while not (folder / "end").exists():
-        try:
-            row = [int(value) for value in locals()[kind]()]
-        except Exception as error:
-            row = f"{type(error).__name__}: {error}"
-        print(json.dumps(row), file=seen)
-        time.sleep(0.005)  # leaves some of the machine to the one that publishes
 """
-"""Writes down, again and again, the number of the build and counts of what it loaded."""
+"""Ways to read the number of the build and counts of what it loaded."""
 
 KINDS = ("connecting", "prepared", "wide", "by_cursor")
 
@@ -73,7 +63,7 @@ def database(build_copied: None, postgres: Database) -> Database:  # noqa: ARG00
 @pytest.mark.parametrize("number", [pytest.param(3, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.long)])
 def test_readers_see_one_copy_or_the_next(builds: Builds, database: Database, tmp_path: Path, number: int) -> None:
     """Each publication stands still at each of its steps until every reader has read: none of them waits for it."""
-    readers = Readers(tmp_path, len(KINDS), database.url(), script=READER, kinds=KINDS)
+    readers = Readers(tmp_path, len(KINDS), database.url(), ways=READER, kinds=KINDS)
     readers.all_read_again()
     steps = Steps(readers.all_read_again)
     for _ in range(number):
