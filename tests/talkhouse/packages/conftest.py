@@ -10,7 +10,6 @@ import pytest
 
 @pytest.fixture
 def writable(sample: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    path = tmp_path / "w.duckdb"
-    shutil.copyfile(sample, path)
+    path = Path(shutil.copyfile(sample, tmp_path / "w.duckdb"))
     with duckdb.connect(path) as con:
         yield con

@@ -42,12 +42,7 @@ def test_what_describes_a_package(package: ExportPackage, tmp_path: Path) -> Non
     assert text.endswith("\n")
     assert text.count("- Name the authors.\n") == 3  # together, and each part
     assert "commercial" not in text
-    for said in (
-        f"# Licences of {RELEASES}.breakdown_detection\n",
-        "invented sample",
-        "### Part: background\n",
-        "<https://",
-    ):
+    for said in (f"# Licences of {TASK}\n", "invented sample", "### Part: background\n", "<https://"):
         assert said in text
     for corpus in package.corpora:
         assert corpus["licence"] in text

@@ -29,7 +29,7 @@ def hostile(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def done(*command: object, db: Path) -> str:
     found = run(*command, "--db", db)
-    assert (found.returncode, re.findall("Traceback", found.stderr)) == (0, []), found.stderr
+    assert found.returncode == 0, found.stderr
     return found.stdout
 
 
@@ -99,13 +99,8 @@ def test_labels_of_any_signs_are_the_same_in_the_tasks_and_their_interface(hosti
     known = {item.get("alias", item["value"]) for item in items}
     assert not [item for item in items if re.search(r"\$[\w[\].{}]", item["value"])]  # what the editor replaces
     tasks = json.loads((tmp_path / "tasks" / "tasks.json").read_text("utf-8"))
-    given = {
-        result["value"]["paragraphlabels"][0]
-        for task in tasks
-        for one in task["predictions"]
-        for result in one["result"]
-    }
-    assert given <= known
+    results = [result for task in tasks for one in task["predictions"] for result in one["result"]]
+    assert {result["value"]["paragraphlabels"][0] for result in results} <= known
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "arrow"])

@@ -39,13 +39,8 @@ def test_annotators_and_counts_are_those_of_the_tables(sample: Path) -> None:
     # Numbers are labels too here, but not for this query.
     assert {(scheme, *known[str(scheme)]) for scheme, *_ in annotators} == set(annotators)
     assert all(each.fewest_annotators <= each.median_annotators <= each.most_annotators for each in schemes)
-    assert [
-        (
-            *(each.corpus_id, each.dialogue_count, each.turn_count),
-            *(each.timed_turn_count, each.first_said_at, each.last_said_at),
-        )
-        for each in facts
-    ] == counts
+    names = ("corpus_id", "dialogue_count", "turn_count", "timed_turn_count", "first_said_at", "last_said_at")
+    assert [tuple(getattr(each, name) for name in names) for each in facts] == counts
 
 
 @pytest.mark.slow

@@ -175,7 +175,7 @@ def test_the_programs_read_it(
         NewNote(dialogue_id, turn, known[dialogue_id, turn], label, words, "me", "page")
         for turn, label, words in (
             (1, "wrong $gold", "see <b>"),
-            (1, None, "only words"),
+            (1, None, "only"),
             (None, "a", "b"),
             (None, "c", None),
         )

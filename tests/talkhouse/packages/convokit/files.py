@@ -177,16 +177,8 @@ def _labels(files: Files, corpus_id: str) -> Iterator[tuple[Any, ...]]:
             scheme = (f"{corpus_id}.{name}", *place)
             if not isinstance(value, list):
                 about = meta.get(f"about_{name}") or {}
-                is_number = isinstance(value, float)
-                number = value if is_number else about.get("value")
-                yield (
-                    *scheme,
-                    None,
-                    about.get("persona_id"),
-                    about.get("annotator"),
-                    None if is_number else value,
-                    number,
-                )
+                label, number = (None, value) if isinstance(value, float) else (value, about.get("value"))
+                yield (*scheme, None, about.get("persona_id"), about.get("annotator"), label, number)
                 continue
             for entry in value:
                 size = len(entry["labels"])

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from itertools import count
 from pathlib import Path
 
 import duckdb
@@ -56,8 +57,7 @@ def test_labels_are_where_they_belong(sample: Path, tmp_path: Path) -> None:
 
 
 def changed(sample: Path, folder: Path, *statements: str) -> Path:
-    path = folder / "w.duckdb"
-    shutil.copyfile(sample, path)
+    path = Path(shutil.copyfile(sample, folder / "w.duckdb"))
     with duckdb.connect(path) as con:
         for statement in statements:
             con.execute(statement)
@@ -172,11 +172,7 @@ def test_what_has_no_place_is_counted(sample: Path, tmp_path: Path) -> None:
     assert files.corpus["left_out"] == {
         "candidates": 930, "dialogues": 1, "labels": 0, "personas": 0, "records": 0, "images": 0
     }  # fmt: skip
-    counts = {
-        "utterances": len(files.utterances),
-        "speakers": len(files.speakers),
-        "conversations": len(files.conversations),
-    }
+    counts = {name: len(getattr(files, name)) for name in ("utterances", "speakers", "conversations")}
     assert files.corpus["counts"] == {**counts, "labels": labels_of(files, POSTS).total()}
 
 
@@ -223,36 +219,30 @@ def test_a_declared_corpus_keeps_its_tree_unless_it_is_none(tmp_path: Path) -> N
     (folder / "corpus.toml").write_text(TREE)
     (folder / "a.jsonl").write_text(json.dumps({"prompt": node("a", node("b", node("c")), node("d"))}) + "\n")
     build(tmp_path / "own.duckdb", Silent(), data=tmp_path / "data")
-    export(tmp_path / "own.duckdb", "trees", tmp_path / "out")
-    files = Files.read(tmp_path / "out")
+    numbers = count()
+
+    def exported(*statements: str) -> Files:
+        output = tmp_path / f"{next(numbers)}"
+        export(changed(tmp_path / "own.duckdb", tmp_path, *statements), "trees", output)
+        return Files.read(output)
+
+    files = exported()
     ids = {utterance["text"]: utterance["id"] for utterance in files.utterances}
     assert {each["text"]: each["reply-to"] for each in files.utterances} == {
         "a": None, "b": ids["a"], "c": ids["b"], "d": ids["a"]
     }  # fmt: skip
     two_roots = "update main.turns set reply_to = null where text = 'd'"
-    export(changed(tmp_path / "own.duckdb", tmp_path, two_roots), "trees", tmp_path / "chain")
-    chain = Files.read(tmp_path / "chain")
+    chain = exported(two_roots)
     assert {each["text"]: each["reply-to"] for each in chain.utterances}["d"] == ids["c"]
     assert {each["meta"]["replies"] for each in chain.conversations.values()} == {"order"}
-    backwards = [
-        "update main.turns set reply_to = 3 where text = 'a'",
-        "update main.turns set reply_to = null where text = 'd'",
-    ]
-    export(changed(tmp_path / "own.duckdb", tmp_path, *backwards), "trees", tmp_path / "backwards")
-    turned = Files.read(tmp_path / "backwards")
+    turned = exported("update main.turns set reply_to = 3 where text = 'a'", two_roots)
     assert {each["text"]: each["reply-to"] for each in turned.utterances} == {
         "a": ids["d"], "b": ids["a"], "c": ids["b"], "d": None
     }  # fmt: skip
     assert {each["meta"]["replies"] for each in turned.conversations.values()} == {"published"}
-    a_loop = "update main.turns set reply_to = 2 where text = 'b'"
-    export(changed(tmp_path / "own.duckdb", tmp_path, a_loop), "trees", tmp_path / "loop")
-    assert {each["meta"]["replies"] for each in Files.read(tmp_path / "loop").conversations.values()} == {"order"}
-    a_gap = [
-        "update main.turns set turn_index = 9 where text = 'd'",
-        "update main.turns set reply_to = 3 where text = 'd'",
-    ]
-    export(changed(tmp_path / "own.duckdb", tmp_path, *a_gap), "trees", tmp_path / "gap")
-    gap = Files.read(tmp_path / "gap")
+    loop = exported("update main.turns set reply_to = 2 where text = 'b'")
+    assert {each["meta"]["replies"] for each in loop.conversations.values()} == {"order"}
+    gap = exported("update main.turns set turn_index = 9, reply_to = 3 where text = 'd'")
     assert [each["reply-to"] for each in gap.utterances] == [None, *(each["id"] for each in gap.utterances[:-1])]
 
 
