@@ -156,7 +156,7 @@ def _check_log(path: Path, shown: Path) -> None:
         )
 
 
-class _Connection(duckdb.DuckDBPyConnection):
+class Connection(duckdb.DuckDBPyConnection):
     """A connection to a file that is attached, and the current database of its cursors, too."""
 
     __slots__ = ()
@@ -185,7 +185,7 @@ def _attached(path: Path) -> duckdb.DuckDBPyConnection:
     the first of them was opened, also after a build has put another in its place.
     """
     con = duckdb.connect()
-    con.__class__ = _Connection  # DuckDB makes no other class, and its cursors would begin without the file
+    con.__class__ = Connection  # DuckDB makes no other class, and its cursors would begin without the file
     con.execute(f"set temp_directory = {literal(f'{path}.tmp')}")  # as DuckDB does for a file that it opens itself
     con.execute(f"attach {literal(str(path))} as {name(path)} (read_only)")
     con.execute(f"use {name(path)}")
