@@ -14,7 +14,9 @@ from typing import Any
 from zipfile import ZipFile
 
 import duckdb
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
@@ -354,7 +356,10 @@ def test_an_object_of_a_stranger_is_read_as_parquet_within_limits(store: Path, t
     path.chmod(0o644)
     with duckdb.connect() as con:
         con.execute(f"copy (select repeat('x', 200_000_000) as text) to '{tmp_path}/bomb.parquet' (compression zstd)")
-    for content in (b"no parquet at all", (tmp_path / "bomb.parquet").read_bytes()):
+    rows = pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), pa.array(["x" * 5_000_000]))
+    parquet.write_table(pa.table({"text": rows}), tmp_path / "repeated.parquet")
+    bombs = [(tmp_path / name).read_bytes() for name in ("bomb.parquet", "repeated.parquet")]
+    for content in (b"no parquet at all", *bombs):
         path.write_bytes(content)
         entry["bytes"], entry["sha256"] = len(content), sha256(content).hexdigest()
         _write(folder, data)
