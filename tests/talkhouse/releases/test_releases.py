@@ -21,6 +21,7 @@ from pyarrow import parquet
 from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.migrations import head
 from talkhouse.releases import manifest
 from talkhouse.releases.checkout import checkout, find, resolve
 from talkhouse.releases.create import Created, ReleaseRequest, create
@@ -367,6 +368,29 @@ def test_an_object_of_a_stranger_is_read_as_parquet_within_limits(store: Path, t
         assert (problem.file, problem.what.startswith("can't be read")) == (entry["file"], True)
         with pytest.raises(ReleaseDamaged):
             checkout(find("2026-11", store), tmp_path / "out.duckdb")
+
+
+OLD = sorted(Path(__file__).parent.glob("of-*.tar.xz"))
+"""A store with one small release of each schema revision, made by a Talkhouse of that revision: add one with each."""
+
+
+@pytest.mark.parametrize("store", [pytest.param(path, marks=pytest.mark.slow) for path in OLD[:-1]] + OLD[-1:])
+def test_a_release_of_every_schema_is_read_by_every_command(store: Path, tmp_path: Path) -> None:
+    name = store.name.partition(".")[0]
+    shutil.unpack_archive(store, tmp_path / "releases", filter="data")
+    assert verify(tmp_path / "releases", name) == []
+    task = "delidata.probing_target"
+    for command in (
+        *("status", "check", f"score {task} --baseline oracle --json", f"export {task} --output task.parquet"),
+        *("lake lake", "cite delidata", "restore delidata --output restored", "overlap --output o.duckdb"),
+    ):
+        done = run(*command.split(), "--db", f"release:{name}", cwd=tmp_path)
+        assert done.returncode == 0, (command, done.stderr)
+    checkout(find(name, tmp_path / "releases"), tmp_path / "out.duckdb")
+    assert run("release", "export", name, "--output", "r.zip", cwd=tmp_path).returncode == 0
+    done = run("diff", f"release:{name}", "out.duckdb", "--corpus", "delidata", "--json", cwd=tmp_path)
+    assert all(not one["removed"] and not one["added"] for one in json.loads(done.stdout)["tables"]), done.stdout
+    assert f"of-{head()}.tar.xz" == OLD[-1].name
 
 
 @pytest.mark.slow
