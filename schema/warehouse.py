@@ -1,6 +1,7 @@
 """Opens a warehouse, read-only, with a message for everything that can stand in the way."""
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -298,7 +299,7 @@ def open_warehouse(
                 where=path,
                 expected=f"revision {head}",
                 found=f"revision {revision_of_file}",
-                next_step="bring it up to date with: talkhouse build",
+                next_step=f"bring it up to date with: talkhouse migrate --db {shlex.quote(str(path))}",
             )
         _check_ambiguity(con, path)
     except BaseException:

@@ -1,13 +1,41 @@
-"""Brings a private warehouse file to the newest schema and the views of this Talkhouse; its rows stay as they are."""
+"""Brings a warehouse to the newest schema and the views of this Talkhouse; its rows stay as they are."""
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from talkhouse import migrations
+from talkhouse.build.run import DEFAULT_MEMORY, explain_failures
+from talkhouse.build.workspace import acquire_workspace, publish
 from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.sql import quoted
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import common_splits
+
+
+def migrate(path: Path, on_wait: Callable[[str], None], *, wait: bool = True) -> bool:
+    """Replace a warehouse by a copy that ``renew`` has made of it; False where there is nothing to do.
+
+    Readers of the former file keep it. Raises what ``connect`` raises for what is no warehouse, WarehouseLocked,
+    CatalogueError and BuildFailed; the warehouse is unchanged then.
+    """
+    with (
+        explain_failures(path, DEFAULT_MEMORY),
+        acquire_workspace(path, wait=wait, on_wait=on_wait) as workspace,
+        # It is held open meanwhile, so that nobody writes to it while it is copied.
+        warehouse.connect(workspace.old, shown=workspace.published) as con,
+    ):
+        of = Warehouse(con)
+        revision = contents.revision(con, workspace.published)
+        warehouse.check_revision(revision, migrations.head(), workspace.published)
+        if revision == migrations.head() and of.build["catalogue_hash"] == of.catalogue.hash:
+            return False
+        shutil.copyfile(workspace.old, workspace.stage)
+        workspace.stage.chmod(0o600)
+        renew(workspace.stage)
+        publish(workspace)
+    return True
 
 
 def renew(path: Path) -> None:

@@ -386,6 +386,14 @@ def test_a_release_of_every_schema_is_read_by_every_command(store: Path, tmp_pat
     ):
         done = run(*command.split(), "--db", f"release:{name}", cwd=tmp_path)
         assert done.returncode == 0, (command, done.stderr)
+    old = tmp_path / "old.duckdb"
+    checkout(find(name, tmp_path / "releases"), old, as_released=True)
+    if store != OLD[-1]:
+        refused = run("status", "--db", old)
+        assert (refused.returncode, f"talkhouse migrate --db {old}" in refused.stderr) == (1, True), refused.stderr
+        assert run("migrate", "--db", old).stdout == f"Migrated {old}\n"
+    assert run("score", task, "--baseline", "oracle", "--db", old).returncode == 0
+    assert run("migrate", "--db", old).stdout == f"Nothing to do for {old}\n"
     checkout(find(name, tmp_path / "releases"), tmp_path / "out.duckdb")
     assert run("release", "export", name, "--output", "r.zip", cwd=tmp_path).returncode == 0
     done = run("diff", f"release:{name}", "out.duckdb", "--corpus", "delidata", "--json", cwd=tmp_path)
