@@ -379,24 +379,26 @@ def test_a_release_of_every_schema_is_read_by_every_command(store: Path, tmp_pat
     name = store.name.partition(".")[0]
     shutil.unpack_archive(store, tmp_path / "releases", filter="data")
     assert verify(tmp_path / "releases", name) == []
-    task = "delidata.probing_target"
+    released = find(name, tmp_path / "releases")
+    corpus = released.release.corpora[0].corpus_id
+    task = next(one.task for one in released.release.tasks if one.task.endswith("probing_target"))
     for command in (
         *("status", "check", f"score {task} --baseline oracle --json", f"export {task} --output task.parquet"),
-        *("lake lake", "cite delidata", "restore delidata --output restored", "overlap --output o.duckdb"),
+        *("lake lake", f"cite {corpus}", f"restore {corpus} --output restored", "overlap --output o.duckdb"),
     ):
         done = run(*command.split(), "--db", f"release:{name}", cwd=tmp_path)
         assert done.returncode == 0, (command, done.stderr)
     old = tmp_path / "old.duckdb"
-    checkout(find(name, tmp_path / "releases"), old, as_released=True)
+    checkout(released, old, as_released=True)
     if store != OLD[-1]:
         refused = run("status", "--db", old)
         assert (refused.returncode, f"talkhouse migrate --db {old}" in refused.stderr) == (1, True), refused.stderr
         assert run("migrate", "--db", old).stdout == f"Migrated {old}\n"
     assert run("score", task, "--baseline", "oracle", "--db", old).returncode == 0
     assert run("migrate", "--db", old).stdout == f"Nothing to do for {old}\n"
-    checkout(find(name, tmp_path / "releases"), tmp_path / "out.duckdb")
+    checkout(released, tmp_path / "out.duckdb")
     assert run("release", "export", name, "--output", "r.zip", cwd=tmp_path).returncode == 0
-    done = run("diff", f"release:{name}", "out.duckdb", "--corpus", "delidata", "--json", cwd=tmp_path)
+    done = run("diff", f"release:{name}", "out.duckdb", "--corpus", corpus, "--json", cwd=tmp_path)
     assert all(not one["removed"] and not one["added"] for one in json.loads(done.stdout)["tables"]), done.stdout
     assert f"of-{head()}.tar.xz" == OLD[-1].name
 

@@ -88,11 +88,11 @@ WRONG = {
     "no warehouse": (["--output", "b.zip", "--db", "none.duckdb"], 2, ["none.duckdb", "no warehouse here"]),
     "not a warehouse": (["--output", "b.zip", "--db", "there.zip"], 2, ["there.zip", "not a warehouse"]),
     "somebody else's database": (["--output", "b.zip", "--db", "other.duckdb"], 2, ["not made by Talkhouse"]),
-    "an older warehouse": (["--output", "b.zip", "--db", "old.duckdb"], 1, ["older schema", "talkhouse build"]),
+    "an older warehouse": (["--output", "b.zip", "--db", "old.duckdb"], 1, ["older schema", "talkhouse migrate"]),
     "another warehouse": (
         ["--output", "b.zip", "--db", "less.duckdb"],
         1,
-        ["metrics.toml", "can't be computed", "talkhouse build"],
+        ["metrics.toml", "can't be computed", "talkhouse migrate"],
     ),
     "a relative path": (["--output", "b.zip", "--db-path", "w.duckdb"], 2, ["absolute path", "--db-path /"]),
     "a path with a question mark": (["--output", "b.zip", "--db-path", "/a?/w.duckdb"], 2, ["without a question mark"]),
