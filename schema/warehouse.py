@@ -1,6 +1,7 @@
 """Opens a warehouse, read-only, with a message for everything that can stand in the way."""
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -156,7 +157,7 @@ def _check_log(path: Path, shown: Path) -> None:
         )
 
 
-class _Connection(duckdb.DuckDBPyConnection):
+class Connection(duckdb.DuckDBPyConnection):
     """A connection to a file that is attached, and the current database of its cursors, too."""
 
     __slots__ = ()
@@ -185,7 +186,7 @@ def _attached(path: Path) -> duckdb.DuckDBPyConnection:
     the first of them was opened, also after a build has put another in its place.
     """
     con = duckdb.connect()
-    con.__class__ = _Connection  # DuckDB makes no other class, and its cursors would begin without the file
+    con.__class__ = Connection  # DuckDB makes no other class, and its cursors would begin without the file
     con.execute(f"set temp_directory = {literal(f'{path}.tmp')}")  # as DuckDB does for a file that it opens itself
     con.execute(f"attach {literal(str(path))} as {name(path)} (read_only)")
     con.execute(f"use {name(path)}")
@@ -298,7 +299,7 @@ def open_warehouse(
                 where=path,
                 expected=f"revision {head}",
                 found=f"revision {revision_of_file}",
-                next_step="bring it up to date with: talkhouse build",
+                next_step=f"bring it up to date with: talkhouse migrate --db {shlex.quote(str(path))}",
             )
         _check_ambiguity(con, path)
     except BaseException:

@@ -139,7 +139,7 @@ def _of_scheme(rows: Rows, scheme: str) -> dict[str, str]:
 _Run = Callable[[str], object]
 """Runs a statement."""
 
-_NEXT = "fix the file; if the views are of another Talkhouse, bring them up to date with: talkhouse build"
+_NEXT = "fix the file; if the views are of another Talkhouse, bring them up to date with: talkhouse migrate"
 
 
 @contextmanager

@@ -285,3 +285,23 @@ def _show_corpus(replayed: "Replayed") -> None:
     if replayed.tables:
         output.print(f"  records loaded: {after:,} instead of {before:,}", soft_wrap=True)
         output.print(f"  tables with other rows: {', '.join(replayed.tables)}", soft_wrap=True)
+
+
+@options.command
+@options.written_db
+@options.no_wait
+def migrate_command(db: Path | None, no_wait: bool) -> None:
+    """Bring a warehouse of an older Talkhouse to today's schema and views, and do nothing else: no file is read.
+
+    A copy replaces it in one step; readers are never blocked. Its rows stay as they are, also those of corpora whose
+    files are gone. What a newer reader would read otherwise needs the files: talkhouse build.
+
+    Examples:
+        talkhouse migrate
+        talkhouse migrate --db corpora.duckdb
+    """
+    from talkhouse.build.renew import migrate
+
+    path = database(db)
+    changed = migrate(path, lambda text: errors.print(escape(text)), wait=not no_wait)
+    output.print(f"{'Migrated' if changed else 'Nothing to do for'} {escape(str(path))}", soft_wrap=True)

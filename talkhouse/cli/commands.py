@@ -25,6 +25,7 @@ _NAMES = (
         "restore",
         "verify",
         "replay",
+        "migrate",
         "make",
     ),
     *("release", "diff", "dashboard", "report", "licences", "new"),
@@ -32,7 +33,7 @@ _NAMES = (
 """The order in which the help has them; each is ``command`` of the module of its name."""
 
 _TOGETHER = {
-    "build": ("build", "ingest", "replay"),
+    "build": ("build", "ingest", "replay", "migrate"),
     "contents": ("status", "findings", "views"),
     "dashboard": ("dashboard", "report"),
     "fetch": ("fetch", "make"),

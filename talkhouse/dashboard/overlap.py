@@ -148,11 +148,8 @@ def _file_of(opened: ServedWarehouse) -> _OverlapFile | None:
 @st.cache_data(max_entries=3, show_spinner=False)
 def _read(version: Version) -> _OverlapFile:
     with warehouse.beside(version.path, open_overlap) as con:
-        found = read_from(con)
-        units = {*Unit}
-        known = [row for row in found.matrix if {row["unit"], row["other_unit"]} <= units and row["units"]]
         places = dicts(con.execute("select place, corpus_id, release, split from main.places order by place"))
-        return _OverlapFile(version, replace(found, matrix=known), places)
+        return _OverlapFile(version, read_from(con), places)
 
 
 @st.cache_data(max_entries=1, show_spinner=False)

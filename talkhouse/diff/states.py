@@ -57,7 +57,7 @@ def found_state(name: str, store: Path | None, progress: Progress, on_note: Call
         from talkhouse.releases.checkout import find, resolve
 
         release = find(named, store).release
-        yield State(resolve(named, store), name, release.name, release.content_id)
+        yield State(resolve(named, store, as_released=True), name, release.name, release.content_id)
     else:
         raise UsageError(
             f"there is no '{named}'",

@@ -105,7 +105,7 @@ def read_file(con: duckdb.DuckDBPyConnection, file: Path, folder: Path, limits: 
                 found=", ".join(f"{one} {is_of}" for one, is_of in columns.items())[:300] or "no columns",
             )
     value = columns["vector"].partition("[")[0]
-    return Given("file", file.name, digest, value, _one_length(con, file, value), has_map)
+    return Given("file", file.name, digest, value, _one_length(con, file, value, limits), has_map)
 
 
 def _checked(copy: Path, file: NamedFile) -> Path:
@@ -126,8 +126,11 @@ def _checked(copy: Path, file: NamedFile) -> Path:
     return path
 
 
-def _one_length(con: duckdb.DuckDBPyConnection, file: Path, value: str) -> int:
+def _one_length(con: duckdb.DuckDBPyConnection, file: Path, value: str, limits: Limits) -> int:
     """Return the length of all vectors; raises UsageError where they have several, or a turn has several of them."""
+    # By itself, for DuckDB copies what a condition is asked of.
+    ((ids,),) = con.execute(f"select coalesce(sum(strlen(dialogue_id)), 0)::bigint from {GIVEN}").fetchall()
+    limits.check("file", ids, file, f"{ids:,}, as its rows repeat texts")
     nothing, shortest, longest = con.execute(
         "select count(*) filter (dialogue_id is null or turn_index is null or vector is null), "
         f"min(len(vector::{value}[])), max(len(vector::{value}[])) from {GIVEN}"

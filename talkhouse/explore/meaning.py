@@ -156,7 +156,6 @@ select dialogue_id, turn_index, corpus_id, role, x, y
 from main.vectors
 inner join (from chosen union from always) using (dialogue_id, turn_index)
 inner join main.groups using (group_no)
-where isfinite(x) and isfinite(y)
 order by turn_number
 """,
             values,

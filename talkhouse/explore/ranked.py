@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from math import isfinite, log
+from math import log
 from typing import Any, NamedTuple
 
 import duckdb
@@ -157,10 +157,10 @@ def _words(index: duckdb.DuckDBPyConnection, wanted: Sequence[str]) -> dict[str,
     """Return what the index knows of words, in their order."""
     query = "select word, texts from main.words where word in (select unnest($1::varchar[]))"
     known = dict(index.execute(query, [list(wanted)]).fetchall())
-    ((texts,),) = index.execute("select greatest(coalesce(texts, 0), 0) from main.run").fetchall()
+    ((texts,),) = index.execute("select texts from main.run").fetchall()
     found = {}
     for word in wanted:
-        having = min(max(known.get(word) or 0, 0), texts)
+        having = min(known.get(word, 0), texts)
         idf = log(1 + (texts - having + 0.5) / (having + 0.5))
         found[word] = SearchWord(word, having, idf, is_common=having * COMMON > texts)
     return found
@@ -202,7 +202,6 @@ def _sql(index: duckdb.DuckDBPyConnection, words: Sequence[SearchWord]) -> str:
         ).fetchall()
     )
     ((mean,),) = index.execute("select mean_words from main.run").fetchall()
-    mean = mean if mean is not None and isfinite(mean) and mean >= 1 else 1.0
     common = [word for word in words if word.is_common]
     choosing = [word for word in words if not word.is_common]
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import duckdb
 
-from talkhouse.explore.text_groups import GROUPS, TEXTS, create_groups
+from talkhouse.explore.text_groups import GROUPS, GROUPS_VALUES, TEXTS, create_groups
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import version
 from talkhouse.warehouse.made_beside import RESULT, FileBeside
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.tokens import search_tokens
+from talkhouse.warehouse.values_beside import COUNT, POSITIVE, SOME
 
 INDEX = FileBeside(
     ending=".search.duckdb",
@@ -41,6 +42,13 @@ INDEX = FileBeside(
             "words": "INTEGER",
             "group_no": "INTEGER",
         },
+    },
+    values={
+        "run": {COUNT: ["texts"], "isfinite({0}) and {0} >= if(texts = 0, 0, 1)": ["mean_words"]},
+        "groups": GROUPS_VALUES,
+        "documents": {SOME: ["document", "group_no", "owner"]},
+        "words": {SOME: ["word", "word_no"], POSITIVE: ["texts"]},
+        "postings": {SOME: ["word_no", "document", "group_no"], POSITIVE: ["times", "words"]},
     },
     more_room="make room on the disk, or search without --rank",
 )

@@ -9,6 +9,7 @@ import duckdb
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
 from talkhouse.warehouse.made_beside import FileBeside
+from talkhouse.warehouse.values_beside import FULL, ONCE, SOME, one_of
 
 KINDS = ("turn", "candidate", "persona")
 """What is found; of equal scores in this order."""
@@ -29,21 +30,16 @@ GROUPS = {
 }
 """The table ``groups`` of an index: what the texts of a group have in common."""
 
+_LISTS = ("splits", "standard_splits")
+GROUPS_VALUES = {ONCE: ["group_no"], SOME: ["group_no", "corpus_id"], one_of(KINDS): ["kind"], FULL: _LISTS}
+
 Groups = Mapping[int, Mapping[str, Any]]
 """Its rows by their number."""
 
 
 def groups_of(index: duckdb.DuckDBPyConnection) -> Groups:
     """Return the groups of an index."""
-    return {
-        row["group_no"]: {**row, **{name: _texts(row[name]) for name in ("splits", "standard_splits")}}
-        for row in dicts(index.execute("from main.groups"))
-    }
-
-
-def _texts(values: Sequence[str | None] | None) -> list[str]:
-    """Return the texts of a list; a stranger's may have others, and be none."""
-    return [value for value in values or () if value is not None]
+    return {row["group_no"]: row for row in dicts(index.execute("from main.groups"))}
 
 
 def check_choices(index: duckdb.DuckDBPyConnection, choices: Choices) -> None:

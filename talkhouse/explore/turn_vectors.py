@@ -31,13 +31,14 @@ from talkhouse.explore.given_vectors import (
     readable,
 )
 from talkhouse.explore.principal_components import as_arrow, components_of, of_length_one
-from talkhouse.explore.text_groups import GROUPS, create_groups
+from talkhouse.explore.text_groups import GROUPS, GROUPS_VALUES, create_groups
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.settings import version
 from talkhouse.warehouse.made_beside import MEMORY, RESULT, FileBeside
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.values_beside import COUNT, FINITE, SOME, TIME, one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,6 +75,17 @@ VECTORS = FileBeside(
             "x": "FLOAT",
             "y": "FLOAT",
         },
+    },
+    values={
+        "run": {
+            SOME: ["name", "sha256"],
+            COUNT: ["vectors", "dimensions"],
+            one_of(["given", "components"]): ["map"],
+            "if(map = 'given', {0} is null, {0} between 0 and 1)": ["variance"],
+            TIME: ["made_at"],
+        },
+        "groups": GROUPS_VALUES,
+        "vectors": {SOME: ["turn_number", "dialogue_id", "turn_index", "group_no", "vector"], FINITE: ["x", "y"]},
     },
     more_room=MORE_ROOM,
 )

@@ -20,6 +20,7 @@ from talkhouse.warehouse.beside import (
     of_here,
     open_beside,
 )
+from talkhouse.warehouse.values_beside import COUNT, ONCE, SOME, TIME, Values, one_of, or_null
 
 FILE = "notes.duckdb"
 
@@ -66,6 +67,22 @@ comment on column notes.source is 'Where it came from: page, command, label stud
 comment on column notes.written_at is 'When it was written here, UTC.';
 """
 
+_NUMBER = f"{{0}} between 0 and {10**9}"  # so that many more can follow
+_VALUES: Values = {
+    "last_note": {_NUMBER: ["note_id"]},
+    "notes": {
+        _NUMBER: ["note_id"],
+        ONCE: ["note_id"],
+        SOME: ["dialogue_id", "text_sha256"],
+        or_null(COUNT): ["turn_index"],
+        "concat(label, note) <> ''": ["label"],
+        **{or_null(f"length({{0}}) <= {most}"): [name] for name, most in LIMITS.items()},
+        "{0} <> ''": ["author"],
+        one_of(SOURCES): ["source"],
+        TIME: ["written_at"],
+    },
+}
+
 
 @dataclass(frozen=True)
 class NewNote:
@@ -103,7 +120,7 @@ def open_notes(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyC
     Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
     SchemaMismatch for one of a newer Talkhouse.
     """
-    return open_beside(path, _check_content, _not_ours, settings)
+    return open_beside(path, _check_content, _VALUES, _not_ours, settings)
 
 
 def attachable(warehouse: Path) -> dict[str, Path]:
@@ -162,7 +179,7 @@ def add(warehouse: Path, new: Sequence[NewNote]) -> list[int | None]:
     with changed_beside(path, warehouse, open_notes, _SCHEMA) as con:
         missing = _without(con, new)
         ((last,),) = con.execute(
-            "select greatest(note_id, (select coalesce(max(note_id), 0) from notes)) from last_note"
+            "select coalesce(max(note_id), 0) from (select note_id from last_note union all select note_id from notes)"
         ).fetchall()
         now, numbers = datetime.now(UTC).replace(tzinfo=None), {}
         for number, note in enumerate(missing, last + 1):

@@ -10,11 +10,13 @@ from typing import Any
 
 import duckdb
 
+from talkhouse.overlap.request import VERDICTS, Unit
 from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal
 from talkhouse.warehouse.beside import columns_of_tables, format_of_run, is_ours, open_beside, path_beside
+from talkhouse.warehouse.values_beside import COUNT, FULL, POSITIVE, SHARE, SOME, Values, one_of, or_null
 
 ENDING = ".overlap.duckdb"
 
@@ -127,6 +129,24 @@ TABLES: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
 KINDS = ("same", "exact", "normalised", "near", "contains")
 """From the closest; the first that holds is a match's kind."""
 
+_VALUES: Values = {
+    "run": {SHARE: ["threshold", "contains"], FULL: ["compared", "against"]},
+    "places": {SOME: ["place", "corpus_id"]},
+    "units": {one_of(Unit): ["unit"], SOME: ["place"], POSITIVE: ["units"], COUNT: ["owners", "short_units"]},
+    "matches": {
+        one_of(Unit): ["unit", "other_unit"],
+        SOME: ["place", "owner", "other_place", "other_owner", "is_phrase"],
+        one_of(KINDS): ["kind"],
+        COUNT: ["tokens", "words", "shared", "matches"],
+        POSITIVE: ["total"],
+    },
+    "examples": {
+        SOME: ["corpus_id", "task", "example_index"],
+        one_of(VERDICTS): ["verdict"],
+        or_null(one_of(KINDS)): ["dialogue_kind", "turn_kind", "context_kind"],
+    },
+}
+
 MATRIX = """
 select
     matches.unit,
@@ -203,7 +223,7 @@ def open_overlap(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBP
     Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
     SchemaMismatch for one of a newer Talkhouse.
     """
-    return open_beside(path, _check_content, _not_ours, settings)
+    return open_beside(path, _check_content, _VALUES, _not_ours, settings)
 
 
 def kept_run(path: Path) -> dict[str, Any] | None:

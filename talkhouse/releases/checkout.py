@@ -11,19 +11,21 @@ from pathlib import Path
 import duckdb
 from platformdirs import user_cache_path
 
-from talkhouse import migrations
+from talkhouse import migrations, queries, schema
+from talkhouse.build.renew import renew
 from talkhouse.build.workspace import acquire_workspace, publish
 from talkhouse.citation.work import Citation, of_release, software
+from talkhouse.queries.files import own_files
 from talkhouse.query.manifest import Cited, of_name
 from talkhouse.releases import manifest
 from talkhouse.releases.objects import is_without_room, rows_of
 from talkhouse.releases.store import RELEASES, Stored, check_bytes, read, store_of
 from talkhouse.schema import contents, warehouse
-from talkhouse.schema.errors import OutputFailed, ReleaseDamaged, TalkhouseError, UsageError
+from talkhouse.schema.errors import CatalogueError, OutputFailed, ReleaseDamaged, TalkhouseError, UsageError
 from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import insert
 from talkhouse.system.atomic_output import check_replaceable
-from talkhouse.system.cache import Cache
+from talkhouse.system.cache import Cache, code_of, key_of
 from talkhouse.warehouse.content_ids import source_of
 from talkhouse.warehouse.opened import opened
 
@@ -39,15 +41,22 @@ limit 1
 _CACHE = Cache("release", ".duckdb", most=4)
 
 
-def checkout(stored: Stored, output: Path, *, force: bool = False, memory: str | None = None) -> None:
+def checkout(
+    stored: Stored, output: Path, *, as_released: bool = False, force: bool = False, memory: str | None = None
+) -> None:
     """Write a release as a warehouse, as a build is published; ReleaseDamaged where a byte of it is another.
 
-    Without ``force``, UsageError where there is a file already. ``memory``: as DuckDB reads it, such as 5% or 1GB.
+    Its rows are those that were released. It has the schema and the views of this Talkhouse, so that every command
+    reads it, unless it is to be ``as_released``. Without ``force``, UsageError where there is a file already.
+    ``memory``: as DuckDB reads it, such as 5% or 1GB.
     """
     check_bytes(stored)
     check_replaceable([output], {}, force=force)
     with acquire_workspace(output, wait=True, on_wait=lambda _: None) as workspace, _explained(stored, output):
         _fill(stored, workspace.stage, memory)
+        if not as_released:
+            with suppress(CatalogueError):  # SQL that a corpus has brought may fit none of today's views: all stay then
+                renew(workspace.stage)
         publish(workspace)
 
 
@@ -129,16 +138,18 @@ def find(name: str, store: Path | None = None) -> Stored:
     return read(store or store_of(), name)
 
 
-def resolve(name: str, store: Path | None = None, *, memory: str | None = None) -> Path:
+def resolve(name: str, store: Path | None = None, *, as_released: bool = False, memory: str | None = None) -> Path:
     """Return a warehouse file of a release, by its name or folder, checked out once into the user's cache folder.
 
-    Its bytes are verified each time, so that a damaged release is never opened.
+    Its bytes are verified each time, so that a damaged release is never opened. The rest is as in ``checkout``.
     """
     stored = find(name, store)
     check_bytes(stored)
     if stored.release.schema_revision > migrations.head():
         warehouse.check_revision(stored.release.schema_revision, migrations.head(), Path(name))
-    key = f"{stored.release.content_id}-{stored.sha256[:16]}"
+    # Another Talkhouse may have other views, and so another file.
+    views = "" if as_released else f"-{key_of(code_of(schema, migrations, queries), repr(own_files()))[:16]}"
+    key = f"{stored.release.content_id}-{stored.sha256[:16]}{views}"
     path = _CACHE.path_of(key)
     if path is None:
         raise OutputFailed(
@@ -149,7 +160,7 @@ def resolve(name: str, store: Path | None = None, *, memory: str | None = None) 
     if path.exists():
         _CACHE.mark_used(path)  # or the next one, with which it is compared, could take its place
     else:
-        checkout(stored, path, force=True, memory=memory)  # another process may have it by now
+        checkout(stored, path, as_released=as_released, force=True, memory=memory)  # another process may have it by now
         _CACHE.forget_oldest(path)
     return path
 
@@ -158,7 +169,7 @@ def release_of(store: Path, name: str, content_id: str) -> Path | None:
     """Return the warehouse file of a release with these contents; None where the store has none."""
     with suppress(TalkhouseError):
         if find(name, store).release.content_id == content_id:
-            return resolve(name, store)
+            return resolve(name, store, as_released=True)
     return None
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -38,7 +39,7 @@ class ReleasedCorpus(msgspec.Struct, frozen=True):
 
     corpus_id: _Corpus
     title: _Text
-    reader_version: int
+    reader_version: _Count
     licence: _Text
     licence_url: _Text | None
     terms: _Text
@@ -125,6 +126,7 @@ class ReleaseManifest(msgspec.Struct, frozen=True):
         """Refuse what is there twice, and another format."""
         if self.format != FORMAT:
             raise ValueError(f"format {self.format}; this Talkhouse reads format {FORMAT}")
+        datetime.fromisoformat(self.created_at)  # ValueError for a date that is none
         for keys in ([one.corpus_id for one in self.corpora], [(one.table, one.corpus) for one in self.tables]):
             if len({*keys}) < len(keys):
                 raise ValueError("something is there twice")

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import duckdb
 from pyarrow import lib as pa
 
-from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, open_parquet
+from talkhouse.ingest.declared.record_files.parquet import open_parquet
+from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import OF_TABLES
 from talkhouse.releases.manifest import ReleasedTable, object_name

@@ -13,6 +13,7 @@ from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, desc
 from talkhouse.scores.saved_runs import ANSWERS, EXAMPLES, load_rows, metrics_hash, open_saved, path_for, saved
 from talkhouse.scores.task import ScoredTask, task
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
+from talkhouse.warehouse.beside import TRIPPED
 from talkhouse.warehouse.opened import Warehouse
 
 _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fingerprint", "thresholds")
@@ -20,9 +21,9 @@ _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fin
 
 OTHER_ROWS = (
     *(duckdb.BinderException, duckdb.CatalogException, duckdb.ConversionException),
-    *(duckdb.InvalidInputException, duckdb.OutOfRangeException),
+    *(duckdb.InvalidInputException, duckdb.OutOfRangeException, *TRIPPED),
 )
-"""What DuckDB raises where the rows of a run are not those that were saved."""
+"""What is raised where the rows of a run are not those that were saved."""
 
 _ROUNDING = 1e-12
 """Differences that are less apart than this are the same."""

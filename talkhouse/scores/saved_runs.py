@@ -3,6 +3,7 @@
 import os
 from datetime import UTC, datetime
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from talkhouse.warehouse.beside import (
 from talkhouse.warehouse.content_ids import known_ids
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.rows_hash import joined, task_hashes
+from talkhouse.warehouse.values_beside import COUNT, FINITE, FULL, ONCE, SOME, TIME, Values, or_null
 
 FILE = "scores.duckdb"
 
@@ -53,7 +55,7 @@ def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyC
     Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
     SchemaMismatch for one of a newer Talkhouse.
     """
-    return open_beside(path, _check_content, _not_ours, settings)
+    return open_beside(path, _check_content, _VALUES, _not_ours, settings)
 
 
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
@@ -189,6 +191,23 @@ comment on column metrics.low is 'Lower end of the 95 % interval; null where non
 comment on column metrics.high is 'Upper end of the 95 % interval; null where none was asked for.';
 """
 
+_VALUES: Values = {
+    "runs": {
+        ONCE: ["run"],
+        SOME: ["task", "view_fingerprint", "talkhouse_version"],
+        "{0} in (select run from main.metrics where slice is null)": ["run"],
+        FULL: ["splits", "releases", "subsets", "predictions_sha256"],
+        COUNT: ["examples", "missing", "tied"],
+        TIME: ["saved_at"],
+    },
+    "metrics": {
+        SOME: ["run", "position", "metric", "official"],
+        or_null(FINITE): ["threshold"],
+        or_null(COUNT): ["numerator", "denominator"],
+        "(low is null) = (high is null)": ["low"],
+    },
+}
+
 
 def check_run(run: str, warehouse: Path) -> None:
     """Raise UsageError for a name that no run may have, or that one has, and where the file can't be changed.
@@ -290,7 +309,14 @@ def saved(warehouse: Path, task: str | None = None, settings: Settings = NO_SETT
             run.update({name: run.get(name) for name in ("where_expression", "where_fingerprint", *HASHES)})
             columns = "* exclude (run, position) rename (metric as name)"
             rows = con.execute(f"select {columns} from main.metrics where run = ? order by position", [run["run"]])
-            run["metrics"] = dicts(rows)
+            # The SQL of a plugin may give what is no number.
+            run["metrics"] = [
+                {
+                    name: None if isinstance(value, float) and not isfinite(value) else value
+                    for name, value in row.items()
+                }
+                for row in dicts(rows)
+            ]
     return sorted(runs, key=comparable)
 
 

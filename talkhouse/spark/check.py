@@ -16,7 +16,8 @@ import duckdb
 from pyarrow.lib import ArrowException, RecordBatchReader
 
 from talkhouse import migrations
-from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile, open_parquet
+from talkhouse.ingest.declared.record_files.parquet import open_parquet
+from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import OF_TABLES
 from talkhouse.ingest.progress import Progress

@@ -18,6 +18,7 @@ from talkhouse.schema.errors import (
     TalkhouseError,
     UsageError,
     WarehouseDamaged,
+    described,
 )
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import quoted
@@ -26,6 +27,7 @@ from talkhouse.system.atomic_output import move_into_place, output_errors, priva
 from talkhouse.system.cache import is_kept
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse, opened
+from talkhouse.warehouse.values_beside import Values, strange_value
 
 # Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
 _TABLES = """
@@ -51,13 +53,14 @@ def path_beside(warehouse: Path, ending: str) -> Path:
 def open_beside(
     path: Path,
     check: Callable[[duckdb.DuckDBPyConnection, Path], None],
+    values: Values,
     not_ours: Callable[[Path, str], UsageError],
     settings: Settings = NO_SETTINGS,
 ) -> duckdb.DuckDBPyConnection:
-    """Open a file read-only, in a database of its own, once ``check`` has passed its content.
+    """Open a file read-only, in a database of its own, once ``check`` has passed its tables, which have these values.
 
-    Raises what ``not_ours`` makes of what was found in place of a file of ours, WarehouseLocked where another process
-    has it open for writing, and what ``check`` raises.
+    Raises what ``not_ours`` makes of what was found in place of a file of ours, also by whoever reads it in a ``with``,
+    WarehouseLocked where another process has it open for writing, and what ``check`` raises.
     """
     info = path.lstat()
     if not stat.S_ISREG(info.st_mode):
@@ -70,12 +73,47 @@ def open_beside(
         con = warehouse.connect(path, settings=settings)
     except (NotAWarehouse, WarehouseDamaged) as error:
         raise not_ours(path, error.found or error.what) from error
+    con.__class__ = _connection_to(path, not_ours)
     try:
         check(con, path)
+        if found := strange_value(con, columns_of_tables(con), values):
+            raise not_ours(path, found)
     except BaseException:
         con.close()
         raise
     return con
+
+
+TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # by a value that is not expected
+
+
+def _connection_to(path: Path, not_ours: Callable[[Path, str], UsageError]) -> type[duckdb.DuckDBPyConnection]:
+    """Return the class of connections to a file whose queries, and whose readers, fail for what is in the file."""
+
+    @contextmanager
+    def explained() -> Iterator[None]:
+        try:
+            with warehouse.explain_damage(path):
+                yield
+        except (duckdb.InterruptException, duckdb.IOException, duckdb.OutOfMemoryException):
+            raise
+        except (duckdb.Error, WarehouseDamaged) as error:
+            raise not_ours(path, getattr(error, "found", None) or described(error)) from error
+
+    class Connection(warehouse.Connection):
+        __slots__ = ()
+        __module__ = warehouse.Connection.__module__
+
+        execute = explained()(warehouse.Connection.execute)
+        fetchall = explained()(warehouse.Connection.fetchall)
+
+        def __exit__(self, kind: object, error: object, trace: object) -> None:
+            self.close()  # which is all that DuckDB's own does
+            # Not for an error of DuckDB, which may be of the warehouse, nor where what the user typed is no Unicode.
+            if isinstance(error, TRIPPED) and not isinstance(error, UnicodeEncodeError):
+                raise not_ours(path, described(error)) from error
+
+    return Connection
 
 
 def is_ours(path: Path, open_file: Callable[[Path], duckdb.DuckDBPyConnection]) -> bool:

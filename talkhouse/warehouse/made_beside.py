@@ -26,6 +26,7 @@ from talkhouse.warehouse.beside import (
 )
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.values_beside import Values
 
 RESULT, WORK = "talkhouse_result", "talkhouse_work"
 """Names in SQL, while such a file is made: the file itself, and a database for what is needed meanwhile."""
@@ -57,6 +58,8 @@ class FileBeside:
     tables: Mapping[str, Mapping[str, str]]
     """The tables with their columns; ``FLOAT[n]`` stands for a vector of any length. ``run``, of one row, has the
     columns ``format`` and ``warehouse_fingerprint``."""
+    values: Values
+    """What holds for the tables."""
     more_room: str
     """What to do where there is no room for it."""
 
@@ -66,7 +69,7 @@ class FileBeside:
 
     def open(self, path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
         """Open a file read-only, in a database of its own; raises what ``open_beside`` raises, and SchemaMismatch."""
-        return open_beside(path, self._check_content, self._not_ours, settings)
+        return open_beside(path, self._check_content, self.values, self._not_ours, settings)
 
     def attachable(self, warehouse: Path) -> dict[str, Path]:
         """Return the file of a warehouse by the name that it is attached under; nothing where there is none of ours."""

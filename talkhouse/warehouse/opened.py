@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from talkhouse.queries.heads import ViewQuery
 
 
-_NEXT = "build the warehouse with this version of Talkhouse: talkhouse build"
+_NEXT = "bring it up to date with: talkhouse migrate --db FILE"
 
 
 def check_views(catalogue_hash: str, where: object, known: "Catalogue") -> None:

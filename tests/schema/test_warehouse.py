@@ -114,10 +114,10 @@ def test_a_newer_schema_is_refused(copy: Path) -> None:
         talkhouse.open(copy)
 
 
-def test_an_older_schema_says_to_build(copy: Path) -> None:
+def test_an_older_schema_says_to_migrate(copy: Path) -> None:
     with duckdb.connect(copy) as con:
         con.execute("update meta.alembic_version set version_num = '0006'")
-    with pytest.raises(SchemaMismatch, match=r"older schema[\s\S]*talkhouse build"):
+    with pytest.raises(SchemaMismatch, match=r"older schema[\s\S]*talkhouse migrate"):
         talkhouse.open(copy)
 
 

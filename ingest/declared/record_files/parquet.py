@@ -27,7 +27,13 @@ from talkhouse.ingest.declared.record_files.content import (
     WrittenRecord,
     check_amount,
 )
-from talkhouse.ingest.declared.record_files.parquet_pages import NUMBER, ROWS_AT_ONCE, ParquetPages
+from talkhouse.ingest.declared.record_files.parquet_pages import (
+    NUMBER,
+    ROWS_AT_ONCE,
+    NamedFile,
+    ParquetPages,
+    check_pages,
+)
 from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
 from talkhouse.ingest.decode import BadRecord, check
 from talkhouse.ingest.sources import SourceFile
@@ -116,17 +122,18 @@ class Parquet:
                 times = pages.values if pages.column.is_repeated else ROWS_AT_ONCE
                 if is_small or pages.dictionary * times > _MEMORY:
                     folded[pages.column.path] = None
-        texts = self._texts()
+        texts = _texts(self._file)
         return [path for path in folded if path in texts]
 
-    def _texts(self) -> set[str]:
-        """Return the columns of texts or bytes, by their paths.
 
-        pyarrow's metadata of a single column are not looked at: of some damaged files it ends the process for that.
-        """
-        kinds = ("STRING", "NONE", "JSON", "BSON", "ENUM")
-        columns = map(self._file.schema.column, range(len(self._file.schema)))
-        return {one.path for one in columns if one.physical_type == "BYTE_ARRAY" and one.logical_type.type in kinds}
+def _texts(file: ParquetFile) -> set[str]:
+    """Return the columns of texts or bytes, by their paths.
+
+    pyarrow's metadata of a single column are not looked at: of some damaged files it ends the process for that.
+    """
+    kinds = ("STRING", "NONE", "JSON", "BSON", "ENUM")
+    columns = map(file.schema.column, range(len(file.schema)))
+    return {one.path for one in columns if one.physical_type == "BYTE_ARRAY" and one.logical_type.type in kinds}
 
 
 @contextmanager
@@ -207,6 +214,33 @@ def _unfolded(array: pa.Array) -> int:
     if types.is_nested(array.type):
         return _unfolded(array.flatten())
     return max(int(array.nbytes), len(array) * NUMBER)
+
+
+_CHECKED = 20_000
+"""Rows that are read at a time of a file whose pages have been checked."""
+
+
+def open_parquet(stream: IO[bytes], file: NamedFile) -> pa.RecordBatchReader:
+    """Return the rows of an open file, by what its pages unpack to, and what texts that it has once make by repetition.
+
+    Raises BadRecord GF-14 and SourceError as ``ParquetPages`` does, and what pyarrow raises.
+    """
+    pages = check_pages(stream, file)
+    every = [pages.of_group(group) for group in range(len(pages.footer.rows))]
+    repeated = {one.column.path for group in every for one in group if one.dictionary * _CHECKED > _MEMORY}
+    size = largest = 0
+    if repeated:
+        folded = ParquetFile(stream, read_dictionary=[*repeated], **_PIECEMEAL)  # type: ignore[no-untyped-call]
+        texts = [path for path in repeated if path in _texts(folded)]
+        for batch in folded.iter_batches(_CHECKED, columns=texts) if texts else ():  # type: ignore[no-untyped-call]
+            unfolded = sum(map(_unfolded, batch.columns))
+            size, largest = size + unfolded, max(largest, unfolded)
+            check_amount(file, size)
+        stream.seek(0)
+    rows = max(1, min(_CHECKED, _CHECKED * 4 * _MEMORY // max(1, largest)))
+    source = ParquetFile(stream, pre_buffer=False, arrow_extensions_enabled=False)  # type: ignore[no-untyped-call]
+    batches = source.iter_batches(rows, use_threads=False)  # type: ignore[no-untyped-call]
+    return pa.RecordBatchReader.from_batches(source.schema_arrow, batches)
 
 
 _WRITTEN = 10_000

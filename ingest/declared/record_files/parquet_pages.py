@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from pyarrow import lib as pa
-from pyarrow.parquet import ParquetFile
 
 from talkhouse.ingest.declared.record_files.content import check_amount
 from talkhouse.ingest.decode import BadRecord
@@ -230,8 +229,6 @@ _HEADER, _LONGEST_HEADER = 256, 16_000_000
 """Bytes of a page's header that are read at first, and at most, as by pyarrow."""
 ROWS_AT_ONCE = 20
 """Rows that are read at a time before it is known how large they are."""
-_ROWS = 20_000
-"""Rows that are read at a time of a file whose pages have been checked."""
 _PADDING = 100
 """Bytes of pages that some writers did not count."""
 _BYTE_ARRAY, _FIXED = 6, 7
@@ -306,20 +303,13 @@ class NamedFile(NamedTuple):
     limits: Limits
 
 
-def check_pages(stream: IO[bytes], file: NamedFile) -> None:
+def check_pages(stream: IO[bytes], file: NamedFile) -> "ParquetPages":
     """Check what all pages of an open file unpack to, before another reader does; raises what ``ParquetPages`` does."""
     pages = ParquetPages(stream, file)
     for group in range(len(pages.footer.rows)):
         pages.of_group(group)
     stream.seek(0)
-
-
-def open_parquet(stream: IO[bytes], file: NamedFile) -> pa.RecordBatchReader:
-    """Return the rows of an open file after ``check_pages``."""
-    check_pages(stream, file)
-    source = ParquetFile(stream, pre_buffer=False, arrow_extensions_enabled=False)  # type: ignore[no-untyped-call]
-    batches = source.iter_batches(_ROWS, use_threads=False)  # type: ignore[no-untyped-call]
-    return pa.RecordBatchReader.from_batches(source.schema_arrow, batches)
+    return pages
 
 
 class ParquetPages:

@@ -144,7 +144,9 @@ def _compare(
     )
     with warehouse.ONE_BESIDE:
         memory = warehouse.MEMORY_BESIDE
-        states = [State(resolve(str(_store / RELEASES / name), memory=memory), name) for name in _names]
+        states = [
+            State(resolve(str(_store / RELEASES / name), as_released=True, memory=memory), name) for name in _names
+        ]
         with opened_states(*states, settings={"memory_limit": memory}, stopping=stopping) as sides:
             found = difference(sides, Wanted(limit=_ROWS))
     return _ComparedReleases(

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from talkhouse.charts.declared import ROWS
-from talkhouse.charts.fields import ChartField
+from talkhouse.charts.fields import NOTHING, ChartField
 from talkhouse.dashboard import links, outcomes, warehouse
 from talkhouse.dashboard.examples import find_task, sizes, task_names
 from talkhouse.dashboard.outcome_dialogues import draw_examples
@@ -139,7 +139,7 @@ _SURE = {
 def _draw(opened: ServedWarehouse, shown: ShownOutcomes, *, has_links: bool) -> None:
     thresholds = shown.rows["threshold"].unique(maintain_order=True).to_list()
     if len(thresholds) > 1:
-        names = {f"{limit:g}": limit for limit in thresholds}
+        names = {NOTHING if limit is None else f"{limit:g}": limit for limit in thresholds}
         at = ErrorsState.choose(
             st.selectbox, "at", "Threshold of the gold label", [*names], next(iter(names)), width=220
         )

@@ -87,7 +87,11 @@ def _draw_runs(groups: list[list[dict[str, Any]]]) -> None:
     limit = next(iter(limits))
     if len(limits) > 1:
         limit = next(columns).selectbox(
-            "Threshold of the gold label", list(limits), key="at", bind="query-params", format_func="{:g}".format
+            "Threshold of the gold label",
+            list(limits),
+            key="at",
+            bind="query-params",
+            format_func=lambda at: NOTHING if at is None else f"{at:g}",
         )
     here = {run: [one for one in those if one["threshold"] == limit] for run, those in metrics.items()}
     official = {one["name"] for those in here.values() for one in those if one["official"]}

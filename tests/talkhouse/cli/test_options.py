@@ -15,7 +15,7 @@ OWN = {"--all", "--format", "--output", "--limit"}
 OTHERS = {
     "--by": {"search"},
     "--corpus": {"findings", "notes", "search"},
-    "--db": {"build", "ingest", "lake", "replay"},
+    "--db": {"build", "ingest", "lake", "migrate", "replay"},
     "--force": {"publish"},
     "--jobs": {"make"},
     "--memory-limit": {"sql"},

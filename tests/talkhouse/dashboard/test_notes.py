@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from playwright.sync_api import Browser, expect
 
-from talkhouse.notes.notes_file import path_for, read
+from talkhouse.notes.notes_file import NewNote, add, path_for, read
 from talkhouse.notes.states import text_hash
 from tests.accessibility import PHONE, Look
 from tests.browser import served, visit
@@ -94,8 +94,9 @@ def test_a_strangers_file_of_notes_hides_no_conversation(
 ) -> None:
     warehouse = Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
     monkeypatch.setenv("TALKHOUSE_DB", str(warehouse))
+    add(warehouse, [NewNote(DIALOGUE, 2, "0" * 64, "odd", None, "me", "command")])
     with duckdb.connect(path_for(warehouse)) as con:
-        con.execute("create view notes as select content as note from read_text('/etc/passwd')")
+        con.execute("update notes set written_at = '290000-01-01'")
     for page in (draw("read", dialogue=DIALOGUE, turn=2), draw("notes")):
         assert not page.exception
         assert any("this is not a file of notes" in message for message in messages(page))

@@ -118,12 +118,12 @@ def test_nothing_that_a_strangers_file_says_acts(visit: Visit, with_overlap: Pat
             con.execute("insert into places values ($1, $2, null, 'test', null)", [text_of_stranger, TESTED])
             con.execute("insert into units values ('turn', $1, 2, 1, 2, 2, 0)", [text_of_stranger])
             con.execute(
-                "insert into matches values ('turn', $1, $1, null, 'turn', $1, null, null, $1, null, $1, null, null, "
-                "null, null, false), ('turn', $1, $1, 1, $1, $1, 1, 9, 'a', 1, 'near', 1, 1, 1, 1, false)",
+                "insert into matches values "
+                "('turn', $1, $1, null, 'turn', $1, 1, 9, $1, null, 'near', 1, 1, 1, 1, false)",
                 [text_of_stranger],
             )
             con.execute(
-                "insert into examples (corpus_id, task, split, example_index, verdict) values ($2, $1, $1, 0, $1)",
+                "insert into examples (corpus_id, task, split, example_index, verdict) values ($2, $1, $1, 0, 'both')",
                 [text_of_stranger, TESTED],
             )
         con.execute("update run set against = $1", [TEXTS])

@@ -227,9 +227,9 @@ def test_a_strangers_file_of_vectors_shows_no_text_of_its_own(known: tuple[Path,
     shutil.copyfile(VECTORS.path(path), vectors)
     _change(
         vectors,
-        "update main.vectors set vector = array_value('nan'::float, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), x = 'inf' "
+        "update main.vectors set vector = array_value('nan'::float, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) "
         "where turn_number % 3 = 1; update main.vectors set dialogue_id = '<b>\x1b[2J' where turn_number % 3 = 2; "
-        "update main.groups set corpus_id = '<b>\x1b[2J', splits = null; update main.run set variance = 'nan'",
+        "update main.groups set corpus_id = '<b>\x1b[2J'",
     )
     with talkhouse.open(path) as con:
         texts = {text for (text,) in con.execute("select text from main.turns").fetchall()}

@@ -14,11 +14,14 @@ from typing import Any
 from zipfile import ZipFile
 
 import duckdb
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.migrations import head
 from talkhouse.releases import manifest
 from talkhouse.releases.checkout import checkout, find, resolve
 from talkhouse.releases.create import Created, ReleaseRequest, create
@@ -286,6 +289,7 @@ def test_an_archive_is_the_same_each_time_and_is_a_store(licensed: Path, tmp_pat
         lambda data: data["frame"].update(file="/etc/passwd"),
         lambda data: data.update(name="../other"),
         lambda data: data.update(format=2),
+        lambda data: data.update(created_at="2026-99-99T00:00:00Z"),
         lambda data: data["corpora"][0].update(corpus_id="a b"),
         lambda data: data["tables"].append(data["tables"][0]),
     ],
@@ -353,7 +357,10 @@ def test_an_object_of_a_stranger_is_read_as_parquet_within_limits(store: Path, t
     path.chmod(0o644)
     with duckdb.connect() as con:
         con.execute(f"copy (select repeat('x', 200_000_000) as text) to '{tmp_path}/bomb.parquet' (compression zstd)")
-    for content in (b"no parquet at all", (tmp_path / "bomb.parquet").read_bytes()):
+    rows = pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), pa.array(["x" * 5_000_000]))
+    parquet.write_table(pa.table({"text": rows}), tmp_path / "repeated.parquet")
+    bombs = [(tmp_path / name).read_bytes() for name in ("bomb.parquet", "repeated.parquet")]
+    for content in (b"no parquet at all", *bombs):
         path.write_bytes(content)
         entry["bytes"], entry["sha256"] = len(content), sha256(content).hexdigest()
         _write(folder, data)
@@ -361,6 +368,39 @@ def test_an_object_of_a_stranger_is_read_as_parquet_within_limits(store: Path, t
         assert (problem.file, problem.what.startswith("can't be read")) == (entry["file"], True)
         with pytest.raises(ReleaseDamaged):
             checkout(find("2026-11", store), tmp_path / "out.duckdb")
+
+
+OLD = sorted(Path(__file__).parent.glob("of-*.tar.xz"))
+"""A store with one small release of each schema revision, made by a Talkhouse of that revision: add one with each."""
+
+
+@pytest.mark.parametrize("store", [pytest.param(path, marks=pytest.mark.slow) for path in OLD[:-1]] + OLD[-1:])
+def test_a_release_of_every_schema_is_read_by_every_command(store: Path, tmp_path: Path) -> None:
+    name = store.name.partition(".")[0]
+    shutil.unpack_archive(store, tmp_path / "releases", filter="data")
+    assert verify(tmp_path / "releases", name) == []
+    released = find(name, tmp_path / "releases")
+    corpus = released.release.corpora[0].corpus_id
+    task = next(one.task for one in released.release.tasks if one.task.endswith("probing_target"))
+    for command in (
+        *("status", "check", f"score {task} --baseline oracle --json", f"export {task} --output task.parquet"),
+        *("lake lake", f"cite {corpus}", f"restore {corpus} --output restored", "overlap --output o.duckdb"),
+    ):
+        done = run(*command.split(), "--db", f"release:{name}", cwd=tmp_path)
+        assert done.returncode == 0, (command, done.stderr)
+    old = tmp_path / "old.duckdb"
+    checkout(released, old, as_released=True)
+    if store != OLD[-1]:
+        refused = run("status", "--db", old)
+        assert (refused.returncode, f"talkhouse migrate --db {old}" in refused.stderr) == (1, True), refused.stderr
+        assert run("migrate", "--db", old).stdout == f"Migrated {old}\n"
+    assert run("score", task, "--baseline", "oracle", "--db", old).returncode == 0
+    assert run("migrate", "--db", old).stdout == f"Nothing to do for {old}\n"
+    checkout(released, tmp_path / "out.duckdb")
+    assert run("release", "export", name, "--output", "r.zip", cwd=tmp_path).returncode == 0
+    done = run("diff", f"release:{name}", "out.duckdb", "--corpus", corpus, "--json", cwd=tmp_path)
+    assert all(not one["removed"] and not one["added"] for one in json.loads(done.stdout)["tables"]), done.stdout
+    assert f"of-{head()}.tar.xz" == OLD[-1].name
 
 
 @pytest.mark.slow

@@ -306,7 +306,7 @@ def test_what_does_not_fit_the_views_is_named(small: Path, tmp_path: Path, decla
         con.execute("insert into meta.query_files values ('tea', 'bi/dashboards/tea.toml', ?)", [text])
     with (
         talkhouse.open(tmp_path / "w.duckdb") as con,
-        pytest.raises(CatalogueError, match=rf"tea\.toml:\d+: {problem} can't be computed[\s\S]*talkhouse build"),
+        pytest.raises(CatalogueError, match=rf"tea\.toml:\d+: {problem} can't be computed[\s\S]*talkhouse migrate"),
     ):
         write_bundle(con, tmp_path / "b.zip", THERE)
     assert not (tmp_path / "b.zip").exists()

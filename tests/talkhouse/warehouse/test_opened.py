@@ -42,7 +42,7 @@ def test_views_of_another_talkhouse_are_refused(sample: Path, tmp_path: Path) ->
     path = Path(shutil.copyfile(sample, tmp_path / "w.duckdb"))
     with duckdb.connect(path) as con:
         con.execute("update meta.loads set catalogue_hash = 'another'")
-    message = r"w\.duckdb: the warehouse has other views[\s\S]*found: .* another[\s\S]*next: .*talkhouse build"
+    message = r"w\.duckdb: the warehouse has other views[\s\S]*found: .* another[\s\S]*next: .*talkhouse migrate"
     with opened(path) as warehouse, pytest.raises(SchemaMismatch, match=message):
         warehouse.check_views()
     with duckdb.connect(path) as con:
@@ -57,6 +57,6 @@ def test_views_of_another_talkhouse_are_refused(sample: Path, tmp_path: Path) ->
 def test_what_the_views_do_not_have_is_said_with_the_name_of_what_wants_it(
     con: duckdb.DuckDBPyConnection, query: str
 ) -> None:
-    message = r"the chart 'x' does not fit[\s\S]*next: .*talkhouse build"
+    message = r"the chart 'x' does not fit[\s\S]*next: .*talkhouse migrate"
     with pytest.raises(SchemaMismatch, match=message), fits_views("the chart 'x'"):
         con.execute(query)
