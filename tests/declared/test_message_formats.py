@@ -175,7 +175,6 @@ _PARTS = with_others(
         "function": ANY,
     },
 )
-_ARGUMENTS = st.sampled_from(['"{\\"a\\": 1.0}"', '"{"', '"1e999"', '"\\"\\\\ud800\\""'])
 _CALLS = with_others(
     {},
     {

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from talkhouse.schema.errors import SourceError
 from tests.conftest import invented_examples
 from tests.declared.invented_corpora import Invented, problems_of
 from tests.declared.record_file_pieces import source
-from tests.declared.rows_loaded import Read, read, restored
+from tests.declared.rows_loaded import Read, read, read_back
 from tests.declared.test_malice_of_declared import zipped
 
 
@@ -72,16 +71,9 @@ def said(made: Read) -> list[tuple[str | None, str]]:
     return [(turn.speaker_id.partition(":")[2] if turn.speaker_id else None, turn.text) for turn in turns]
 
 
-def unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {name: gzip.decompress(raw) if name.endswith(".gz") else raw for name, raw in files.items()}
-
-
 def comes_back(declaration: Declaration, **files: bytes) -> Read:
-    """Read files, whose names have ``_`` for a point, and write them back to the byte; of a .gz the content counts."""
-    named = {name.replace("_", "."): raw for name, raw in files.items()}
-    made = read(declaration, named)
-    assert unpacked(restored(made)) == unpacked(named)
-    return made
+    """Read files, whose names have ``_`` for a point, and write them back."""
+    return read_back(declaration, {name.replace("_", "."): raw for name, raw in files.items()})
 
 
 def test_exports_of_chat_programs_are_turns_and_come_back() -> None:
@@ -289,16 +281,14 @@ SEVERAL = declared(
 @given(texts(), st.sampled_from([SCENES, SEVERAL]), st.integers(1, 12), st.integers(0, 2))
 @invented_examples(200)
 def test_any_lines_come_back_however_they_are_cut(raw: bytes, declaration: Declaration, block: int, ways: int) -> None:
-    whole = read(declaration, {"a.txt": raw})
+    whole = read_back(declaration, {"a.txt": raw})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_files, "_BLOCK", block)
         patch.setattr(pattern_lines, "_MOST_WAYS", ways)
         patch.setattr(pattern_lines, "_AT_ONCE", 1)
         patch.setattr("talkhouse.ingest.sources._PIECE", 3)
         patch.setattr(spool, "_IN_MEMORY", 100)
-        cut = read(declaration, {"a.txt": raw})
-        assert restored(cut) == {"a.txt": raw}
-    assert restored(whole) == {"a.txt": raw}
+        cut = read_back(declaration, {"a.txt": raw})
     assert [(row.dialogue_id, row.text) for row in cut.of(Turn)] == [
         (row.dialogue_id, row.text) for row in whole.of(Turn)
     ]
