@@ -29,14 +29,9 @@ def test_the_first_line_is_a_row_too(toml: str, count: int) -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        b"",
-        b"\n",
-        b"c1,ida,Is it?",
-        b"\r\n\r\nc1,ida,Is it?\r\nc1,ole,No.\r\n",
-        b"c1,ida,Is it?\n\n\nc1,ole,No.\n\n",
-        b'c1,"ida","Is\nit?"\n"c1",ole,No.\n',
+        *(b"", b"\n", b"c1,ida,Is it?", b"\r\n\r\nc1,ida,Is it?\r\nc1,ole,No.\r\n", b"\xef\xbb\xbfc1,ida,Is it?\n"),
+        *(b"c1,ida,Is it?\n\n\nc1,ole,No.\n\n", b'c1,"ida","Is\nit?"\n"c1",ole,No.\n'),
         b'"c1","ida","Is it?"\n"c1","ole","No."\n',
-        b"\xef\xbb\xbfc1,ida,Is it?\n",
     ],
 )
 def test_odd_beginnings_come_back(toml: str, raw: bytes, block: int, monkeypatch: pytest.MonkeyPatch) -> None:

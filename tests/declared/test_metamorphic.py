@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-import zipfile
 from pathlib import Path
 
 import duckdb
@@ -14,6 +13,7 @@ import pytest
 import talkhouse
 from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from tests.archives import zipped
 from tests.declared.invented_corpora import HEAD, Invented, laid_out, not_restored, problems_of
 
 pytestmark = pytest.mark.slow
@@ -42,13 +42,6 @@ TALKS = [
     for number in range(5)
 ]
 Rows = dict[str, list[tuple[object, ...]]]
-
-
-def packed(raw: bytes, name: str) -> bytes:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as made:
-        made.writestr(name, raw)
-    return archive.getvalue()
 
 
 def parquet(records: list[dict[str, object]]) -> bytes:
@@ -80,7 +73,7 @@ def test_lines_lists_packed_files_archives_and_parquet_give_the_same(tmp_path: P
         "a_jsonl": {"a.jsonl": lines},
         "a_json": {"a.json": json.dumps(TALKS).encode()},
         "a_gz": {"a.jsonl.gz": gzip.compress(lines)},
-        "a_zip": {"a.zip": packed(lines, "in/a.jsonl")},
+        "a_zip": {"a.zip": zipped({"in/a.jsonl": lines})},
         "a_parquet": {"a.parquet": parquet(TALKS)},
     }
     made = rows_of({name: Invented(CHAT, files, {}) for name, files in forms.items()}, tmp_path)

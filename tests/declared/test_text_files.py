@@ -20,11 +20,11 @@ from talkhouse.ingest.files.limits import Limits
 from talkhouse.ingest.rows import Dialogue, Record, Turn
 from talkhouse.ingest.sources import BOM
 from talkhouse.schema.errors import SourceError
+from tests.archives import zipped
 from tests.conftest import invented_examples
 from tests.declared.invented_corpora import Invented, problems_of
 from tests.declared.record_file_pieces import source
 from tests.declared.rows_loaded import Read, read, read_back
-from tests.declared.test_malice_of_declared import zipped
 
 
 def declared(text: str, format_: str = "turns") -> Declaration:
@@ -169,18 +169,22 @@ def test_lines_with_several_turns() -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        b"",
-        b"\n",
-        b"\r\n \n",
-        b"IDA: a",
-        b"IDA: a\r\n",
-        b"IDA: a\r",
-        b"IDA: a\r\r\nOLE: b\n",
-        b"\n\nx\nIDA: a\n\n\n",
-        b"IDA: a\n\t\nOLE: b\n \n",
-        b"IDA: \nOLE: \n",
-        b"IDA: a\0b\nOLE: \xe2\x80\xa8\n",
-        b"IDA: IDA: IDA: \nIDA: I\n",
+        *(
+            b"",
+            b"\n",
+            b"\r\n \n",
+            b"IDA: a",
+            b"IDA: a\r\n",
+            b"IDA: a\r",
+            b"IDA: a\r\r\nOLE: b\n",
+            b"\n\nx\nIDA: a\n\n\n",
+        ),
+        *(
+            b"IDA: a\n\t\nOLE: b\n \n",
+            b"IDA: \nOLE: \n",
+            b"IDA: a\0b\nOLE: \xe2\x80\xa8\n",
+            b"IDA: IDA: IDA: \nIDA: I\n",
+        ),
         b"".join(b"IDA:%s a\n" % (b" " * n) for n in range(40)),
         b"IDA: a\r\nb\nc\r\nOLE: d\n\r\n",
     ],

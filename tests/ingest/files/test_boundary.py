@@ -20,6 +20,7 @@ from talkhouse.ingest.files.limits import Boundary
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.ingest.sources import opened
 from talkhouse.schema.errors import SourceError
+from tests.archives import PACKERS
 from tests.commands import run
 
 PRIVATE = "not for the warehouse"
@@ -121,12 +122,8 @@ def to_other(path: Path, private: Path) -> None:
 def pack(folder: Path, ending: str) -> str:
     """Put an archive of the same name where the file was to be found; return its name."""
     name = f"{DEEP}{ending}"
-    if ending == ".zip":
-        with zipfile.ZipFile(folder / name, "w") as archive:
-            archive.writestr("b.json", "{}")
-    elif ending:
-        with tarfile.open(folder / name, "w:gz") as tar:
-            tar.add(folder / DEEP, "b.json")
+    if ending:
+        (folder / name).write_bytes(PACKERS[ending]({"b.json": b"{}"}))
     return name
 
 
