@@ -15,7 +15,7 @@ from talkhouse.ingest.files.limits import DEFAULT
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.restore.output_paths import files_built_from
-from talkhouse.restore.verify import verify
+from talkhouse.restore.verify import Verdict, verify
 from talkhouse.schema import warehouse
 from talkhouse.warehouse.readers import kept_declarations, reader_of
 from tests.declared.records import ANY, LETTERS, NUMBERS, TEXTS, lists, objects, with_others
@@ -272,10 +272,14 @@ def problems_of(corpora: Mapping[str, Invented], folder: Path) -> list[str]:
 
 def not_restored(con: duckdb.DuckDBPyConnection, corpora: list[str]) -> Iterator[str]:
     """List the files that ``verify`` doesn't find equal."""
-    known = all_corpora().with_origins(kept_declarations(con))
     for corpus_id in corpora:
-        verdicts = verify(con, reader_of(con, known, corpus_id), files_built_from(con, known, corpus_id, DEFAULT))
+        verdicts = verdicts_of(con, corpus_id)
         yield from (str(verdict) for verdict in verdicts if verdict.status not in ("equal", "not data"))
+
+
+def verdicts_of(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Verdict]:
+    known = all_corpora().with_origins(kept_declarations(con))
+    return list(verify(con, reader_of(con, known, corpus_id), files_built_from(con, known, corpus_id, DEFAULT)))
 
 
 def _counts(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
