@@ -79,17 +79,9 @@ def test_a_history_with_an_empty_text_stays_as_it_is() -> None:
 
 
 def test_prompt_and_response_may_be_lists_of_messages() -> None:
-    record = {
-        "output": [{"content": "Seven.", "role": "assistant", "weight": 1}],
-        "label": True,
-        "system": "Be brief.",
-        "history": [["Hi", "Yes?"]],
-        "instruction": [
-            {"role": "user", "content": "Eggs?"},
-            {"role": "user", "content": [{"type": "text", "text": "x"}]},
-        ],
-        "input": "Soft ones.",
-    }
+    record = {"output": [{"content": "Seven.", "role": "assistant", "weight": 1}], "label": True, "system": "Be brief."}
+    record |= {"history": [["Hi", "Yes?"]], "input": "Soft ones."}
+    record |= {"instruction": [user("Eggs?"), user([{"type": "text", "text": "x"}])]}
     assert turns_of_pair(record)[3:] == [
         ("user", "Eggs?", "/instruction/0"),
         ("user", "x", "/instruction/1"),
@@ -198,7 +190,7 @@ FROM = Preference(
 )
 
 
-def user(text: str, **others: Any) -> dict[str, Any]:
+def user(text: object, **others: Any) -> dict[str, Any]:
     return {"role": "user", "content": text, **others}
 
 

@@ -36,30 +36,13 @@ def lines(pattern: str, more: str = "", **turn: str) -> Declaration:
     return declared(f"[lines]\npattern = '{pattern}'\n{more}\n[turn]\ntext = \"said\"\n{keys}")
 
 
-ANDROID = declared(
-    r"""
-    [lines]
-    pattern = '(?<at>\d\d\.\d\d\.\d\d, \d\d:\d\d) - (?:(?<who>[^:]+): )?(?<said>.*)'
-    [turn]
-    text = "said"
-    speaker = "who"
-    said_at = "at"
-    [times]
-    said_at = "%d.%m.%y, %H:%M"
-    """
-)
-IPHONE = declared(
-    r"""
-    [lines]
-    pattern = '\x{200e}?\[(?<at>[^\]]+)\] (?<who>[^:]+): (?<said>.*)'
-    [turn]
-    text = "said"
-    speaker = "who"
-    said_at = "at"
-    [times]
-    said_at = "%d/%m/%Y, %I:%M:%S\u202f%p"
-    """
-)
+def clocked(pattern: str, clock: str) -> Declaration:
+    more = f'[times]\nsaid_at = "{clock}"'
+    return lines(pattern, more, speaker="who", said_at="at")
+
+
+ANDROID = clocked(r"(?<at>\d\d\.\d\d\.\d\d, \d\d:\d\d) - (?:(?<who>[^:]+): )?(?<said>.*)", "%d.%m.%y, %H:%M")
+IPHONE = clocked(r"\x{200e}?\[(?<at>[^\]]+)\] (?<who>[^:]+): (?<said>.*)", r"%d/%m/%Y, %I:%M:%S\u202f%p")
 IRC = lines(r"\[(?<clock>[\d:]+)\] (?:<(?<who>[^>]+)>|-!-) (?<said>.*)", speaker="who")
 SCRIPT = lines("(?<who>[A-Z ]+): (?<said>.*)", role="who")
 SCENES = lines("(?<who>[A-Z ]+): (?<said>.*)", "begins = '^$|==='", role="who")
@@ -129,15 +112,16 @@ def test_lines_with_which_a_dialogue_begins() -> None:
     assert "2 lines belong to no turn" in made.findings[0].detail
 
 
-PAIRED = declared(
-    r"""
-    [lines]
-    pattern = '(?<n>\d+) (?<said>[^\t]*)(?:\t(?<answer>[^\t]*)(?:\t(?<more>.*))?)?'
-    begins = '1 '
-    turns = "each"
-    [turn]
-    text = ["said", "answer"]
-    """
+def several(pattern: str, texts: str, more: str = "", **turn: str) -> Declaration:
+    """Declare lines with several turns."""
+    return declared(
+        f"[lines]\npattern = '{pattern}'\n{more}\nturns = \"each\"\n[turn]\ntext = {texts}\n"
+        + "".join(f"{key} = {groups}\n" for key, groups in turn.items())
+    )
+
+
+PAIRED = several(
+    r"(?<n>\d+) (?<said>[^\t]*)(?:\t(?<answer>[^\t]*)(?:\t(?<more>.*))?)?", '["said", "answer"]', "begins = '1 '"
 )
 
 
@@ -151,16 +135,8 @@ def test_lines_with_several_turns() -> None:
     extras = [json.loads(turn.extra or "{}") for turn in second]
     assert [(extra["n"], extra["more"]) for extra in extras] == [("2", ""), ("", "one|two")]
     assert [record.source_pointer for record in made.of(Record)] == ["/1", "/5"]
-    people = declared(
-        r"""
-        [lines]
-        pattern = '(?<a>[A-Z]+)=(?<said>[a-z]*) (?<b>[A-Z]+)=(?<answer>[a-z]*)'
-        turns = "each"
-        [turn]
-        text = ["said", "answer"]
-        speaker = ["a", "b"]
-        """
-    )
+    pattern = "(?<a>[A-Z]+)=(?<said>[a-z]*) (?<b>[A-Z]+)=(?<answer>[a-z]*)"
+    people = several(pattern, '["said", "answer"]', speaker='["a", "b"]')
     made = comes_back(people, a_txt=b"IDA=x OLE=y\nMIA=z OLE=")
     assert said(made) == [("IDA", "x"), ("OLE", "y"), ("MIA", "z")]
 
@@ -169,22 +145,9 @@ def test_lines_with_several_turns() -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        *(
-            b"",
-            b"\n",
-            b"\r\n \n",
-            b"IDA: a",
-            b"IDA: a\r\n",
-            b"IDA: a\r",
-            b"IDA: a\r\r\nOLE: b\n",
-            b"\n\nx\nIDA: a\n\n\n",
-        ),
-        *(
-            b"IDA: a\n\t\nOLE: b\n \n",
-            b"IDA: \nOLE: \n",
-            b"IDA: a\0b\nOLE: \xe2\x80\xa8\n",
-            b"IDA: IDA: IDA: \nIDA: I\n",
-        ),
+        *(b"", b"\n", b"\r\n \n", b"IDA: a", b"IDA: a\r\n", b"IDA: a\r", b"IDA: a\r\r\nOLE: b\n"),
+        *(b"\n\nx\nIDA: a\n\n\n", b"IDA: a\n\t\nOLE: b\n \n", b"IDA: \nOLE: \n"),
+        *(b"IDA: a\0b\nOLE: \xe2\x80\xa8\n", b"IDA: IDA: IDA: \nIDA: I\n"),
         b"".join(b"IDA:%s a\n" % (b" " * n) for n in range(40)),
         b"IDA: a\r\nb\nc\r\nOLE: d\n\r\n",
     ],
@@ -205,23 +168,9 @@ def test_a_file_of_which_no_line_fits_or_that_is_not_utf_8_is_refused_alone() ->
     assert [item.rule for item in made.rejected] == ["GF-14"]
     assert "[lines]" in made.rejected[0].detail
     labels = declared(
-        """
-        [[files]]
-        path = "a.csv"
-        [[files]]
-        path = "l.txt"
-        holds = "annotations"
-        [dialogue]
-        id = "d"
-        [turn]
-        text = "said"
-        [[annotations]]
-        scheme = "mood"
-        from = "l.txt"
-        dialogue = "d"
-        label = "mood"
-        on = "dialogue"
-        """
+        '[[files]]\npath = "a.csv"\n[[files]]\npath = "l.txt"\nholds = "annotations"\n[dialogue]\nid = "d"\n'
+        '[turn]\ntext = "said"\n'
+        '[[annotations]]\nscheme = "mood"\nfrom = "l.txt"\ndialogue = "d"\nlabel = "mood"\non = "dialogue"\n'
     )
     made = read(labels, {"a.csv": b"d,said\n1,Hi\n", "l.txt": b"1 calm\n"})
     assert [(item.rule, item.raw) for item in made.rejected] == [("GF-14", b"1 calm\n")]
@@ -238,12 +187,8 @@ def test_groups_that_do_not_stand_one_behind_the_other_come_back() -> None:
     either = lines("(?<who>[A-Z]+)>(?<said>.*)|(?<rest>-.*)", role="who")
     assert said(comes_back(either, a_txt=b"A>x\n--\nB>y\n")) == [(None, "x"), (None, ""), (None, "y")]
     notices = declared(
-        """
-        [lines]
-        pattern = '(?<shape>[A-Z]*): (?<cells>.*)|\\* (?<__proto__>.*)'
-        [turn]
-        text = ["cells", "__proto__"]
-        """
+        "[lines]\npattern = '(?<shape>[A-Z]*): (?<cells>.*)|\\* (?<__proto__>.*)'\n"
+        '[turn]\ntext = ["cells", "__proto__"]\n'
     )
     made = comes_back(notices, a_txt=b"A: a\nb\n* c\nd\n: \n\nf\n")
     assert said(made) == [(None, "a\nb"), (None, "c\nd"), (None, "\n\nf")]
@@ -268,17 +213,7 @@ def texts(draw: Any) -> bytes:
     return "".join(line + draw(ENDS) for line in draw(LINES)).encode() + draw(st.sampled_from([b"", b"OLE: z", b"z"]))
 
 
-SEVERAL = declared(
-    """
-    [lines]
-    pattern = '(?<who>[A-Z]+): (?<a>[^:]*)(?:: (?<b>.*))?'
-    begins = '^$|==='
-    turns = "each"
-    [turn]
-    text = ["a", "b"]
-    role = "who"
-    """
-)
+SEVERAL = several("(?<who>[A-Z]+): (?<a>[^:]*)(?:: (?<b>.*))?", '["a", "b"]', "begins = '^$|==='", role='"who"')
 
 
 @pytest.mark.slow

@@ -39,17 +39,8 @@ _TIMES = (
 _IDS = ("same", "3", "", "same~")
 """Ids that other records have too, or dialogues whose id others have."""
 _LITERALS = (
-    "1",
-    "-0",
-    "1.50",
-    "1e3",
-    "9007199254740993",
-    "1e400",
-    "123456789012345678901",
-    "true",
-    "null",
-    "[]",
-    '{"a": 1}',
+    *("1", "-0", "1.50", "1e3", "9007199254740993", "1e400", "123456789012345678901"),
+    *("true", "null", "[]", '{"a": 1}'),
 )
 _MALFORMED = (
     *("NaN", '"\\ud800"', '{"a":1,"a":2}', "[1,]", '{"b":{"c":1,"\\u0063":2}}', "\xff", '"\xff"'),
@@ -79,9 +70,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 def _declarations() -> Iterable[Declaration]:
     ids = DialogueFields(id=("id",), turns=("messages",), title=("title",), started_at=("began",), system=("intro",))
     turn = TurnFields(role=("role",), text=("content",), speaker=("name",), said_at=("time",))
-    more = TurnFields(
-        role=("role",), text=("content",), id=("uid",), kind=("sort",), start_ms=("from",), end_ms=("to",)
-    )
+    more = replace(turn, speaker=None, said_at=None, id=("uid",), kind=("sort",), start_ms=("from",), end_ms=("to",))
     yield declared("chat", dialogue=ids, turn=turn, speaker=SpeakerFields("dialogue"))
     yield declared("chat", dialogue=DialogueFields(turns=("messages",)), turn=turn)
     yield declared("dialogue", dialogue=ids, turn=more, roles={"user": "visitor", "narrator": "visitor"})

@@ -11,8 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.ingest.common_rules import Rule
-from talkhouse.ingest.corpus import Corpus, Scheme
+from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.load_corpus import load_corpus
 from talkhouse.ingest.outcomes import (
@@ -39,6 +38,7 @@ from talkhouse.ingest.rows import (
 )
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.errors import CorpusFailed, SourceError
+from tests.ingest.contract.test_declaration import TOY
 
 WORDS = ("one", "two", "three")
 """The lines of the file that every reader here reads: each is a record."""
@@ -71,23 +71,7 @@ def read(files: list[SourceFile], yields: Yields) -> Iterator[Any]:
 
 
 def corpus_of(reader: Callable[[list[SourceFile]], Any]) -> Corpus:
-    return Corpus(
-        id="toy",
-        version=1,
-        title="Toy",
-        description="",
-        homepage="",
-        licence="",
-        citation="",
-        languages=("en",),
-        files="lines",
-        splits={"training": "train"},
-        schemes=(Scheme("toy.mood", "", "turn", {"+": "Well."}),),
-        rules=(Rule("TOY-01", "warn", "Something is odd.", "Mend it."),),
-        read=reader,
-        write=lambda _: iter(()),
-        folder=Path(__file__).parent,
-    )
+    return replace(TOY, splits={"training": "train"}, read=reader, folder=Path(__file__).parent)
 
 
 @pytest.fixture(scope="module")
