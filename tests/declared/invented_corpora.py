@@ -70,6 +70,7 @@ _ANSWER = (
     | with_others({"role": _ROLE, "content": _TEXT}, {})
     | lists(with_others({"role": _ROLE, "content": _TEXT}, {}))
 )
+_FROM = st.sampled_from(['"human"', '"gpt"', '"chatgpt"', '"observation"'])
 _MARKED = st.lists(st.sampled_from(["H:", "A:", "AA:", "\n", "H", "hm ", "é😀"]), max_size=6).map(
     lambda words: json.dumps("H:" + "".join(words))
 )
@@ -92,12 +93,7 @@ DOCUMENTS: dict[str, tuple[str, Texts]] = {
         with_others(
             {
                 "id": _ID,
-                "conversations": lists(
-                    with_others(
-                        {"from": st.sampled_from(['"human"', '"gpt"', '"chatgpt"', '"observation"']), "value": _TEXT},
-                        {},
-                    )
-                ),
+                "conversations": lists(with_others({"from": _FROM, "value": _TEXT}, {})),
             },
             {"system": _TEXT | st.just("null"), **_ABOUT},
         ),

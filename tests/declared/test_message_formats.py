@@ -194,20 +194,9 @@ _RECORDS = with_others({"messages": lists(_MESSAGES)}, {"system": TEXTS | st.jus
 
 _DIALOGUE = 'format = "dialogue"\n[dialogue]\nsystem = "system"\nturns = '
 ROOM = in_toml(
-    f"""{_DIALOGUE}"messages"
-[turn]
-id = "id"
-text = "text"
-speaker = "author.id"
-said_at = "date"
-reply_to = "reply_to_message_id"
-kind = "type"
-start_ms = "start"
-end_ms = "end"
-[speaker]
-name = "author.name"
-is_bot = "author.isBot"
-"""
+    f'{_DIALOGUE}"messages"\n[speaker]\nname = "author.name"\nis_bot = "author.isBot"\n'
+    '[turn]\nid = "id"\ntext = "text"\nspeaker = "author.id"\nsaid_at = "date"\nreply_to = "reply_to_message_id"\n'
+    'kind = "type"\nstart_ms = "start"\nend_ms = "end"\n'
 )
 SHAREGPT = in_toml('format = "sharegpt"\n')
 

@@ -24,19 +24,12 @@ BLOCKS = 25
 
 def talk(size: int, number: int) -> dict[str, Any]:
     """Invent a conversation of so many turns, with a quotation in each."""
-    return {
-        "category": "apple",
-        "title": f"Question {number}",
-        "dialog_time": "2011-02-03T04:05:06.789",
-        "utterances": [
-            {
-                "utterance": f'{"ua"[index % 2]}{index + 1} said "so" in {number}',
-                "utterance_pos": index + 1,
-                "actor_type": ("user", "agent")[index % 2],
-            }
-            for index in range(size)
-        ],
-    }
+    said = [
+        {"utterance": f'{role[0]}{place} said "so" in {number}', "utterance_pos": place, "actor_type": role}
+        for place, role in enumerate((["user", "agent"] * size)[:size], 1)
+    ]
+    about = {"category": "apple", "title": f"Question {number}", "dialog_time": "2011-02-03T04:05:06.789"}
+    return about | {"utterances": said}
 
 
 DIALOGUES = {str(number): talk(size, number) for number, size in enumerate([6, 5, 16, 4, 30])}
