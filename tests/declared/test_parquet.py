@@ -24,13 +24,7 @@ from talkhouse.ingest.progress import Silent
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import SourceError
 from tests.declared.invented_corpora import HEAD, not_restored
-from tests.declared.record_file_pieces import back, records_of
-
-
-def parquet(table: pa.Table, **options: Any) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(table, sink, **options)
-    return sink.getvalue()
+from tests.declared.record_file_pieces import back, parquet, records_of
 
 
 def of(kind: pa.DataType, *values: Any) -> pa.Table:

@@ -38,44 +38,24 @@ TASKS = (
 TEA = [["user", "Tea?"], ["bot", "Yes 🥶, in the hall."], ["bot", ""], ["user", "Where?"]]
 """In train and in test."""
 
+MOODS = [(0, 0, "calm"), (0, 1, "calm"), (1, 1, "cross"), (1, 0, "calm"), (2, 0, "cross")]
+"""Turn, annotator and label of each in train."""
+PLACES = [[1, "place", 1, 0, "thing", 4, 5], [1, "place", 0, 1, "room", 10, 18], [1, "place", 0, 0, "room", 14, 18]]
+OF_TEA = [[turn, "mood", annotator, 0, label] for turn, annotator, label in MOODS]
+OF_TEA += [[None, "topic", 0, 0, "tea"], [None, "score", 0, 0, 1.5]]
+BEST = [["user", "Best?"], ["bot", "A"], ["bot", "B"]]
 FILES: dict[str, list[Any]] = {
     "train.json": [
-        {
-            "id": "tea",
-            "turns": TEA,
-            "labels": [
-                [0, "mood", 0, 0, "calm"],
-                [0, "mood", 1, 0, "calm"],
-                [1, "mood", 1, 0, "cross"],
-                [1, "mood", 0, 0, "calm"],
-                [2, "mood", 0, 0, "cross"],
-                [None, "topic", 0, 0, "tea"],
-                [None, "score", 0, 0, 1.5],
-            ],
-        },
+        {"id": "tea", "turns": TEA, "labels": OF_TEA},
         {"id": "none", "turns": [], "labels": [[None, "topic", 0, 0, "silence"]]},
-        {
-            "id": "pair",
-            "turns": [["user", "Best?"], ["bot", "A"], ["bot", "B"]],
-            "at": 1,
-            "answers": [["A", "B"], ["C"]],
-        },
-        {"id": "half", "turns": [["user", "Best?"], ["bot", "A"]], "at": 1, "answers": [["A"]]},
+        {"id": "pair", "turns": BEST, "at": 1, "answers": [["A", "B"], ["C"]]},
+        {"id": "half", "turns": BEST[:2], "at": 1, "answers": [["A"]]},
     ],
     "test.json": [
         {"id": "tea", "turns": TEA, "labels": [[0, "mood", 0, 0, "cross"]]},
         {"id": "milk", "turns": [["bot", "Milk?"]], "labels": [[None, "topic", 0, 0, "milk"]]},
     ],
-    "labels.json": [
-        {
-            "id": "tea",
-            "labels": [
-                [1, "place", 1, 0, "thing", 4, 5],
-                [1, "place", 0, 1, "room", 10, 18],
-                [1, "place", 0, 0, "room", 14, 18],
-            ],
-        }
-    ],
+    "labels.json": [{"id": "tea", "labels": PLACES}],
     "labels_more.json": [{"id": "milk", "labels": [[0, "mood", 0, 0, "calm"], [0, "mood", 1, 0, "cross"]]}],
 }
 

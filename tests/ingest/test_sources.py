@@ -82,15 +82,9 @@ def test_short_files_are_read_whole(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("x/__init__.py", "Python's"),
-        ("x/__pycache__/y.pyc", "Python's"),
-        ("x/._data.json", "operating system"),
-        ("__MACOSX/x", "operating system"),
-        ("lost+found/x", "operating system"),
-        ("DBDC3/00README", "notes"),
-        ("LICENSE.txt", "licence"),
-        ("notes.md", "notes"),
-        ("toy/corpus.toml", "declaration"),
+        *(("x/__init__.py", "Python's"), ("x/__pycache__/y.pyc", "Python's"), ("toy/corpus.toml", "declaration")),
+        *((path, "operating system") for path in ("x/._data.json", "__MACOSX/x", "lost+found/x")),
+        *(("DBDC3/00README", "notes"), ("LICENSE.txt", "licence"), ("notes.md", "notes")),
     ],
 )
 def test_some_names_are_never_data(path: str, why: str) -> None:

@@ -36,26 +36,24 @@ INTENTS = "turn_index, utterance, intents"
 
 def said(roles: str, positions: list[int] | None = None) -> Talk:
     """Make a dialogue of roles like UAUA; the texts are u1, a2 ..."""
-    return {
-        "category": "apple",
-        "title": "why?",
-        "dialog_time": "2012-03-04T05:06:07.890",
-        "has_concatenated_utterances": 0,
-        "utterances": [
-            {
-                "utterance": f"{role.lower()}{index + 1}",
-                "utterance_time": "2012-03-04T05:06:07.890",
-                "utterance_pos": positions[index] if positions else index + 1,
-                "actor_type": {"U": "user", "A": "agent"}[role],
-                "user_name": role,
-                "user_id": float(ord(role)),
-                "votes": "1",
-                "id": "11" if index < 1 else f"12-{index}.0",
-                "is_answer": 0,
-            }
-            for index, role in enumerate(roles)
-        ],
-    }
+    time = "2012-03-04T05:06:07.890"
+    utterances = [
+        {
+            "utterance": f"{role.lower()}{at}",
+            "utterance_time": time,
+            "utterance_pos": positions[at - 1] if positions else at,
+        }
+        | {
+            "actor_type": {"U": "user", "A": "agent"}[role],
+            "user_name": role,
+            "user_id": float(ord(role)),
+            "votes": "1",
+        }
+        | {"id": "11" if at == 1 else f"12-{at - 1}.0", "is_answer": 0}
+        for at, role in enumerate(roles, 1)
+    ]
+    about = {"category": "apple", "title": "why?", "dialog_time": time, "has_concatenated_utterances": 0}
+    return about | {"utterances": utterances}
 
 
 def labelled(talk: Talk, *intents: Any) -> Talk:

@@ -52,16 +52,9 @@ def read(root: Path, boundary: Boundary | None = None) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("link", "target"),
     [
-        ("x.json", "../../private/a.json"),
-        ("x.json", "/etc/passwd"),
-        ("x.json", "deep/../../../private/a.json"),
-        ("x.json", "/proc/self/environ"),
-        ("x.json", "../../private/none"),
-        ("README", "../../private/a.json"),
-        ("x", "../../private"),
-        ("x", "../.."),
-        ("x", "/"),
-        (".", "../private"),
+        *(("x.json", "../../private/a.json"), ("x.json", "/etc/passwd"), ("x.json", "deep/../../../private/a.json")),
+        *(("x.json", "/proc/self/environ"), ("x.json", "../../private/none"), ("README", "../../private/a.json")),
+        *(("x", "../../private"), ("x", "../.."), ("x", "/"), (".", "../private")),
     ],
 )
 def test_a_link_that_leads_out_is_refused_and_followed_when_asked(data: Path, link: str, target: str) -> None:
