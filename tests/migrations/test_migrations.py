@@ -3,8 +3,6 @@
 import os
 import resource
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,7 +30,6 @@ from tests.schema.test_warehouse import another_process
 Rebuild = Callable[..., BuildResult]
 Hashes = dict[str, tuple[int, int]]
 Columns = dict[str, list[str]]
-ROOT = Path(__file__).parents[2]
 CORPUS = next(iter(corpora().values()))
 ADDED = {
     *("meta.checks", "meta.exceptions", "main.parts", "main.turn_speakers", "meta.query_files"),
@@ -191,13 +188,6 @@ def test_alembic_finds_no_difference(full: Path) -> None:
 @pytest.mark.slow
 def test_alembic_finds_no_difference_in_a_new_database(new: Path) -> None:
     check(new)
-
-
-@pytest.mark.slow
-def test_the_alembic_program_finds_none_either(new: Path) -> None:
-    alembic = [str(Path(sys.executable).with_name("alembic")), "-x", f"db={new}", "check"]
-    done = subprocess.run(alembic, check=True, cwd=ROOT, capture_output=True, text=True)
-    assert "No new upgrade operations detected" in done.stdout
 
 
 @pytest.mark.slow
