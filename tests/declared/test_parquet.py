@@ -185,7 +185,7 @@ id = "id"
 [turn]
 text = "id"
 """
-ROWS, GROUPS = 100, {1: 1, 2: 2, 50: 10}
+ROWS, GROUPS = 100, {1: 1, 2: 2, 50: 3}
 """Row groups; DuckDB makes none of less than 2,048 rows, and so fewer of them."""
 WORDS = pa.dictionary(pa.int32(), pa.string())
 MESSAGE = pa.struct([("role", pa.string()), ("content", pa.string())])
@@ -267,7 +267,7 @@ def test_what_other_programs_write_is_loaded_and_comes_back(tmp_path: Path) -> N
         columns = {name: pl.Series(map(value, range(ROWS)), dtype=kind) for name, (kind, value) in OF_POLARS.items()}
         frame = pl.DataFrame({"id": ids(begin), **columns})
         frame.write_parquet(folder / f"{begin}.parquet", row_group_size=ROWS // groups)
-        for version in ("V1", "V2") if groups < max(GROUPS) else ("V2",):
+        for version in ("V1", "V2") if groups == 2 else ("V2",):
             begin = f"duckdb {of_duckdb} {version} "
             of_some = OF_DUCKDB if groups < max(GROUPS) else [MESSAGES]
             values = "".join(f", {value} as column_{number}" for number, value in enumerate(of_some))

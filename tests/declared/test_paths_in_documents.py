@@ -142,11 +142,11 @@ def test_without_replies_a_member_without_a_text_is_a_turn() -> None:
 @slow
 def test_many_nodes_without_a_message_take_time_in_proportion() -> None:
     nodes = [_node("0", None, "First.")]
-    nodes += [_node(str(place), str(place - 1), None) for place in range(1, 12_000)]
-    nodes += [_node(str(place), "11999", "Last.") for place in range(12_000, 20_000)]
+    nodes += [_node(str(place), str(place - 1), None) for place in range(1, 6_000)]
+    nodes += [_node(str(place), "5999", "Last.") for place in range(6_000, 10_000)]
     made = talks(GPT, conversations_json=_mapping(*nodes[::-1]))
     assert replies(made)[:2] == [("First.", None), ("Last.", 0)]
-    assert len(texts(made)) == 8_001
+    assert len(texts(made)) == 4_001
 
 
 BARE = 'format = "chat"\n[dialogue]\nturns = "$"\n'
