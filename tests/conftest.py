@@ -152,27 +152,30 @@ def regen(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--regen"))
 
 
+def made_once(path: Path, make: Callable[[Path], object]) -> Path:
+    """Make a file in a folder of its own below the shared one, unless another worker process has made it."""
+    path.parent.mkdir(exist_ok=True)
+    with FileLock(f"{path.parent}.lock"):
+        if not path.exists():
+            make(path)
+    return path
+
+
 @pytest.fixture(scope="session")
 def sample(shared_folder: Path) -> Path:
-    path = shared_folder / "sample" / "talkhouse.duckdb"
-    with FileLock(shared_folder / "sample.lock"):
-        path.parent.mkdir(exist_ok=True)
-        if not path.exists():
-            build(path, Silent())
-    return path
+    return made_once(shared_folder / "sample" / "talkhouse.duckdb", lambda path: build(path, Silent()))
 
 
 @pytest.fixture(scope="session")
 def licensed(shared_folder: Path) -> Path:
     """A warehouse of the samples built as their publishers' files are, so that they have terms; made once."""
-    folder = shared_folder / "licensed"
-    path = folder / "talkhouse.duckdb"
-    with FileLock(shared_folder / "licensed.lock"):
-        if not path.exists():
-            for corpus in corpora().values():
-                shutil.copytree(sample_of(corpus), folder / "data" / corpus.id, dirs_exist_ok=True)
-            build(path, Silent(), data=folder / "data")
-    return path
+
+    def make(path: Path) -> None:
+        for corpus in corpora().values():
+            shutil.copytree(sample_of(corpus), path.parent / "data" / corpus.id, dirs_exist_ok=True)
+        build(path, Silent(), data=path.parent / "data")
+
+    return made_once(shared_folder / "licensed" / "talkhouse.duckdb", make)
 
 
 @pytest.fixture(scope="session")
@@ -252,12 +255,7 @@ def real_data() -> Path:
 @pytest.fixture(scope="session")
 def real_warehouse(real_data: Path, shared_folder: Path) -> Path:
     """A warehouse of the publishers' files, made once for all who only read it."""
-    path = shared_folder / "real" / "real.duckdb"
-    with FileLock(shared_folder / "real.lock"):
-        path.parent.mkdir(exist_ok=True)
-        if not path.exists():
-            build(path, Silent(), data=real_data)
-    return path
+    return made_once(shared_folder / "real" / "real.duckdb", lambda path: build(path, Silent(), data=real_data))
 
 
 @pytest.fixture(scope="session")

@@ -23,11 +23,11 @@ _BUILD = {
     "record": "talkhouse.build.staging:record_load",
     "sync": "talkhouse.build.workspace:sync",
 }
+_OF_ANY = {"open": "talkhouse.schema.warehouse:connect", "clear": "shutil:rmtree"}
 _RESTORE = {
-    "open": "talkhouse.schema.warehouse:connect",
+    **_OF_ANY,
     "write back": "talkhouse.restore.write_back:write_files",
     "write": "talkhouse.restore.write_back:OpenFiles.append",
-    "clear": "shutil:rmtree",
 }
 PHASES = {
     "build": {**_BUILD, "plan": "talkhouse.build.run:plan", "publish": "talkhouse.build.run:publish"},
@@ -40,15 +40,14 @@ PHASES = {
     "restore": {**_RESTORE, "move": "talkhouse.system.atomic_output:_move_content"},
     "verify": {**_RESTORE, "compare": "talkhouse.restore.verify:_compared"},
     "export": {
-        "open": "talkhouse.schema.warehouse:connect",
+        **_OF_ANY,
         "select": "talkhouse.query.export:select",
         "rows": "talkhouse.query.export:_write",
         "manifest": "talkhouse.query.export:manifest.describe",
         "move": "talkhouse.query.export:move_into_place",
-        "clear": "shutil:rmtree",
     },
     "package": {
-        "open": "talkhouse.schema.warehouse:connect",
+        **_OF_ANY,
         "plan": "talkhouse.packages.plan:_config",
         "rows": "talkhouse.packages.tables:_write_config",
         "rename": "talkhouse.packages.tables:_named",
@@ -56,10 +55,9 @@ PHASES = {
         "descriptions": "talkhouse.packages.export:write_descriptions",
         "manifest": "talkhouse.packages.export:write_manifest",
         "move": "talkhouse.system.atomic_output:_move_content",
-        "clear": "shutil:rmtree",
     },
     "publish": {
-        "open": "talkhouse.schema.warehouse:connect",
+        **_OF_ANY,
         "connect": "talkhouse.postgres.publish:connected",
         "plan": "talkhouse.postgres.publish:make_plan",
         "load": "talkhouse.postgres.publish:load",
@@ -71,7 +69,7 @@ PHASES = {
         "clear": "talkhouse.postgres.publish:drop_replaced",
     },
     "lake": {
-        "open": "talkhouse.schema.warehouse:connect",
+        **_OF_ANY,
         "translate": "talkhouse.lake.write_lake:translate",
         "compare": "talkhouse.lake.write_lake:make_plan",
         "write": "talkhouse.lake.lake_files:write",
@@ -79,7 +77,6 @@ PHASES = {
         "publish": "talkhouse.lake.folder:publish",
         "sync": "talkhouse.lake.folder:sync",
         "remove": "talkhouse.lake.folder:_remove_older",
-        "clear": "shutil:rmtree",
     },
     "new": {
         "look": "talkhouse.guess.new_declaration:looked_into",
@@ -88,27 +85,24 @@ PHASES = {
         "clear": "shutil:rmtree",
     },
     "save": {
-        "open": "talkhouse.schema.warehouse:connect",
+        **_OF_ANY,
         "score": "talkhouse.scores.score:score_examples",
         "save": "talkhouse.warehouse.beside:private_folder",
         "examples": "talkhouse.scores.saved_runs:_save_rows",
         "move": "talkhouse.warehouse.beside:move_into_place",
-        "clear": "shutil:rmtree",
     },
     "notes": {
-        "open": "talkhouse.schema.warehouse:connect",
+        **_OF_ANY,
         "copy": "talkhouse.warehouse.beside:private_folder",
         "move": "talkhouse.warehouse.beside:move_into_place",
-        "clear": "shutil:rmtree",
     },
     "superset": {
-        "open": "talkhouse.schema.warehouse:connect",
+        **_OF_ANY,
         "check": "talkhouse.superset.bundle:_check_declared",
         "datasets": "talkhouse.superset.bundle:dataset",
         "charts": "talkhouse.superset.bundle:chart",
         "pack": "talkhouse.superset.bundle:_write",
         "move": "talkhouse.system.atomic_output:move_into_place",
-        "clear": "shutil:rmtree",
     },
 }
 """Phase -> the function that begins it."""

@@ -15,7 +15,7 @@ from talkhouse.ingest.files.limits import DEFAULT
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.restore.output_paths import files_built_from
-from talkhouse.restore.verify import verify
+from talkhouse.restore.verify import Verdict, verify
 from talkhouse.schema import warehouse
 from talkhouse.warehouse.readers import kept_declarations, reader_of
 from tests.declared.records import ANY, LETTERS, NUMBERS, TEXTS, lists, objects, with_others
@@ -50,47 +50,27 @@ _PART = with_others(
 )
 _MESSAGE = with_others(
     {"role": _ROLE, "content": _TEXT},
-    {
-        "name": _TEXT,
-        "id": _SCALAR,
-        "mood": _LABEL,
-        "reasoning_content": _SCALAR,
-        "tool_calls": lists(_CALL) | _SCALAR,
-        "tool_call_id": _SCALAR,
-        "refusal": _SCALAR,
-        "time": _TIME,
-    },
+    {"name": _TEXT, "mood": _LABEL, "time": _TIME, "tool_calls": lists(_CALL) | _SCALAR}
+    | dict.fromkeys(("id", "reasoning_content", "tool_call_id", "refusal"), _SCALAR),
 ) | with_others({"role": _ROLE, "content": lists(_PART) | st.just("null")}, {"weight": NUMBERS})
 _WHO = with_others({}, {"id": _SCALAR, "name": _SCALAR, "bot": st.sampled_from(["true", "false", "null", "1"])})
 _SAID = with_others(
     {"text": _TEXT, "role": _ROLE},
-    {
-        "id": _SCALAR,
-        "who": _WHO,
-        "time": _TIME,
-        "to": _SCALAR,
-        "kind": _SCALAR,
-        "from": _SCALAR,
-        "till": _SCALAR,
-        "spans": lists(with_others({}, {"l": _LABEL, "s": _SCALAR, "e": _SCALAR})),
-    },
+    {"who": _WHO, "time": _TIME, "spans": lists(with_others({}, {"l": _LABEL, "s": _SCALAR, "e": _SCALAR}))}
+    | dict.fromkeys(("id", "to", "kind", "from", "till"), _SCALAR),
 )
 _NODE = st.deferred(lambda: _REPLY)
 _REPLY = with_others(
     {"message_id": _ID, "text": _TEXT, "role": _ROLE},
-    {
-        "replies": lists(_NODE, most=2) | st.just("null"),
-        "rank": NUMBERS,
-        "user": _SCALAR,
-        "time": _TIME,
-        "parent_id": _ID,
-    },
+    {"user": _SCALAR, "time": _TIME, "parent_id": _ID}
+    | {"rank": NUMBERS, "replies": lists(_NODE, most=2) | st.just("null")},
 )
 _ANSWER = (
     _TEXT
     | with_others({"role": _ROLE, "content": _TEXT}, {})
     | lists(with_others({"role": _ROLE, "content": _TEXT}, {}))
 )
+_FROM = st.sampled_from(['"human"', '"gpt"', '"chatgpt"', '"observation"'])
 _MARKED = st.lists(st.sampled_from(["H:", "A:", "AA:", "\n", "H", "hm ", "é😀"]), max_size=6).map(
     lambda words: json.dumps("H:" + "".join(words))
 )
@@ -113,12 +93,7 @@ DOCUMENTS: dict[str, tuple[str, Texts]] = {
         with_others(
             {
                 "id": _ID,
-                "conversations": lists(
-                    with_others(
-                        {"from": st.sampled_from(['"human"', '"gpt"', '"chatgpt"', '"observation"']), "value": _TEXT},
-                        {},
-                    )
-                ),
+                "conversations": lists(with_others({"from": _FROM, "value": _TEXT}, {})),
             },
             {"system": _TEXT | st.just("null"), **_ABOUT},
         ),
@@ -157,52 +132,15 @@ DOCUMENTS: dict[str, tuple[str, Texts]] = {
 """Format -> its declaration, and the records of its files."""
 
 TURNS = (
-    f"""{HEAD}format = "turns"
-[[files]]
-path = "**"
-{_DIALOGUE}[turn]
-id = "u"
-text = "text"
-role = "role"
-speaker = "who"
-said_at = "time"
-reply_to = "to"
-kind = "kind"
-start_ms = "from"
-end_ms = "till"
-[speaker]
-name = "name"
-[roles]
-guest = "user"
-"""
-    + '[[annotations]]\nscheme = "mood"\non = "turn"\ncolumns = ["m1", "m2"]\nmissingValues = ["", "NA"]\n'
+    f'{HEAD}format = "turns"\n{_FILES}{_DIALOGUE}'
+    + _TURN.replace('"id"', '"u"').replace("who.id", "who")
+    + '[speaker]\nname = "name"\n[roles]\nguest = "user"\n'
+    '[[annotations]]\nscheme = "mood"\non = "turn"\ncolumns = ["m1", "m2"]\nmissingValues = ["", "NA"]\n'
 )
-_ROW_COLUMNS = (
-    "id",
-    "title",
-    "domain",
-    "lang",
-    "fold",
-    "u",
-    "text",
-    "role",
-    "who",
-    "time",
-    "to",
-    "kind",
-    "from",
-    "till",
-)
-ROW = with_others(
-    {
-        "id": _ID,
-        "text": _TEXT,
-        **dict.fromkeys(("title", "domain", "lang", "u", "who", "to", "kind", "name"), _SCALAR),
-    }
-    | {"fold": _SPLIT, "role": _ROLE | st.just("null"), "time": _TIME, "from": _SCALAR, "till": _SCALAR}
-    | {"m1": _LABEL, "m2": _LABEL},
-    {},
-)
+_CELLS = ("title", "domain", "lang", "u", "who", "to", "kind", "from", "till", "name")
+_ROW = {"id": _ID, "text": _TEXT, "fold": _SPLIT, "role": _ROLE | st.just("null"), "time": _TIME}
+_ROW |= dict.fromkeys(_CELLS, _SCALAR) | {"m1": _LABEL, "m2": _LABEL}
+ROW = with_others(_ROW, {})
 CONVOKIT = f'{HEAD}format = "convokit"\n' + '[[annotations]]\nscheme = "won"\non = "dialogue"\nlabel = "meta.won"\n'
 
 
@@ -250,7 +188,7 @@ def rows(draw: st.DrawFn) -> Invented:
     return Invented(
         TURNS,
         files,
-        {"usual.json": ("[" + json.dumps(dict.fromkeys((*_ROW_COLUMNS, "name", "m1", "m2"), "1")) + "]").encode()},
+        {"usual.json": json.dumps([dict.fromkeys(_ROW, "1")]).encode()},
     )
 
 
@@ -261,7 +199,7 @@ _CELL = st.sampled_from(
 
 @st.composite
 def csv_of(draw: st.DrawFn) -> bytes:
-    columns = draw(st.permutations([*_ROW_COLUMNS, "name", "m1", "m2", "shape", "lines", "cells"]))
+    columns = draw(st.permutations([*_ROW, "shape", "lines", "cells"]))
     end = draw(st.sampled_from(["\n", "\r\n"]))
     made = draw(st.lists(st.lists(_CELL, min_size=len(columns), max_size=len(columns)), max_size=6))
     return (end.join(",".join(row) for row in [columns, *made]) + draw(st.sampled_from(["", end]))).encode()
@@ -298,18 +236,9 @@ def corpus(format_: str) -> st.SearchStrategy[Invented]:
 
 
 _SAID_USUALLY = {"role": "user", "content": "Hi", "from": "human", "value": "Hi", "text": "Hi", "message_id": "1"}
-_USUAL = {
-    "id": "usual",
-    "messages": [_SAID_USUALLY],
-    "conversations": [_SAID_USUALLY],
-    "q": "Hi",
-    "a": "Hi",
-    "chosen": "Hi",
-    "rejected": "Ho",
-    "text": "H: Hi",
-    "prompt": _SAID_USUALLY,
-    "d": {"turns": [{"role": "user", "text": "Hi", "who": {"id": "ann"}}]},
-}
+_USUAL = dict.fromkeys(("q", "a", "chosen"), "Hi") | {"id": "usual", "rejected": "Ho", "text": "H: Hi"}
+_USUAL |= {"messages": [_SAID_USUALLY], "conversations": [_SAID_USUALLY], "prompt": _SAID_USUALLY}
+_USUAL |= {"d": {"turns": [{"role": "user", "text": "Hi", "who": {"id": "ann"}}]}}
 
 
 def _usual(format_: str) -> dict[str, bytes]:
@@ -339,10 +268,14 @@ def problems_of(corpora: Mapping[str, Invented], folder: Path) -> list[str]:
 
 def not_restored(con: duckdb.DuckDBPyConnection, corpora: list[str]) -> Iterator[str]:
     """List the files that ``verify`` doesn't find equal."""
-    known = all_corpora().with_origins(kept_declarations(con))
     for corpus_id in corpora:
-        verdicts = verify(con, reader_of(con, known, corpus_id), files_built_from(con, known, corpus_id, DEFAULT))
+        verdicts = verdicts_of(con, corpus_id)
         yield from (str(verdict) for verdict in verdicts if verdict.status not in ("equal", "not data"))
+
+
+def verdicts_of(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Verdict]:
+    known = all_corpora().with_origins(kept_declarations(con))
+    return list(verify(con, reader_of(con, known, corpus_id), files_built_from(con, known, corpus_id, DEFAULT)))
 
 
 def _counts(con: duckdb.DuckDBPyConnection) -> Iterator[str]:

@@ -1,12 +1,16 @@
 """Files of records for tests: read one, and write it back from what was read."""
 
 import dataclasses
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, Dialect, RecordForm
@@ -27,6 +31,12 @@ from talkhouse.ingest.sources import SourceFile, opened
 
 DECLARED = Declaration("toy", "", "toy/corpus.toml", "Toys", "chat", ())
 ORDINARY = Dialect()
+
+
+def parquet(table: pa.Table, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **options)
+    return sink.getvalue()
 
 
 @contextmanager

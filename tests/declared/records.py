@@ -10,6 +10,7 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import Raw
 
+from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.model import Declaration, Format
 from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, ParsedDialogue
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, members_of
@@ -117,6 +118,10 @@ def _literal(text: str) -> Any:
 def declared(of: Format, **parts: Any) -> Declaration:
     """Declare a corpus of a format; ``parts`` are fields of the declaration."""
     return dataclasses.replace(Declaration("teas", "", "teas/corpus.toml", "Teas", of, ()), **parts)
+
+
+def in_toml(text: str) -> Declaration:
+    return read_declaration("teas", f'title = "Teas"\n{text}', "teas/corpus.toml")
 
 
 PAIRS = declared("pairs")

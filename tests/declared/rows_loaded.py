@@ -1,5 +1,7 @@
 """Files of rows, read to the rows of tables and written back from them, without a database between."""
 
+import gzip
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,6 +14,7 @@ from talkhouse.ingest import rows
 from talkhouse.ingest.contract.outcomes import Validator
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.declared.corpus import declared_corpus
+from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, Files, Format, TurnFields
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import disk_files
@@ -78,6 +81,28 @@ def read(declaration: Declaration, files: Mapping[str, bytes]) -> Read:
                 if source.id in made.files:
                     made.files[source.id].note = BOM_NOTE if source.has_bom else None
     return made
+
+
+def read_back(declaration: Declaration | str, files: Mapping[str, bytes]) -> Read:
+    """Read files by a declaration, or its text, and write them back to the byte; of a .gz the content counts."""
+    if isinstance(declaration, str):
+        declaration = read_declaration("quay", declaration, "quay/corpus.toml")
+    made = read(declaration, files)
+    assert _unpacked(restored(made)) == _unpacked(files)
+    return made
+
+
+def _unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {name: gzip.decompress(raw) if name.endswith(".gz") else raw for name, raw in files.items()}
+
+
+def json_text(value: object) -> bytes:
+    """Write JSON as it is written back."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def json_lines(*records: object) -> bytes:
+    return b"".join(json_text(record) + b"\n" for record in records)
 
 
 def _take(outcome: object, made: Read, validator: Validator) -> None:

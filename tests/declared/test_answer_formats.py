@@ -1,5 +1,6 @@
 """Formats ``pairs`` and ``preference``: instructions with their answers, and two answers to compare."""
 
+import dataclasses
 import json
 from typing import Any
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode
 
-from talkhouse.ingest.declared.declaration.model import PairFields, PreferenceFields, TurnFields
+from talkhouse.ingest.declared.declaration.model import PairFields
 from talkhouse.ingest.declared.documents.pairs import Pairs
 from talkhouse.ingest.declared.documents.preference import Preference
 from talkhouse.ingest.decode import BadRecord, literals
@@ -16,6 +17,7 @@ from tests.declared.records import (
     TEXTS,
     comes_back,
     declared,
+    in_toml,
     is_named_or_comes_back,
     lists,
     read,
@@ -24,16 +26,9 @@ from tests.declared.records import (
     with_others,
 )
 
-PAIRS = Pairs(
-    declared(
-        "pairs",
-        pair=PairFields(
-            system=("system",), history=("history",), prompt=("instruction",), query=("input",), response=("output",)
-        ),
-    )
-)
+PAIRS = Pairs(in_toml('format = "pairs"\n[pair]\nsystem = "system"\nhistory = "history"\n'))
 OF_LISTS = Pairs(
-    declared("pairs", pair=PairFields(each=("log",), prompt=("user", "says"), query=("q",), response=("answer",)))
+    in_toml('format = "pairs"\n[pair]\neach = "log[*]"\nprompt = "user.says"\nquery = "q"\nresponse = "answer"\n')
 )
 
 
@@ -84,17 +79,9 @@ def test_a_history_with_an_empty_text_stays_as_it_is() -> None:
 
 
 def test_prompt_and_response_may_be_lists_of_messages() -> None:
-    record = {
-        "output": [{"content": "Seven.", "role": "assistant", "weight": 1}],
-        "label": True,
-        "system": "Be brief.",
-        "history": [["Hi", "Yes?"]],
-        "instruction": [
-            {"role": "user", "content": "Eggs?"},
-            {"role": "user", "content": [{"type": "text", "text": "x"}]},
-        ],
-        "input": "Soft ones.",
-    }
+    record = {"output": [{"content": "Seven.", "role": "assistant", "weight": 1}], "label": True, "system": "Be brief."}
+    record |= {"history": [["Hi", "Yes?"]], "input": "Soft ones."}
+    record |= {"instruction": [user("Eggs?"), user([{"type": "text", "text": "x"}])]}
     assert turns_of_pair(record)[3:] == [
         ("user", "Eggs?", "/instruction/0"),
         ("user", "x", "/instruction/1"),
@@ -186,31 +173,24 @@ def test_a_pair_with_a_mutation_is_named_or_comes_back(pair: str) -> None:
     assert is_named_or_comes_back(OF_LISTS, f'{{"log": [{pair}]}}')
 
 
-TURN = TurnFields(role=("role",), text=("content",))
-FIELDS = PreferenceFields(prompt=("prompt",), chosen=("chosen",), rejected=("rejected",))
-FORMAT = Preference(declared("preference", preference=FIELDS, turn=TURN))
+FORMAT = Preference(in_toml('format = "preference"\n'))
 MARKS = {"\n\nHuman: ": "user", "\n\nAssistant: ": "assistant", "\n\nA: ": "assistant"}
-MARKED = Preference(declared("preference", preference=FIELDS, turn=TURN, markers=MARKS))
+MARKED = Preference(dataclasses.replace(in_toml('format = "preference"\n'), markers=MARKS))
 OPENAI = Preference(
-    declared(
-        "preference",
-        preference=PreferenceFields(
-            prompt=("input", "messages"), chosen=("preferred_output",), rejected=("non_preferred_output",)
-        ),
-        turn=TURN,
+    in_toml(
+        'format = "preference"\n[preference]\nprompt = "input.messages"\nchosen = "preferred_output"\n'
+        'rejected = "non_preferred_output"\n'
     )
 )
 FROM = Preference(
-    declared(
-        "preference",
-        preference=FIELDS,
-        turn=TurnFields(role=("from",), text=("value",)),
-        roles={"human": "user", "gpt": "assistant", "bard": "assistant"},
+    in_toml(
+        'format = "preference"\n[turn]\nrole = "from"\ntext = "value"\n'
+        '[roles]\nhuman = "user"\ngpt = "assistant"\nbard = "assistant"\n'
     )
 )
 
 
-def user(text: str, **others: Any) -> dict[str, Any]:
+def user(text: object, **others: Any) -> dict[str, Any]:
     return {"role": "user", "content": text, **others}
 
 

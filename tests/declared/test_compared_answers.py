@@ -9,11 +9,10 @@ import pytest
 import talkhouse
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
-from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.rows import Annotation, Candidate, CandidateText, Turn
 from talkhouse.schema.errors import RegistryError
-from tests.declared.rows_loaded import Read, read, restored
+from tests.declared.rows_loaded import Read, json_lines, read_back
 
 SCORES = 'format = "preference"\n[preference]\nprompt = "ask"\nanswers = "answers[*]"\ntext = "said"\n'
 RATED = f'{SCORES}source = "model"\nscore = "stars"\n'
@@ -25,11 +24,8 @@ ZIP = 'format = "pairs"\n[pair]\nzip = ["questions", "answers[*]"]\n'
 COQA = f'{ZIP}system = "story"\nprompt = "input_text"\nresponse = "input_text"\n'
 
 
-def loaded(tables: str, *records: object, back: bool = True) -> Read:
-    raw = "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records).encode()
-    made = read(read_declaration("quay", f'title = "Quay"\n{tables}', "quay/corpus.toml"), {"a.jsonl": raw})
-    assert not back or restored(made) == {"a.jsonl": raw}
-    return made
+def loaded(tables: str, *records: object) -> Read:
+    return read_back(f'title = "Quay"\n{tables}', {"a.jsonl": json_lines(*records)})
 
 
 def answers(made: Read) -> list[tuple[Any, ...]]:

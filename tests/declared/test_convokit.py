@@ -33,12 +33,7 @@ def utterances(*lines: dict[str, Any]) -> dict[str, bytes]:
 
 def said(number: int, conversation: str, **others: Any) -> dict[str, Any]:
     """Make an utterance as ConvoKit's dump writes it."""
-    own = {
-        "id": f"u{number}",
-        "conversation_id": conversation,
-        "text": f"t{number}",
-        "speaker": "ann",
-    }
+    own = {"id": f"u{number}", "conversation_id": conversation, "text": f"t{number}", "speaker": "ann"}
     return own | {"meta": {}, "reply-to": None, "timestamp": None, "vectors": []} | others
 
 

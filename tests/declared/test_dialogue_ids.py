@@ -1,6 +1,5 @@
 """Ids of several columns or paths, and ids that begin again in each file or split: in rows, documents and labels."""
 
-import json
 from itertools import product
 from urllib.parse import unquote
 
@@ -8,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.documents.document_files import CAREFULLY
 from talkhouse.ingest.rows import Annotation, Dialogue, Record
-from tests.declared.rows_loaded import Read, read, restored
+from tests.declared.rows_loaded import Read, json_lines, read_back
 from tests.declared.test_declaration import mistake
 
 TURNS = 'title = "Scenes"\nformat = "turns"\n[turn]\ntext = "line"\n'
@@ -22,25 +20,13 @@ LABELS = '[[annotations]]\nscheme = "mood"\nfrom = "l.csv"\nlabel = "mood"\n'
 OF_LABELS = '[[files]]\npath = "l.csv"\nholds = "annotations"\n'
 
 
-def loaded(toml: str, files: dict[str, bytes]) -> Read:
-    """Read files by a declaration; all of them have to come back."""
-    made = read(read_declaration("quay", toml, "quay/corpus.toml"), files)
-    back = restored(made)
-    for name, raw in files.items():
-        if name.endswith(".jsonl"):
-            assert [*map(json.loads, back[name].splitlines())] == [*map(json.loads, raw.splitlines())]
-        else:
-            assert back[name] == raw
-    return made
-
-
 def keys(made: Read) -> list[tuple[str | None, str | None]]:
     return [(row.dialogue_id, row.native_id) for row in made.of(Record)]
 
 
 def test_several_columns_are_an_id_together() -> None:
     raw = b"line,season,scene\nIn?,1,a/b\nNo.,01,a%b\nOut.,1,a/b\nWho?,,\n"
-    made = loaded(TURNS + SCENE, {"a.csv": raw})
+    made = read_back(TURNS + SCENE, {"a.csv": raw})
     assert [row.native_id for row in made.of(Dialogue)] == ["1/a%2Fb", "01/a%25b", "/"]
     assert made.said("quay:1/a%2Fb") == [("speaker", "In?"), ("speaker", "Out.")]
     assert made.places == []
@@ -49,7 +35,7 @@ def test_several_columns_are_an_id_together() -> None:
 def test_ids_may_begin_again_in_each_file_or_split() -> None:
     files = {"a.csv": b"line,n\nIn?,1\nOut?,2\n", "b.csv": b"line,n\nIn!,1\nOut?,2\n"}
     of_ids = {
-        ids: [key for key, _ in keys(loaded(TURNS + f'{SPLITS}[dialogue]\nid = "n"\nids = "{ids}"\n', files))]
+        ids: [key for key, _ in keys(read_back(TURNS + f'{SPLITS}[dialogue]\nid = "n"\nids = "{ids}"\n', files))]
         for ids in ("corpus", "file", "split")
     }
     assert of_ids["file"] == ["quay:a.csv/1", "quay:a.csv/2", "quay:b.csv/1", "quay:b.csv/2"]
@@ -64,13 +50,12 @@ SIGNS = st.text(st.sampled_from("a/%2F5é"), max_size=4)
 @given(st.lists(st.tuples(SIGNS, SIGNS, st.sampled_from(["train", "test", ""])), max_size=8))
 def test_whatever_the_values_are_they_are_told_apart_and_come_back(rows: list[tuple[str, str, str]]) -> None:
     cells = b"".join(",".join(("x", *row)).encode() + b"\n" for row in rows)
-    objects = b"".join(
-        json.dumps({"line": "x", "season": a, "scene": b} | ({"fold": fold} if fold else {})).encode() + b"\n"
-        for a, b, fold in rows
+    objects = json_lines(
+        *({"line": "x", "season": a, "scene": b} | ({"fold": fold} if fold else {}) for a, b, fold in rows)
     )
     toml = TURNS + SCENE + 'split = "fold"\nids = "split"\n'
     for files in ({"a.csv": b"line,season,scene,fold\n" + cells}, {"a.jsonl": objects}):
-        made = loaded(toml, files)
+        made = read_back(toml, files)
         told = [[unquote(part) for part in str(key).removeprefix("quay:").split("/")] for key, _ in keys(made)]
         assert told == [[fold or "all", a, b] for a, b, fold in dict.fromkeys(rows)]
 
@@ -82,15 +67,12 @@ def test_several_paths_are_an_id_together(carefully: str, monkeypatch: pytest.Mo
     said = {"messages": [{"role": "user", "content": "In?"}]}
     lines = [{"season": n % 3, "at": {"scene": f"x/{n}"}, "fold": "train"} | said for n in range(40)]
     lines[7] = {"season": 1, "at": {}} | said
-    raw = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    raw = json_lines(*lines)
     for path, ids in product(('"at.scene"', '"scene"'), ("corpus", "file", "split")):
-        of_file = (
-            raw
-            if path == '"at.scene"'
-            else raw.replace(b'"at": {"scene"', b'"scene"').replace(b'}, "fold"', b', "fold"')
-        )
+        flat = raw.replace(b'"at":{"scene"', b'"scene"').replace(b'},"fold"', b',"fold"')
+        of_file = raw if path == '"at.scene"' else flat
         toml = CHAT + f'[dialogue]\nid = ["season", {path}]\nids = "{ids}"\nsplit = "fold"\n'
-        made = loaded(toml, {"a.jsonl": of_file})
+        made = read_back(toml, {"a.jsonl": of_file})
         begin = {"corpus": "", "file": "a.jsonl/", "split": "train/"}[ids]
         assert keys(made)[4] == (f"quay:{begin}1/x%2F4", "1/x%2F4")
         assert len(keys(made)) == 39
@@ -100,7 +82,7 @@ def test_several_paths_are_an_id_together(carefully: str, monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_members_of_objects_may_begin_again_in_each_file() -> None:
     raw = b'{"1":{"messages":[{"role":"user","content":"In?"}]}}'
-    made = loaded(CHAT + '[dialogue]\nrecord = "*"\nids = "file"\n', {"a.json": raw, "b.json": raw})
+    made = read_back(CHAT + '[dialogue]\nrecord = "*"\nids = "file"\n', {"a.json": raw, "b.json": raw})
     assert keys(made) == [("quay:a.json/1", "1"), ("quay:b.json/1", "1")]
 
 
@@ -108,7 +90,7 @@ def test_members_of_objects_may_begin_again_in_each_file() -> None:
 def test_a_dialogue_twice_in_one_file_is_one_where_ids_begin_again_in_the_next() -> None:
     same = b'{"id":1,"messages":[{"role":"user","content":"In?"}]}\n'
     other = same.replace(b"In", b"Out")
-    made = loaded(CHAT + '[dialogue]\nid = "id"\nids = "file"\n', {"a.jsonl": same * 2 + other, "b.jsonl": same})
+    made = read_back(CHAT + '[dialogue]\nid = "id"\nids = "file"\n', {"a.jsonl": same * 2 + other, "b.jsonl": same})
     assert [str(key)[:15] for key, _ in keys(made)] == ["quay:a.jsonl/1"] * 2 + ["quay:a.jsonl/1~", "quay:b.jsonl/1"]
     assert made.places == [("GF-04", "a.jsonl#/2")]
 
@@ -117,7 +99,7 @@ def test_a_dialogue_twice_in_one_file_is_one_where_ids_begin_again_in_the_next()
 def test_labels_in_a_file_name_all_columns_of_an_id() -> None:
     toml = TURNS + SCENE + '[[files]]\npath = "a.csv"\n' + OF_LABELS + LABELS + 'dialogue = ["s", "n"]\n'
     labels = b"mood,s,n\ncalm,1,a/b\ncross,1,c\n,1,a/b\n"
-    made = loaded(toml, {"a.csv": b"line,season,scene\nIn?,1,a/b\n", "l.csv": labels})
+    made = read_back(toml, {"a.csv": b"line,season,scene\nIn?,1,a/b\n", "l.csv": labels})
     assert [(row.dialogue_id, row.label) for row in made.of(Annotation)] == [("quay:1/a%2Fb", "calm")]
     assert made.places == [("GF-15", "l.csv#/2")]
 
@@ -126,7 +108,7 @@ def test_labels_in_a_file_name_all_columns_of_an_id() -> None:
 def test_labels_in_a_file_are_those_of_its_split() -> None:
     own = OF_LABELS + 'split = "te/st"\n' + LABELS + 'dialogue = "n"\n'
     files = {"a.csv": b"line,n\nIn?,1\nOut?,2\n", "b.csv": b"line,n\nIn!,1\n", "l.csv": b"mood,n\ncalm,1\ncross,2\n"}
-    made = loaded(TURNS + SPLITS + own + '[dialogue]\nid = "n"\nids = "split"\n', files)
+    made = read_back(TURNS + SPLITS + own + '[dialogue]\nid = "n"\nids = "split"\n', files)
     assert [(row.dialogue_id, row.label) for row in made.of(Annotation)] == [("quay:te%2Fst/1", "calm")]
     assert made.places == [("GF-15", "l.csv#/2")]
 

@@ -4,10 +4,9 @@ import gzip
 
 import pytest
 
-from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.record_files import csv_files
 from talkhouse.ingest.rows import Annotation, Turn
-from tests.declared.rows_loaded import Read, read, restored
+from tests.declared.rows_loaded import read_back
 from tests.declared.test_declaration import mistake
 
 NAMES = '[dialect]\nheader = false\nnames = ["conv", "who", "said"]\n'
@@ -15,17 +14,9 @@ TURNS = 'title = "Gate"\nformat = "turns"\n[dialogue]\nid = "conv"\n[turn]\ntext
 PAIRS = 'title = "Gate"\nformat = "pairs"\n[pair]\nprompt = "conv"\nquery = "who"\nresponse = "said"\n'
 
 
-def loaded(toml: str, files: dict[str, bytes]) -> Read:
-    """Read files by a declaration; all of them have to come back."""
-    made = read(read_declaration("quay", toml, "quay/corpus.toml"), files)
-    unpacked = {name: gzip.decompress(raw) if name.endswith(".gz") else raw for name, raw in restored(made).items()}
-    assert unpacked == {name: gzip.decompress(raw) if name.endswith(".gz") else raw for name, raw in files.items()}
-    return made
-
-
 @pytest.mark.parametrize(("toml", "count"), [(TURNS, 1), (PAIRS, 3)])
 def test_the_first_line_is_a_row_too(toml: str, count: int) -> None:
-    made = loaded(toml + NAMES, {"a.tsv": b"conv\twho\tsaid\nc2\tole\tNo.\n", "b.csv": b'c3,ida,"Is it, now?"'})
+    made = read_back(toml + NAMES, {"a.tsv": b"conv\twho\tsaid\nc2\tole\tNo.\n", "b.csv": b'c3,ida,"Is it, now?"'})
     said = [turn.text for turn in made.of(Turn)]
     assert len(said) == 3 * count
     assert said[count - 1 :: count] == ["said", "No.", "Is it, now?"]
@@ -38,19 +29,14 @@ def test_the_first_line_is_a_row_too(toml: str, count: int) -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        b"",
-        b"\n",
-        b"c1,ida,Is it?",
-        b"\r\n\r\nc1,ida,Is it?\r\nc1,ole,No.\r\n",
-        b"c1,ida,Is it?\n\n\nc1,ole,No.\n\n",
-        b'c1,"ida","Is\nit?"\n"c1",ole,No.\n',
+        *(b"", b"\n", b"c1,ida,Is it?", b"\r\n\r\nc1,ida,Is it?\r\nc1,ole,No.\r\n", b"\xef\xbb\xbfc1,ida,Is it?\n"),
+        *(b"c1,ida,Is it?\n\n\nc1,ole,No.\n\n", b'c1,"ida","Is\nit?"\n"c1",ole,No.\n'),
         b'"c1","ida","Is it?"\n"c1","ole","No."\n',
-        b"\xef\xbb\xbfc1,ida,Is it?\n",
     ],
 )
 def test_odd_beginnings_come_back(toml: str, raw: bytes, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_files, "_BLOCK", block)
-    made = loaded(toml + NAMES, {"a.csv": raw, "b.csv.gz": gzip.compress(raw)})
+    made = read_back(toml + NAMES, {"a.csv": raw, "b.csv.gz": gzip.compress(raw)})
     assert made.rejected == []
 
 
@@ -58,7 +44,7 @@ def test_odd_beginnings_come_back(toml: str, raw: bytes, block: int, monkeypatch
 @pytest.mark.parametrize("toml", [TURNS, PAIRS])
 def test_another_number_of_cells_than_names_refuses_the_file(toml: str) -> None:
     for raw, line, cells in ((b"c1,ida\n", 1, 2), (b"c1,ida,a\nc1,ida,a,b\n", 2, 4)):
-        made = loaded(toml + NAMES, {"a.csv": raw})
+        made = read_back(toml + NAMES, {"a.csv": raw})
         assert [item.detail for item in made.rejected] == [f"line {line}: {cells} cells, and 3 names - at /{line - 1}"]
 
 
@@ -66,7 +52,7 @@ def test_another_number_of_cells_than_names_refuses_the_file(toml: str) -> None:
 def test_files_of_labels_have_a_header_of_their_own() -> None:
     files = '[[files]]\npath = "a.csv"\n[[files]]\npath = "l.csv"\nholds = "annotations"\n'
     labels = '[[annotations]]\nscheme = "mood"\nfrom = "l.csv"\ndialogue = "d"\nlabel = "mood"\n'
-    made = loaded(TURNS + NAMES + files + labels, {"a.csv": b"c1,ida,Is it?\n", "l.csv": b"mood,d\ncalm,c1\n"})
+    made = read_back(TURNS + NAMES + files + labels, {"a.csv": b"c1,ida,Is it?\n", "l.csv": b"mood,d\ncalm,c1\n"})
     assert [(row.dialogue_id, row.label) for row in made.of(Annotation)] == [("quay:c1", "calm")]
 
 

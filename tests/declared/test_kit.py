@@ -12,38 +12,26 @@ from typing import Any
 
 import duckdb
 import pytest
-from filelock import FileLock
 
 from talkhouse.build.request import QuarantineLimit
 from talkhouse.build.run import build
 from talkhouse.guess.new_declaration import new_declaration
-from talkhouse.ingest.files.limits import DEFAULT
 from talkhouse.ingest.progress import Silent
-from talkhouse.ingest.registry import all_corpora
-from talkhouse.restore.output_paths import files_built_from
-from talkhouse.restore.verify import verify
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.warehouse.readers import kept_declarations, reader_of
+from tests.conftest import made_once
+from tests.declared.invented_corpora import verdicts_of
 
 Json = dict[str, Any]
 
 _COUNTED = {
-    "records": "corpus_id = $corpus",
-    "dialogues": "corpus_id = $corpus",
-    "speakers": "corpus_id = $corpus",
-    "turns": "starts_with(dialogue_id, $corpus || ':')",
-    "participants": "starts_with(dialogue_id, $corpus || ':')",
-    "parts": "starts_with(dialogue_id, $corpus || ':')",
-    "annotations": "starts_with(record_id, $corpus || '/')",
-    "candidates": "starts_with(record_id, $corpus || '/')",
+    **dict.fromkeys(("records", "dialogues", "speakers"), "corpus_id = $corpus"),
+    **dict.fromkeys(("turns", "participants", "parts"), "starts_with(dialogue_id, $corpus || ':')"),
+    **dict.fromkeys(("annotations", "candidates"), "starts_with(record_id, $corpus || '/')"),
 }
 _LISTED = {
     "records": ("main.records", ("record_id",)),
-    "annotations": (
-        "main.annotations",
-        ("record_id", "turn_index", "scheme", "annotator_index", "item_index"),
-    ),
+    "annotations": ("main.annotations", ("record_id", "turn_index", "scheme", "annotator_index", "item_index")),
     "parts": ("main.parts", ("dialogue_id", "turn_index", "part_index")),
     "candidates": (
         "(select candidates.*, texts.text from main.candidates left join main.texts using (text_id))",
@@ -260,9 +248,7 @@ def _found(con: duckdb.DuckDBPyConnection, corpus_id: str, expected: Json) -> It
 
 def _check_restored(path: Path, corpus_id: str, expected: Json) -> None:
     with warehouse.connect(path) as con:
-        known = all_corpora().with_origins(kept_declarations(con))
-        files = files_built_from(con, known, corpus_id, DEFAULT)
-        verdicts = list(verify(con, reader_of(con, known, corpus_id), files))
+        verdicts = verdicts_of(con, corpus_id)
     for verdict in verdicts:
         assert verdict.status in ("equal", "not data"), verdict
     by = {verdict.file.partition("/")[2]: verdict.by for verdict in verdicts}
@@ -276,8 +262,13 @@ OWN = Path(__file__).parent / "kit"
 OTHER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "own"
 
 
+def of_kits(part: str) -> list[Case]:
+    """List a part of the kit, and of the other one where it is there."""
+    return [case for kit in (OWN, OTHER) for case in cases_in(kit / part)]
+
+
 def _named(cases: list[Case]) -> list[object]:
-    return [pytest.param(case, id=case.folder.name) for case in cases]
+    return [pytest.param(case, id=f"{case.folder.relative_to(case.folder.parents[2])}") for case in cases]
 
 
 QUICK = "chat"
@@ -292,12 +283,9 @@ def built(shared_folder: Path) -> Callable[[Path], Path]:
     """A way to have the warehouse of all cases of a kit that can be built, made once."""
 
     def take(kit: Path) -> Path:
-        folder = shared_folder / f"kit_{kit.parent.name}"
-        with FileLock(f"{folder}.lock"):
-            if not (folder / "kit.duckdb").exists():
-                cases = [*cases_in(kit), *cases_in(kit / "broken")]
-                build_cases((case for case in cases if not case.expected.get("exit")), folder)
-        return folder / "kit.duckdb"
+        cases = (case for case in (*cases_in(kit), *cases_in(kit / "broken")) if not case.expected.get("exit"))
+        path = shared_folder / f"kit_{kit.parent.name}" / "kit.duckdb"
+        return made_once(path, lambda path: build_cases(cases, path.parent))
 
     return take
 
@@ -305,16 +293,16 @@ def built(shared_folder: Path) -> Callable[[Path], Path]:
 @pytest.fixture(scope="session")
 def proposed(shared_folder: Path) -> Path:
     """A folder with the guessed cases as what is proposed for them declares them, and their warehouse, made once."""
-    folder = shared_folder / "kit_proposed"
-    with FileLock(f"{folder}.lock"):
-        if not (folder / "kit.duckdb").exists():
-            for case in GUESSED:
-                mine = folder / "cases" / case.folder.name
-                shutil.copytree(case.folder, mine)
-                (mine / "data" / case.corpus_id / "corpus.toml").unlink()
-                new_declaration(mine / "data" / case.corpus_id)
-            build_cases([Case(folder / "cases" / case.folder.name) for case in GUESSED], folder)
-    return folder
+
+    def make(path: Path) -> None:
+        for case in GUESSED:
+            mine = path.parent / "cases" / case.folder.name
+            shutil.copytree(case.folder, mine)
+            (mine / "data" / case.corpus_id / "corpus.toml").unlink()
+            new_declaration(mine / "data" / case.corpus_id)
+        build_cases([Case(path.parent / "cases" / case.folder.name) for case in GUESSED], path.parent)
+
+    return made_once(shared_folder / "kit_proposed" / "kit.duckdb", make).parent
 
 
 def test_chat(tmp_path: Path) -> None:
@@ -342,32 +330,15 @@ def test_what_is_proposed_for_a_case_says_the_same_and_builds(case: Case, propos
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", _named([case for case in cases_in(OWN) if case.folder.name != QUICK]))
+@pytest.mark.parametrize("case", _named([case for case in of_kits("") if case.folder != OWN / QUICK]))
 def test_a_case(case: Case, built: Callable[[Path], Path]) -> None:
-    check_case(case, built(OWN))
+    check_case(case, built(case.folder.parent))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", _named(cases_in(OWN / "broken")))
+@pytest.mark.parametrize("case", _named(of_kits("broken")))
 def test_a_defect(case: Case, built: Callable[[Path], Path], tmp_path: Path) -> None:
     if case.expected["exit"]:
         check_refused(case, tmp_path)
     else:
-        check_broken(case, built(OWN))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not OTHER.is_dir(), reason="no folder expected/own beside TALKHOUSE_DATA")
-@pytest.mark.parametrize("case", _named(cases_in(OTHER)))
-def test_another_case(case: Case, built: Callable[[Path], Path]) -> None:
-    check_case(case, built(OTHER))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not OTHER.is_dir(), reason="no folder expected/own beside TALKHOUSE_DATA")
-@pytest.mark.parametrize("case", _named(cases_in(OTHER / "broken")))
-def test_another_defect(case: Case, built: Callable[[Path], Path], tmp_path: Path) -> None:
-    if case.expected["exit"]:
-        check_refused(case, tmp_path)
-    else:
-        check_broken(case, built(OTHER))
+        check_broken(case, built(case.folder.parents[1]))

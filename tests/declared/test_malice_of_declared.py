@@ -1,13 +1,11 @@
 """Corpora, declarations and warehouses that mean harm: nothing is run, and each ends with a clear message."""
 
 import gzip
-import io
 import json
 import os
 import pickle
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +17,7 @@ import talkhouse
 from talkhouse.ingest.declared.declaration import LARGEST, read_declaration
 from talkhouse.ingest.declared.rows import spool
 from talkhouse.schema.errors import RegistryError
+from tests.archives import zipped
 from tests.commands import run
 from tests.declared.invented_corpora import HEAD, Invented, laid_out, problems_of
 
@@ -33,14 +32,6 @@ class _Runs:
 
     def __reduce__(self) -> tuple[object, ...]:
         return Path.touch, (self._path,)
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, raw in members.items():
-            made.writestr(name, raw)
-    return archive.getvalue()
 
 
 def refused(invented: Invented, folder: Path) -> str:

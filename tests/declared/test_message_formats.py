@@ -8,27 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.declaration import read_declaration
-from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, SpeakerFields, TurnFields
+from talkhouse.ingest.declared.declaration.model import Declaration
 from talkhouse.ingest.declared.documents.message_formats import DialogueFormat, TreeFormat
 from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedPart
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.rows import Dialogue
 from tests.conftest import invented_examples
 from tests.declared import rows_loaded
-from tests.declared.records import ANY, LETTERS, TEXTS, comes_back, lists, objects, read_text, with_others
+from tests.declared.records import ANY, LETTERS, TEXTS, comes_back, in_toml, lists, objects, read_text, with_others
 
-CHAT = Declaration(
-    "c",
-    "",
-    "c/corpus.toml",
-    "C",
-    "chat",
-    (),
-    dialogue=DialogueFields(system=("system",), turns=("messages",)),
-    turn=TurnFields(role=("role",), text=("content",), speaker=("name",)),
-    speaker=SpeakerFields(scope="dialogue"),
-)
+CHAT = in_toml('format = "chat"\n[dialogue]\nsystem = "system"\n')
 
 
 def _form(declaration: Declaration) -> DialogueFormat | TreeFormat:
@@ -175,7 +164,6 @@ _PARTS = with_others(
         "function": ANY,
     },
 )
-_ARGUMENTS = st.sampled_from(['"{\\"a\\": 1.0}"', '"{"', '"1e999"', '"\\"\\\\ud800\\""'])
 _CALLS = with_others(
     {},
     {
@@ -204,31 +192,13 @@ _MESSAGES = with_others(
 _RECORDS = with_others({"messages": lists(_MESSAGES)}, {"system": TEXTS | st.just("null")})
 
 
-def _declared(turn: TurnFields, turns: tuple[str | None, ...] = ("messages",), **more: object) -> Declaration:
-    dialogue = DialogueFields(turns=turns, system=("system",))
-    values = {"format": "dialogue", "turn": turn, "dialogue": dialogue, **more}
-    return Declaration("c", "", "c/corpus.toml", "C", files=(), **values)  # type: ignore[arg-type]
-
-
-ROOM = _declared(
-    TurnFields(
-        id=("id",),
-        text=("text",),
-        speaker=("author", "id"),
-        said_at=("date",),
-        reply_to=("reply_to_message_id",),
-        kind=("type",),
-        start_ms=("start",),
-        end_ms=("end",),
-    ),
-    speaker=SpeakerFields("corpus", ("author", "name"), ("author", "isBot")),
+_DIALOGUE = 'format = "dialogue"\n[dialogue]\nsystem = "system"\nturns = '
+ROOM = in_toml(
+    f'{_DIALOGUE}"messages"\n[speaker]\nname = "author.name"\nis_bot = "author.isBot"\n'
+    '[turn]\nid = "id"\ntext = "text"\nspeaker = "author.id"\nsaid_at = "date"\nreply_to = "reply_to_message_id"\n'
+    'kind = "type"\nstart_ms = "start"\nend_ms = "end"\n'
 )
-SHAREGPT = _declared(
-    TurnFields(role=("from",), text=("value",)),
-    ("conversations",),
-    format="sharegpt",
-    roles={"human": "user", "gpt": "assistant", "function_call": "assistant", "observation": "tool"},
-)
+SHAREGPT = in_toml('format = "sharegpt"\n')
 
 
 def _room(*messages: str) -> str:
@@ -286,14 +256,14 @@ def test_replies_in_a_loop_are_none_and_those_to_one_in_it_are_kept() -> None:
 
 
 def test_turns_may_be_texts() -> None:
-    bare = _declared(TurnFields(text=()), ("dialog",))
+    bare = in_toml(f'{_DIALOGUE}"dialog"\n[turn]\ntext = "$"\n')
     record = '{"dialog": ["Hi", "\\u00e9 😀"], "n": 1.0}'
     assert [(said.role, said.text) for said in _read(bare, record).turns] == [("speaker", "Hi"), ("speaker", "é 😀")]
     _assert_comes_back(bare, record)
 
 
 def test_turns_of_several_lists_stay_as_they_are() -> None:
-    nested = _declared(TurnFields(text=("text",), speaker=("id",)), ("dialog", None))
+    nested = in_toml(f'{_DIALOGUE}"dialog[*][*]"\n[turn]\ntext = "text"\nspeaker = "id"\n')
     record = '{"dialog": [[{"id": "a", "text": "Hi", "n": 1.0}, {"id": "b", "text": "Ho"}], [], [{"text": "Yes"}]]}'
     talk = _read(nested, record)
     assert [(said.text, said.pointer) for said in talk.turns] == [
@@ -305,7 +275,9 @@ def test_turns_of_several_lists_stay_as_they_are() -> None:
 
 
 def test_who_speaks_and_the_role_may_be_one_member() -> None:
-    both = _declared(TurnFields(role=("who",), speaker=("who",), text=("text",)), roles={"USER": "user", "U": "user"})
+    both = in_toml(
+        f'{_DIALOGUE}"messages"\n[turn]\ntext = "text"\nrole = "who"\nspeaker = "who"\n[roles]\nU = "user"\n'
+    )
     record = '{"messages": [{"who": "U", "text": "Hi"}, {"text": "Ho", "who": "SYSTEM"}]}'
     assert [(said.role, said.speaker) for said in _read(both, record).turns] == [("user", "U"), ("SYSTEM", "SYSTEM")]
     _assert_comes_back(both, record)
@@ -344,22 +316,20 @@ def test_sharegpt_takes_its_own_id_and_system_where_a_record_has_them() -> None:
         {"id": None, "system": None, "conversations": said},
         {"id": {"n": 1}, "conversations": said},
     ]
-    files = {"a.json": json.dumps(records).encode()}
+    files = {"a.json": rows_loaded.json_text(records)}
     head = 'title = "Quay"\nformat = "sharegpt"\n'
-    made = rows_loaded.read(read_declaration("quay", head, "quay/corpus.toml"), files)
+    made = rows_loaded.read_back(head, files)
     assert sorted(row.dialogue_id for row in made.of(Dialogue)) == ["quay:7", *(f"quay:a.json/{n}" for n in (1, 2, 3))]
     assert made.said("quay:7") == [("system", "Be brief."), ("assistant", "Rain.")]
-    assert (made.places, json.loads(rows_loaded.restored(made)["a.json"])) == ([], records)
-    bare = read_declaration("quay", head + '[dialogue]\nid = ""\nsystem = ""\n', "quay/corpus.toml")
-    made = rows_loaded.read(bare, files)
+    assert made.places == []
+    made = rows_loaded.read_back(head + '[dialogue]\nid = ""\nsystem = ""\n', files)
     assert made.said("quay:a.json/0") == [("assistant", "Rain.")]
-    assert json.loads(rows_loaded.restored(made)["a.json"]) == records
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["human", "gpt", "observation"]), LETTERS), max_size=4))
 def test_any_sharegpt_talk_is_a_chat_when_its_names_are_changed(turns: list[tuple[str, str]]) -> None:
-    chat = _declared(TurnFields(role=("role",), text=("content",)), format="chat")
+    chat = in_toml('format = "chat"\n')
     theirs = {"conversations": [{"from": word, "value": text} for word, text in turns]}
     ours = {"messages": [{"content": text, "role": SHAREGPT.roles[word]} for word, text in turns]}
     of_sharegpt, of_chat = _read(SHAREGPT, json.dumps(theirs)).turns, _read(chat, json.dumps(ours)).turns
@@ -382,24 +352,7 @@ _ROOM_MESSAGES = with_others(
 _ROOM_RECORDS = with_others({"messages": lists(_ROOM_MESSAGES)}, {"system": TEXTS | st.just("null")})
 
 
-TREE = Declaration(
-    "c",
-    "",
-    "c/corpus.toml",
-    "C",
-    "tree",
-    (),
-    dialogue=DialogueFields(turns=("prompt",)),
-    turn=TurnFields(
-        id=("message_id",),
-        text=("text",),
-        role=("role",),
-        speaker=("user_id",),
-        said_at=("created_date",),
-        replies=("replies",),
-    ),
-    roles={"prompter": "user"},
-)
+TREE = in_toml('format = "tree"\n[turn]\nspeaker = "user_id"\nsaid_at = "created_date"\n[roles]\nprompter = "user"\n')
 _NODE = '{"message_id": "%s", "text": "%s", "role": "prompter", "replies": %s}'
 
 

@@ -1,20 +1,19 @@
 """One corpus in several forms gives the same rows but for paths."""
 
 import gzip
-import io
 import json
-import zipfile
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import talkhouse
 from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from tests.archives import zipped
 from tests.declared.invented_corpora import HEAD, Invented, laid_out, not_restored, problems_of
+from tests.declared.record_file_pieces import parquet
 
 pytestmark = pytest.mark.slow
 
@@ -44,19 +43,6 @@ TALKS = [
 Rows = dict[str, list[tuple[object, ...]]]
 
 
-def packed(raw: bytes, name: str) -> bytes:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as made:
-        made.writestr(name, raw)
-    return archive.getvalue()
-
-
-def parquet(records: list[dict[str, object]]) -> bytes:
-    made = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(records), made)
-    return made.getvalue()
-
-
 def rows_of(corpora: dict[str, Invented], folder: Path) -> dict[str, Rows]:
     """Build corpora together; return the rows of each without its name, places, shapes and layouts."""
     assert problems_of(corpora, folder) == []
@@ -80,8 +66,8 @@ def test_lines_lists_packed_files_archives_and_parquet_give_the_same(tmp_path: P
         "a_jsonl": {"a.jsonl": lines},
         "a_json": {"a.json": json.dumps(TALKS).encode()},
         "a_gz": {"a.jsonl.gz": gzip.compress(lines)},
-        "a_zip": {"a.zip": packed(lines, "in/a.jsonl")},
-        "a_parquet": {"a.parquet": parquet(TALKS)},
+        "a_zip": {"a.zip": zipped({"in/a.jsonl": lines})},
+        "a_parquet": {"a.parquet": parquet(pa.Table.from_pylist(TALKS))},
     }
     made = rows_of({name: Invented(CHAT, files, {}) for name, files in forms.items()}, tmp_path)
     assert [len(rows) for rows in made["a_jsonl"].values()] == [5, 10, 5]

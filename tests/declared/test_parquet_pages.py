@@ -1,9 +1,9 @@
 """Parquet that unpacks to far more than it has: refused before memory is taken, whatever its footer says."""
 
 import copy
-import io
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from talkhouse.guess.sample import sample
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.schema.errors import SourceError
+from tests.declared import record_file_pieces
 from tests.declared.record_file_pieces import records_of, source
 
 MB = 1_000_000
@@ -21,10 +22,7 @@ Fields = list[list[Any]]
 """Number, type and value of each field of a struct; of a list the type of its items, and these."""
 
 
-def parquet(table: pa.Table, **options: Any) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(table, sink, **{"compression": "zstd", "store_schema": False, **options})
-    return sink.getvalue()
+parquet = partial(record_file_pieces.parquet, compression="zstd", store_schema=False)
 
 
 def listed(values: pa.Array) -> pa.Array:

@@ -1,12 +1,9 @@
 """Names of speakers in a file of their own: ``[speakers]``."""
 
-import json
-
 import pytest
 
-from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.rows import Participant, Record, Speaker
-from tests.declared.rows_loaded import Read, read, restored
+from tests.declared.rows_loaded import Read, json_text, read_back
 from tests.declared.test_declaration import mistake
 
 TURNS = 'title = "Team"\nformat = "turns"\n[turn]\ntext = "text"\nspeaker = "user"\n'
@@ -27,12 +24,8 @@ USERS = [
 
 
 def loaded(toml: str, **files: object) -> Read:
-    """Read files by a declaration, JSON by their names; all of them have to come back."""
-    raws = {f"{name}.json": json.dumps(content).encode() for name, content in files.items()}
-    made = read(read_declaration("quay", toml, "quay/corpus.toml"), raws)
-    back = restored(made)
-    assert {name: json.loads(back[name]) for name in raws} == {name: json.loads(raw) for name, raw in raws.items()}
-    return made
+    """Read JSON files of these names by a declaration; all of them have to come back."""
+    return read_back(toml, {f"{name}.json": json_text(content) for name, content in files.items()})
 
 
 def people(made: Read) -> list[tuple[str | None, str | None, str]]:
@@ -107,19 +100,16 @@ def test_a_table_of_speakers_has_a_header_of_its_own_and_comes_back_to_the_byte(
     speakers = '[speakers]\npath = "people.csv"\nid = "id"\nname = "name"\nis_bot = "bot"\n'
     names = '[dialect]\nheader = false\nnames = ["user", "text"]\n'
     files = {"day.csv": b'U1,"Tea?"\nU2,Brewing.\n', "people.csv": b'id,"name",bot\nU1,"Ida",\n"U2",kettle,TRUE\n'}
-    made = read(read_declaration("quay", TURNS + names + speakers, "quay/corpus.toml"), files)
+    made = read_back(TURNS + names + speakers, files)
     assert people(made) == [("U1", "Ida", "human"), ("U2", "kettle", "bot")]
-    assert restored(made) == files
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("raw", [b"", b"{", b'{"U1": {}}', b"[1"])
 def test_a_file_of_speakers_that_can_not_be_read_is_refused_and_the_dialogues_are_not(raw: bytes) -> None:
-    files = {"day.json": json.dumps(DAY).encode(), "users.json": raw}
-    made = read(read_declaration("quay", TURNS + SPEAKERS, "quay/corpus.toml"), files)
+    made = read_back(TURNS + SPEAKERS, {"day.json": json_text(DAY), "users.json": raw})
     assert people(made) == [("U1", None, "human"), ("U2", None, "human"), ("U9", None, "human")]
     assert [item.location.file.name for item in made.rejected] == ["users.json"]
-    assert restored(made)["users.json"] == raw
 
 
 @pytest.mark.parametrize(

@@ -26,24 +26,13 @@ def test_a_path_that_is_written_reads_as_the_same(names: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "names", "from_record"),
     [
-        ("id", ("id",), False),
-        ("labels.quality.value", ("labels", "quality", "value"), False),
-        ("$.annotations[*]", ("annotations", None), True),
-        ("frames[*].slots[*]", ("frames", None, "slots", None), False),
-        ("['user utterance']", ("user utterance",), False),
-        ('a["b.c"].d', ("a", "b.c", "d"), False),
-        (r"['it\'s']", ("it's",), False),
-        ("reply-to", ("reply-to",), False),
-        ("_id.$oid", ("_id", "$oid"), False),
-        ("$", (), True),
-        ("$['a']", ("a",), True),
-        ("[*]", (None,), False),
-        ("a[0].b", ("a", 0, "b"), False),
-        ("[1]", (1,), False),
-        ("$[0]", (0,), True),
-        ("a.*", ("a", ...), False),
-        ("*", (...,), False),
-        ("$.*.b[*]", (..., "b", None), True),
+        *(("id", ("id",), False), ("labels.quality.value", ("labels", "quality", "value"), False)),
+        *(("$.annotations[*]", ("annotations", None), True), ("a[0].b", ("a", 0, "b"), False)),
+        *(("frames[*].slots[*]", ("frames", None, "slots", None), False), ("reply-to", ("reply-to",), False)),
+        *(("['user utterance']", ("user utterance",), False), ('a["b.c"].d', ("a", "b.c", "d"), False)),
+        *((r"['it\'s']", ("it's",), False), ("_id.$oid", ("_id", "$oid"), False), ("$", (), True)),
+        *(("$['a']", ("a",), True), ("[*]", (None,), False), ("[1]", (1,), False), ("$[0]", (0,), True)),
+        *(("a.*", ("a", ...), False), ("*", (...,), False), ("$.*.b[*]", (..., "b", None), True)),
     ],
 )
 def test_a_path_is_names_and_lists(text: str, names: tuple[object, ...], from_record: bool) -> None:
@@ -53,15 +42,9 @@ def test_a_path_is_names_and_lists(text: str, names: tuple[object, ...], from_re
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "leads nowhere"),
-        ("slots[*", r"'slots\[\*': a '\[' without its '\]'"),
-        ("a[-1].b", "from the front"),
-        ("a[1234567890]", "can't be read from"),
-        ("a.*b", "can't be read from"),
-        ("a..b", "no name behind"),
-        ("a.", "no name behind"),
-        ("a[?(@.b)]", "can't be read from"),
-        ("a]", "can't be read from"),
+        *(("", "leads nowhere"), ("slots[*", r"'slots\[\*': a '\[' without its '\]'"), ("a[-1].b", "from the front")),
+        *(("a..b", "no name behind"), ("a.", "no name behind")),
+        *((text, "can't be read from") for text in ("a[1234567890]", "a.*b", "a[?(@.b)]", "a]")),
     ],
 )
 def test_what_is_no_path_is_named(text: str, problem: str) -> None:

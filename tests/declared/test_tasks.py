@@ -35,55 +35,37 @@ TASKS = (
     DeclaredTask("better", "preference", 1),
 )
 
+DECLARED = declared(*TASKS, title="A *salon*", description="Talks over tea.")
+"""In every build here, so that the template of its views is made once."""
+
 TEA = [["user", "Tea?"], ["bot", "Yes 🥶, in the hall."], ["bot", ""], ["user", "Where?"]]
 """In train and in test."""
 
+MOODS = [(0, 0, "calm"), (0, 1, "calm"), (1, 1, "cross"), (1, 0, "calm"), (2, 0, "cross")]
+"""Turn, annotator and label of each in train."""
+PLACES = [[1, "place", 1, 0, "thing", 4, 5], [1, "place", 0, 1, "room", 10, 18], [1, "place", 0, 0, "room", 14, 18]]
+OF_TEA = [[turn, "mood", annotator, 0, label] for turn, annotator, label in MOODS]
+OF_TEA += [[None, "topic", 0, 0, "tea"], [None, "score", 0, 0, 1.5]]
+BEST = [["user", "Best?"], ["bot", "A"], ["bot", "B"]]
 FILES: dict[str, list[Any]] = {
     "train.json": [
-        {
-            "id": "tea",
-            "turns": TEA,
-            "labels": [
-                [0, "mood", 0, 0, "calm"],
-                [0, "mood", 1, 0, "calm"],
-                [1, "mood", 1, 0, "cross"],
-                [1, "mood", 0, 0, "calm"],
-                [2, "mood", 0, 0, "cross"],
-                [None, "topic", 0, 0, "tea"],
-                [None, "score", 0, 0, 1.5],
-            ],
-        },
+        {"id": "tea", "turns": TEA, "labels": OF_TEA},
         {"id": "none", "turns": [], "labels": [[None, "topic", 0, 0, "silence"]]},
-        {
-            "id": "pair",
-            "turns": [["user", "Best?"], ["bot", "A"], ["bot", "B"]],
-            "at": 1,
-            "answers": [["A", "B"], ["C"]],
-        },
-        {"id": "half", "turns": [["user", "Best?"], ["bot", "A"]], "at": 1, "answers": [["A"]]},
+        {"id": "pair", "turns": BEST, "at": 1, "answers": [["A", "B"], ["C"]]},
+        {"id": "half", "turns": BEST[:2], "at": 1, "answers": [["A"]]},
     ],
     "test.json": [
         {"id": "tea", "turns": TEA, "labels": [[0, "mood", 0, 0, "cross"]]},
         {"id": "milk", "turns": [["bot", "Milk?"]], "labels": [[None, "topic", 0, 0, "milk"]]},
     ],
-    "labels.json": [
-        {
-            "id": "tea",
-            "labels": [
-                [1, "place", 1, 0, "thing", 4, 5],
-                [1, "place", 0, 1, "room", 10, 18],
-                [1, "place", 0, 0, "room", 14, 18],
-            ],
-        }
-    ],
+    "labels.json": [{"id": "tea", "labels": PLACES}],
     "labels_more.json": [{"id": "milk", "labels": [[0, "mood", 0, 0, "calm"], [0, "mood", 1, 0, "cross"]]}],
 }
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    declaration = declared(*TASKS, title="A *salon*", description="Talks over tea.")
-    return build_talks(tmp_path_factory.mktemp("salon"), FILES, declaration)
+    return build_talks(tmp_path_factory.mktemp("salon"), FILES, DECLARED)
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +152,7 @@ def test_labels_of_any_annotators_are_put_together(tmp_path: Path) -> None:
             files[f"{split}.json"].append({"id": str(number), "turns": turns, "labels": own})
             expected |= {(split, str(number), *each): label for *each, label in labelled(own, of_file)}
     shuffled = {name: draw.sample(records, len(records)) for name, records in files.items()}
-    with talkhouse.open(build_talks(tmp_path, shuffled, declared(TASKS[2]))) as con:
+    with talkhouse.open(build_talks(tmp_path, shuffled, DECLARED)) as con:
         found = con.execute("select split, native_id, turn_index, labels, label from salon.mood").fetchall()
         order = con.execute("select native_id from salon.mood_train order by example_index").fetchall()
     assert {(split, key, turn, tuple(labels)): label for split, key, turn, labels, label in found} == expected
@@ -202,8 +184,8 @@ def labelled(own: list[list[Any]], of_file: list[list[Any]]) -> Iterator[tuple[i
 
 def test_a_column_of_ids_taken_for_splits_makes_no_view_of_each(tmp_path: Path) -> None:
     files = {f"s{number}.json": [{"id": str(number), "turns": TEA}] for number in range(MOST_SPLITS + 1)}
-    with talkhouse.open(build_talks(tmp_path, files, declared(TASKS[0]))) as con:
-        rows = con.execute("select view_name from duckdb_views() where schema_name = 'salon' order by all").fetchall()
+    with talkhouse.open(build_talks(tmp_path, files, DECLARED)) as con:
+        rows = con.execute("select view_name from duckdb_views() where view_name like 'reply%' order by all").fetchall()
         ((splits,),) = con.execute("select count(distinct split) from salon.reply").fetchall()
     assert rows == [("reply",), ("reply_test",), ("reply_train",)]
     assert splits == MOST_SPLITS + 1
@@ -241,8 +223,7 @@ def test_labels_without_a_majority_are_not_scored(con: duckdb.DuckDBPyConnection
 
 def test_where_no_example_has_a_majority_there_is_no_number(tmp_path: Path) -> None:
     torn = {"id": "a", "turns": [["user", "Hi"]], "labels": [[0, "mood", 0, 0, "calm"], [0, "mood", 1, 0, "cross"]]}
-    mood = next(each for each in TASKS if each.name == "mood")
-    with talkhouse.open(build_talks(tmp_path, {"train.json": [torn]}, declared(mood))) as con:
+    with talkhouse.open(build_talks(tmp_path, {"train.json": [torn]}, DECLARED)) as con:
         assert scored(con, "mood", baseline=Baseline.MAJORITY).metrics == []
 
 

@@ -12,26 +12,21 @@ from tests.commands import run
 
 pytestmark = pytest.mark.slow
 
-DECLARATION = """
+DECLARATION = """\
 title = "Bus talk"
 format = "chat"
-
 [[files]]
 path = "*.jsonl"
-
 [dialogue]
 id = "id"
-
 [[annotations]]
 scheme = "polite"
 on = "dialogue"
 label = "polite"
-
 [[tasks]]
 name = "reply"
 kind = "next_turn"
 role = "assistant"
-
 [[tasks]]
 name = "manners"
 kind = "dialogue_label"
@@ -126,7 +121,6 @@ each = "places[*]"
 label = "what"
 start = "from"
 end = "to"
-
 [[tasks]]
 name = "places"
 kind = "spans"

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,11 @@ from talkhouse.ingest.files.limits import Limits
 from talkhouse.ingest.rows import Dialogue, Record, Turn
 from talkhouse.ingest.sources import BOM
 from talkhouse.schema.errors import SourceError
+from tests.archives import zipped
 from tests.conftest import invented_examples
 from tests.declared.invented_corpora import Invented, problems_of
 from tests.declared.record_file_pieces import source
-from tests.declared.rows_loaded import Read, read, restored
-from tests.declared.test_malice_of_declared import zipped
+from tests.declared.rows_loaded import Read, read, read_back
 
 
 def declared(text: str, format_: str = "turns") -> Declaration:
@@ -37,30 +36,13 @@ def lines(pattern: str, more: str = "", **turn: str) -> Declaration:
     return declared(f"[lines]\npattern = '{pattern}'\n{more}\n[turn]\ntext = \"said\"\n{keys}")
 
 
-ANDROID = declared(
-    r"""
-    [lines]
-    pattern = '(?<at>\d\d\.\d\d\.\d\d, \d\d:\d\d) - (?:(?<who>[^:]+): )?(?<said>.*)'
-    [turn]
-    text = "said"
-    speaker = "who"
-    said_at = "at"
-    [times]
-    said_at = "%d.%m.%y, %H:%M"
-    """
-)
-IPHONE = declared(
-    r"""
-    [lines]
-    pattern = '\x{200e}?\[(?<at>[^\]]+)\] (?<who>[^:]+): (?<said>.*)'
-    [turn]
-    text = "said"
-    speaker = "who"
-    said_at = "at"
-    [times]
-    said_at = "%d/%m/%Y, %I:%M:%S\u202f%p"
-    """
-)
+def clocked(pattern: str, clock: str) -> Declaration:
+    more = f'[times]\nsaid_at = "{clock}"'
+    return lines(pattern, more, speaker="who", said_at="at")
+
+
+ANDROID = clocked(r"(?<at>\d\d\.\d\d\.\d\d, \d\d:\d\d) - (?:(?<who>[^:]+): )?(?<said>.*)", "%d.%m.%y, %H:%M")
+IPHONE = clocked(r"\x{200e}?\[(?<at>[^\]]+)\] (?<who>[^:]+): (?<said>.*)", r"%d/%m/%Y, %I:%M:%S\u202f%p")
 IRC = lines(r"\[(?<clock>[\d:]+)\] (?:<(?<who>[^>]+)>|-!-) (?<said>.*)", speaker="who")
 SCRIPT = lines("(?<who>[A-Z ]+): (?<said>.*)", role="who")
 SCENES = lines("(?<who>[A-Z ]+): (?<said>.*)", "begins = '^$|==='", role="who")
@@ -72,16 +54,9 @@ def said(made: Read) -> list[tuple[str | None, str]]:
     return [(turn.speaker_id.partition(":")[2] if turn.speaker_id else None, turn.text) for turn in turns]
 
 
-def unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {name: gzip.decompress(raw) if name.endswith(".gz") else raw for name, raw in files.items()}
-
-
 def comes_back(declaration: Declaration, **files: bytes) -> Read:
-    """Read files, whose names have ``_`` for a point, and write them back to the byte; of a .gz the content counts."""
-    named = {name.replace("_", "."): raw for name, raw in files.items()}
-    made = read(declaration, named)
-    assert unpacked(restored(made)) == unpacked(named)
-    return made
+    """Read files, whose names have ``_`` for a point, and write them back."""
+    return read_back(declaration, {name.replace("_", "."): raw for name, raw in files.items()})
 
 
 def test_exports_of_chat_programs_are_turns_and_come_back() -> None:
@@ -137,15 +112,16 @@ def test_lines_with_which_a_dialogue_begins() -> None:
     assert "2 lines belong to no turn" in made.findings[0].detail
 
 
-PAIRED = declared(
-    r"""
-    [lines]
-    pattern = '(?<n>\d+) (?<said>[^\t]*)(?:\t(?<answer>[^\t]*)(?:\t(?<more>.*))?)?'
-    begins = '1 '
-    turns = "each"
-    [turn]
-    text = ["said", "answer"]
-    """
+def several(pattern: str, texts: str, more: str = "", **turn: str) -> Declaration:
+    """Declare lines with several turns."""
+    return declared(
+        f"[lines]\npattern = '{pattern}'\n{more}\nturns = \"each\"\n[turn]\ntext = {texts}\n"
+        + "".join(f"{key} = {groups}\n" for key, groups in turn.items())
+    )
+
+
+PAIRED = several(
+    r"(?<n>\d+) (?<said>[^\t]*)(?:\t(?<answer>[^\t]*)(?:\t(?<more>.*))?)?", '["said", "answer"]', "begins = '1 '"
 )
 
 
@@ -159,16 +135,8 @@ def test_lines_with_several_turns() -> None:
     extras = [json.loads(turn.extra or "{}") for turn in second]
     assert [(extra["n"], extra["more"]) for extra in extras] == [("2", ""), ("", "one|two")]
     assert [record.source_pointer for record in made.of(Record)] == ["/1", "/5"]
-    people = declared(
-        r"""
-        [lines]
-        pattern = '(?<a>[A-Z]+)=(?<said>[a-z]*) (?<b>[A-Z]+)=(?<answer>[a-z]*)'
-        turns = "each"
-        [turn]
-        text = ["said", "answer"]
-        speaker = ["a", "b"]
-        """
-    )
+    pattern = "(?<a>[A-Z]+)=(?<said>[a-z]*) (?<b>[A-Z]+)=(?<answer>[a-z]*)"
+    people = several(pattern, '["said", "answer"]', speaker='["a", "b"]')
     made = comes_back(people, a_txt=b"IDA=x OLE=y\nMIA=z OLE=")
     assert said(made) == [("IDA", "x"), ("OLE", "y"), ("MIA", "z")]
 
@@ -177,18 +145,9 @@ def test_lines_with_several_turns() -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        b"",
-        b"\n",
-        b"\r\n \n",
-        b"IDA: a",
-        b"IDA: a\r\n",
-        b"IDA: a\r",
-        b"IDA: a\r\r\nOLE: b\n",
-        b"\n\nx\nIDA: a\n\n\n",
-        b"IDA: a\n\t\nOLE: b\n \n",
-        b"IDA: \nOLE: \n",
-        b"IDA: a\0b\nOLE: \xe2\x80\xa8\n",
-        b"IDA: IDA: IDA: \nIDA: I\n",
+        *(b"", b"\n", b"\r\n \n", b"IDA: a", b"IDA: a\r\n", b"IDA: a\r", b"IDA: a\r\r\nOLE: b\n"),
+        *(b"\n\nx\nIDA: a\n\n\n", b"IDA: a\n\t\nOLE: b\n \n", b"IDA: \nOLE: \n"),
+        *(b"IDA: a\0b\nOLE: \xe2\x80\xa8\n", b"IDA: IDA: IDA: \nIDA: I\n"),
         b"".join(b"IDA:%s a\n" % (b" " * n) for n in range(40)),
         b"IDA: a\r\nb\nc\r\nOLE: d\n\r\n",
     ],
@@ -209,23 +168,9 @@ def test_a_file_of_which_no_line_fits_or_that_is_not_utf_8_is_refused_alone() ->
     assert [item.rule for item in made.rejected] == ["GF-14"]
     assert "[lines]" in made.rejected[0].detail
     labels = declared(
-        """
-        [[files]]
-        path = "a.csv"
-        [[files]]
-        path = "l.txt"
-        holds = "annotations"
-        [dialogue]
-        id = "d"
-        [turn]
-        text = "said"
-        [[annotations]]
-        scheme = "mood"
-        from = "l.txt"
-        dialogue = "d"
-        label = "mood"
-        on = "dialogue"
-        """
+        '[[files]]\npath = "a.csv"\n[[files]]\npath = "l.txt"\nholds = "annotations"\n[dialogue]\nid = "d"\n'
+        '[turn]\ntext = "said"\n'
+        '[[annotations]]\nscheme = "mood"\nfrom = "l.txt"\ndialogue = "d"\nlabel = "mood"\non = "dialogue"\n'
     )
     made = read(labels, {"a.csv": b"d,said\n1,Hi\n", "l.txt": b"1 calm\n"})
     assert [(item.rule, item.raw) for item in made.rejected] == [("GF-14", b"1 calm\n")]
@@ -242,12 +187,8 @@ def test_groups_that_do_not_stand_one_behind_the_other_come_back() -> None:
     either = lines("(?<who>[A-Z]+)>(?<said>.*)|(?<rest>-.*)", role="who")
     assert said(comes_back(either, a_txt=b"A>x\n--\nB>y\n")) == [(None, "x"), (None, ""), (None, "y")]
     notices = declared(
-        """
-        [lines]
-        pattern = '(?<shape>[A-Z]*): (?<cells>.*)|\\* (?<__proto__>.*)'
-        [turn]
-        text = ["cells", "__proto__"]
-        """
+        "[lines]\npattern = '(?<shape>[A-Z]*): (?<cells>.*)|\\* (?<__proto__>.*)'\n"
+        '[turn]\ntext = ["cells", "__proto__"]\n'
     )
     made = comes_back(notices, a_txt=b"A: a\nb\n* c\nd\n: \n\nf\n")
     assert said(made) == [(None, "a\nb"), (None, "c\nd"), (None, "\n\nf")]
@@ -272,33 +213,21 @@ def texts(draw: Any) -> bytes:
     return "".join(line + draw(ENDS) for line in draw(LINES)).encode() + draw(st.sampled_from([b"", b"OLE: z", b"z"]))
 
 
-SEVERAL = declared(
-    """
-    [lines]
-    pattern = '(?<who>[A-Z]+): (?<a>[^:]*)(?:: (?<b>.*))?'
-    begins = '^$|==='
-    turns = "each"
-    [turn]
-    text = ["a", "b"]
-    role = "who"
-    """
-)
+SEVERAL = several("(?<who>[A-Z]+): (?<a>[^:]*)(?:: (?<b>.*))?", '["a", "b"]', "begins = '^$|==='", role='"who"')
 
 
 @pytest.mark.slow
 @given(texts(), st.sampled_from([SCENES, SEVERAL]), st.integers(1, 12), st.integers(0, 2))
 @invented_examples(200)
 def test_any_lines_come_back_however_they_are_cut(raw: bytes, declaration: Declaration, block: int, ways: int) -> None:
-    whole = read(declaration, {"a.txt": raw})
+    whole = read_back(declaration, {"a.txt": raw})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_files, "_BLOCK", block)
         patch.setattr(pattern_lines, "_MOST_WAYS", ways)
         patch.setattr(pattern_lines, "_AT_ONCE", 1)
         patch.setattr("talkhouse.ingest.sources._PIECE", 3)
         patch.setattr(spool, "_IN_MEMORY", 100)
-        cut = read(declaration, {"a.txt": raw})
-        assert restored(cut) == {"a.txt": raw}
-    assert restored(whole) == {"a.txt": raw}
+        cut = read_back(declaration, {"a.txt": raw})
     assert [(row.dialogue_id, row.text) for row in cut.of(Turn)] == [
         (row.dialogue_id, row.text) for row in whole.of(Turn)
     ]

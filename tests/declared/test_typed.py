@@ -33,37 +33,18 @@ from tests.declared.rows_loaded import Read, declared, read, restored
 _TEXTS = ("", "a", "Is it\u2028far?", "é 😀", '"\\/', "\x00\x0b\x1f\x7f", "null", "1", " x ", "\ufeff")
 _ROLES = ("user", "assistant", "system", "user", "assistant", "narrator", "function_call", "")
 _TIMES = (
-    "2024-01-02T03:04:05Z",
-    "2024-01-02T03:04:06Z",
-    "2024-01-02 03:04:05",
-    "2024-02-30T00:00:00Z",
-    "1700000000",
-    "",
+    *("2024-01-02T03:04:05Z", "2024-01-02T03:04:06Z", "2024-01-02 03:04:05", "2024-02-30T00:00:00Z"),
+    *("1700000000", ""),
 )
 _IDS = ("same", "3", "", "same~")
 """Ids that other records have too, or dialogues whose id others have."""
 _LITERALS = (
-    "1",
-    "-0",
-    "1.50",
-    "1e3",
-    "9007199254740993",
-    "1e400",
-    "123456789012345678901",
-    "true",
-    "null",
-    "[]",
-    '{"a": 1}',
+    *("1", "-0", "1.50", "1e3", "9007199254740993", "1e400", "123456789012345678901"),
+    *("true", "null", "[]", '{"a": 1}'),
 )
 _MALFORMED = (
-    "NaN",
-    '"\\ud800"',
-    '{"a":1,"a":2}',
-    "[1,]",
-    '{"b":{"c":1,"\\u0063":2}}',
+    *("NaN", '"\\ud800"', '{"a":1,"a":2}', "[1,]", '{"b":{"c":1,"\\u0063":2}}', "\xff", '"\xff"'),
     "[" * 99 + "]" * 99,
-    "\xff",
-    '"\xff"',
 )
 
 _MEMBERS: Mapping[str, tuple[str, ...]] = {
@@ -78,13 +59,8 @@ _MEMBERS: Mapping[str, tuple[str, ...]] = {
 _CALL = '{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}'
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "tool_calls": (
-        f"[{_CALL}]",
-        f"[{_CALL}]",
-        f"[{_CALL}, {_CALL}]",
+        *(f"[{_CALL}]", f"[{_CALL}]", f"[{_CALL}, {_CALL}]", "[]", "null", '"x"'),
         '[{"id": "c2", "function": {"arguments": {"a": 1.50}}}]',
-        "[]",
-        "null",
-        '"x"',
     ),
     "tool_call_id": ('"c1"', '"c1"', '"c2"'),
     "reasoning": ('"hm"', '""', "1"),
@@ -94,9 +70,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 def _declarations() -> Iterable[Declaration]:
     ids = DialogueFields(id=("id",), turns=("messages",), title=("title",), started_at=("began",), system=("intro",))
     turn = TurnFields(role=("role",), text=("content",), speaker=("name",), said_at=("time",))
-    more = TurnFields(
-        role=("role",), text=("content",), id=("uid",), kind=("sort",), start_ms=("from",), end_ms=("to",)
-    )
+    more = replace(turn, speaker=None, said_at=None, id=("uid",), kind=("sort",), start_ms=("from",), end_ms=("to",))
     yield declared("chat", dialogue=ids, turn=turn, speaker=SpeakerFields("dialogue"))
     yield declared("chat", dialogue=DialogueFields(turns=("messages",)), turn=turn)
     yield declared("dialogue", dialogue=ids, turn=more, roles={"user": "visitor", "narrator": "visitor"})

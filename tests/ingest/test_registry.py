@@ -6,18 +6,13 @@ import pytest
 
 from talkhouse.ingest.registry import DEFAULT_ROOT, corpora, pick
 from talkhouse.schema.errors import RegistryError, UsageError
-
-CORPUS = """
-from talkhouse.ingest.corpus import Corpus
-CORPUS = Corpus(id={id!r}, version=1, title="", description="", homepage="", licence="", citation="",
-    languages=(), files="", read=lambda files: iter(()), write=lambda records: iter(()), {more})
-"""
+from tests.plugins import CORPUS
 
 
 def toy(root: Path, name: str = "toy", corpus_id: str = "toy", more: str = "") -> Path:
     folder = root / name
     folder.mkdir()
-    (folder / "__init__.py").write_text(CORPUS.format(id=corpus_id, more=more))
+    (folder / "__init__.py").write_text(CORPUS.format(corpus_id=corpus_id, more=more))
     return root
 
 
@@ -31,9 +26,9 @@ def test_our_corpora_are_found_without_a_list() -> None:
         ("toy", "import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
         ("toy", "def broken(:", "SyntaxError"),
         ("toy", "", "no CORPUS"),
-        ("toy", CORPUS.format(id="tony", more=""), "CORPUS.id is 'tony'"),
-        ("main", CORPUS.format(id="main", more=""), "none of: main"),
-        ("Toy", CORPUS.format(id="Toy", more=""), "lower case"),
+        ("toy", CORPUS.format(corpus_id="tony", more=""), "CORPUS.id is 'tony'"),
+        ("main", CORPUS.format(corpus_id="main", more=""), "none of: main"),
+        ("Toy", CORPUS.format(corpus_id="Toy", more=""), "lower case"),
     ],
 )
 def test_a_broken_folder_stops_the_run_with_its_name(tmp_path: Path, name: str, content: str, reason: str) -> None:

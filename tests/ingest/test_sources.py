@@ -1,16 +1,13 @@
 """Files in folders and archives: the same to a reader, read in memory, and refused with a clear message."""
 
-import io
 import os
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
 
-import py7zr
 import pytest
 
 from talkhouse.ingest import sources
@@ -18,6 +15,7 @@ from talkhouse.ingest.files.disk_files import DiskFile, disk_files
 from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.ingest.sources import BOM, SourceFile, opened
 from talkhouse.schema.errors import SourceError
+from tests.archives import PACKERS, tarred, zipped
 
 MEMBERS = {"logs/b.json": b"{}", "logs/a.json": b"[1]", "README.md": b"notes", "__MACOSX/logs/._a.json": b"\0"}
 
@@ -28,49 +26,28 @@ def seen(root: Path) -> tuple[dict[str, bytes], dict[str, str]]:
         return {file.id: file.read() for file in files}, {item.file.id: item.reason for item in skipped}
 
 
-def folder(root: Path) -> str:
+def packed(root: Path, ending: str = ".zip") -> str:
+    """Lay the members out in a folder or an archive; return what their ids begin with."""
+    if ending:
+        (root / f"pack{ending}").write_bytes(PACKERS[ending](MEMBERS))
+        return f"toy/pack{ending}!"
     for name, content in MEMBERS.items():
         (root / "pack" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "pack" / name).write_bytes(content)
     return "toy/pack/"
 
 
-def zipped(root: Path) -> str:
-    with zipfile.ZipFile(root / "pack.zip", "w") as archive:
-        for name, content in MEMBERS.items():
-            archive.writestr(name, content)
-    return "toy/pack.zip!"
-
-
-def tarred(root: Path) -> str:
-    with tarfile.open(root / "pack.tar.gz", "w:gz") as archive:
-        for name, content in MEMBERS.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return "toy/pack.tar.gz!"
-
-
-def seven_zipped(root: Path) -> str:
-    with py7zr.SevenZipFile(root / "pack.7z", "w") as archive:
-        for name, content in MEMBERS.items():
-            archive.writestr(content, name)
-    return "toy/pack.7z!"
-
-
-@pytest.mark.parametrize("pack", [folder, zipped, tarred, seven_zipped])
-def test_a_reader_sees_the_same_files_however_they_are_packed(tmp_path: Path, pack: Callable[[Path], str]) -> None:
-    start = pack(tmp_path)
+@pytest.mark.parametrize("ending", ["", *PACKERS])
+def test_a_reader_sees_the_same_files_however_they_are_packed(tmp_path: Path, ending: str) -> None:
+    start = packed(tmp_path, ending)
     files, skipped = seen(tmp_path)
     assert list(files.items()) == [(f"{start}logs/a.json", b"[1]"), (f"{start}logs/b.json", b"{}")]
     assert set(skipped) == {f"{start}README.md", f"{start}__MACOSX/logs/._a.json"}
 
 
-@pytest.mark.parametrize("pack", [folder, zipped, tarred, seven_zipped])
-def test_the_path_that_says_what_a_file_is_does_not_show_the_archive(
-    tmp_path: Path, pack: Callable[[Path], str]
-) -> None:
-    pack(tmp_path)
+@pytest.mark.parametrize("ending", ["", *PACKERS])
+def test_the_path_that_says_what_a_file_is_does_not_show_the_archive(tmp_path: Path, ending: str) -> None:
+    packed(tmp_path, ending)
     with opened(disk_files(tmp_path, "toy")) as (files, _):
         assert [str(file.path) for file in files] == ["toy/pack/logs/a.json", "toy/pack/logs/b.json"]
 
@@ -79,7 +56,7 @@ def test_files_come_in_the_order_of_their_ids_across_archives_and_folders(tmp_pa
     for name in ("b.json", "Z.json", "é.json", "a-b/c.json", "a.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"{}")
-    zipped(tmp_path)
+    packed(tmp_path)
     ids = list(seen(tmp_path)[0])
     assert ids == sorted(ids)
     assert len(ids) == 7
@@ -105,15 +82,9 @@ def test_short_files_are_read_whole(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("x/__init__.py", "Python's"),
-        ("x/__pycache__/y.pyc", "Python's"),
-        ("x/._data.json", "operating system"),
-        ("__MACOSX/x", "operating system"),
-        ("lost+found/x", "operating system"),
-        ("DBDC3/00README", "notes"),
-        ("LICENSE.txt", "licence"),
-        ("notes.md", "notes"),
-        ("toy/corpus.toml", "declaration"),
+        *(("x/__init__.py", "Python's"), ("x/__pycache__/y.pyc", "Python's"), ("toy/corpus.toml", "declaration")),
+        *((path, "operating system") for path in ("x/._data.json", "__MACOSX/x", "lost+found/x")),
+        *(("DBDC3/00README", "notes"), ("LICENSE.txt", "licence"), ("notes.md", "notes")),
     ],
 )
 def test_some_names_are_never_data(path: str, why: str) -> None:
@@ -134,18 +105,14 @@ OUTSIDE += ["C:\\outside.json", "\\\\server\\share\\outside.json", "..\\outside.
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_member_that_points_outside_is_not_read(tmp_path: Path, name: str) -> None:
-    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
-        archive.writestr(name, b"{}")
-        archive.writestr("good.json", b"{}")
+    (tmp_path / "evil.zip").write_bytes(zipped({name: b"{}", "good.json": b"{}"}))
     files, skipped = seen(tmp_path)
     assert list(files) == ["toy/evil.zip!good.json"]
     assert "outside of the archive" in next(iter(skipped.values()))
 
 
 def test_backslashes_in_an_archive_of_windows_are_separators(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "w.zip", "w") as archive:
-        archive.writestr("logs\\deep\\a.json", b"{}")
-        archive.writestr("..\\outside.json", b"{}")
+    (tmp_path / "w.zip").write_bytes(zipped({"logs\\deep\\a.json": b"{}", "..\\outside.json": b"{}"}))
     with opened(disk_files(tmp_path, "toy")) as ([file], [skipped]):
         assert str(file.path) == "toy/w/logs/deep/a.json"
         assert file.id == "toy/w.zip!logs\\deep\\a.json"
@@ -176,9 +143,7 @@ def test_a_dangling_link_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_damaged_member_is_an_error(tmp_path: Path) -> None:
-    zipped(tmp_path)
-    path = tmp_path / "pack.zip"
-    path.write_bytes(path.read_bytes().replace(b"[1]", b"[2]", 1))
+    (tmp_path / "pack.zip").write_bytes(zipped(MEMBERS, zipfile.ZIP_STORED).replace(b"[1]", b"[2]", 1))
     with pytest.raises(SourceError, match="Bad CRC-32"):
         seen(tmp_path)
 
@@ -196,7 +161,7 @@ def test_a_forbidden_folder_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_bytes_ahead_are_those_of_the_members(tmp_path: Path) -> None:
-    zipped(tmp_path)
+    packed(tmp_path)
     (archive,) = disk_files(tmp_path, "toy")
     assert archive.content_size() == sum(map(len, MEMBERS.values()))
 
@@ -220,9 +185,7 @@ def test_types_are_what_readers_expect(tmp_path: Path) -> None:
 
 
 def test_a_note_at_the_top_of_an_archive_is_no_data(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-        archive.writestr("README", "read me")
-        archive.writestr("data.json", "{}")
+    (tmp_path / "x.zip").write_bytes(zipped({"README": b"read me", "data.json": b"{}"}))
     with opened(disk_files(tmp_path, "c")) as (files, skipped):
         assert [file.id for file in files] == ["c/x.zip!data.json"]
         assert [one.file.id for one in skipped] == ["c/x.zip!README"]
@@ -233,11 +196,7 @@ def test_a_note_at_the_top_of_an_archive_is_no_data(tmp_path: Path) -> None:
 def test_held_bytes_are_those_of_the_file(bom: bytes, is_packed: bool, tmp_path: Path) -> None:
     content = bom + b'{"a": [1, 2]}' * 9_000
     path = tmp_path / ("x.zip" if is_packed else "x.json")
-    if is_packed:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("x.json", content)
-    else:
-        path.write_bytes(content)
+    path.write_bytes(zipped({"x.json": content}) if is_packed else content)
     with opened(disk_files(path, path.name)) as ([file], _):
         read = file.read()
         seen = (file.sha256, file.has_bom)
@@ -264,11 +223,7 @@ def test_pieces_are_the_bytes_of_the_file(size: int, bom: bytes, tmp_path: Path)
 
 def test_two_files_of_one_archive_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {name: b"".join(b"%d of %s\n" % (number, name) for number in range(20_000)) for name in (b"one", b"two")}
-    with tarfile.open(tmp_path / "both.tar.gz", "w:gz") as archive:
-        for name, text in texts.items():
-            member = tarfile.TarInfo(name.decode())
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text))
+    (tmp_path / "both.tar.gz").write_bytes(tarred({name.decode(): text for name, text in texts.items()}))
     monkeypatch.setattr(sources, "_PIECE", 200)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

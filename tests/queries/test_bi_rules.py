@@ -90,17 +90,10 @@ RATIOS = {
 }
 """Each share, rate or mean with the counts that it is made of."""
 
+_AGREEMENT = dict.fromkeys(("mean_majority_share", "mean_entropy"), "unit_count")
+_AGREEMENT |= {"observed_disagreement": "rating_count"}
 WEIGHTED = {
-    "bi.subset_agreement": {
-        "mean_majority_share": "unit_count",
-        "mean_entropy": "unit_count",
-        "observed_disagreement": "rating_count",
-    },
-    "bi.scheme_agreement": {
-        "mean_majority_share": "unit_count",
-        "mean_entropy": "unit_count",
-        "observed_disagreement": "rating_count",
-    },
+    **dict.fromkeys(("bi.subset_agreement", "bi.scheme_agreement"), _AGREEMENT),
     "bi.dbdc3_breakdown_by_position": dict.fromkeys(("share_o", "share_t", "share_x", "mean_entropy"), "turn_count"),
 }
 """Means of what is no count, with the count that weighs them."""
@@ -116,22 +109,12 @@ NO_MEANS = {
     "bi.turn_agreement": {"entropy"},
     "bi.subset_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
     "bi.scheme_agreement": {
-        "expected_disagreement",
-        "krippendorff_alpha",
-        "krippendorff_alpha_low",
-        "krippendorff_alpha_high",
-        "krippendorff_alpha_ordinal",
-        "subset_alpha_low",
-        "subset_alpha_high",
-        "fleiss_kappa",
+        *("expected_disagreement", "krippendorff_alpha", "krippendorff_alpha_low", "krippendorff_alpha_high"),
+        *("krippendorff_alpha_ordinal", "subset_alpha_low", "subset_alpha_high", "fleiss_kappa"),
     },
     "bi.delidata_trajectory": {
-        "progress",
-        "team_performance",
-        "performance_change",
-        "next_performance_change",
-        "change_since_start",
-        "best_so_far",
+        *("progress", "team_performance", "performance_change", "next_performance_change"),
+        *("change_since_start", "best_so_far"),
     },
     "bi.delidata_solutions": {"score", "first_score", "previous_score", "team_performance"},
     "bi.delidata_outcomes": {"initial_performance", "final_performance", "best_performance", "performance_change"},

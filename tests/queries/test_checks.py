@@ -42,6 +42,10 @@ def test_the_sample_passes_every_check(con: duckdb.DuckDBPyConnection) -> None:
     assert [outcome.check.name for outcome in run(con, ALL.values()) if outcome.is_failure] == []
 
 
+CANDIDATES = (
+    "insert into main.candidates by name select 'dbdc3/x' as record_id, 's' as candidate_set, "
+    "unnest([0, 1]) as position, 0 as item_index, {} as is_gold"
+)
 SPOILERS = [
     ("turns_have_one_row_per_grain", "insert into main.turns from main.turns limit 1", "turn_index"),
     (
@@ -61,20 +65,8 @@ SPOILERS = [
     ("examples_have_no_gaps", "delete from main.examples where example_index = 1", "task"),
     ("records_reconcile_with_files", "delete from main.records where native_id = 'CIC9001'", "source_file_id"),
     ("records_reconcile_with_files", "update meta.source_files set records_in = records_in + 1", "source_file_id"),
-    (
-        "candidate_lists_have_one_gold",
-        "insert into main.candidates by name "
-        "select 'dbdc3/x' as record_id, 's' as candidate_set, "
-        "unnest([0, 1]) as position, 0 as item_index, true as is_gold",
-        "detail",
-    ),
-    (
-        "candidate_lists_have_one_gold",
-        "insert into main.candidates by name "
-        "select 'dbdc3/x' as record_id, 's' as candidate_set, "
-        "unnest([0, 1]) as position, 0 as item_index, false as is_gold",
-        "detail",
-    ),
+    ("candidate_lists_have_one_gold", CANDIDATES.format("true"), "detail"),
+    ("candidate_lists_have_one_gold", CANDIDATES.format("false"), "detail"),
     ("labels_are_declared", "insert into main.labels (scheme, label) values ('dbdc3.breakdown', 'Q')", "label"),
     (
         "spans_lie_in_their_text",
@@ -243,14 +235,9 @@ def test_the_limit_lets_pass_what_it_allows(broken: Path, tmp_path: Path, limit:
 @pytest.mark.parametrize(
     ("limit", "quarantined", "records", "has_lost_count", "expected"),
     [
-        ("1%", 1, 100, False, False),
-        ("1%", 2, 100, False, True),
-        ("0.5%", 1, 100, False, True),
-        ("0", 1, 1000, False, True),
-        ("3", 3, 3, False, False),
-        ("99%", 1, 1000, True, True),
-        ("100%", 1, 1, True, False),
-        ("1%", 0, 0, False, False),
+        *(("1%", 1, 100, False, False), ("1%", 2, 100, False, True), ("0.5%", 1, 100, False, True)),
+        *(("0", 1, 1000, False, True), ("3", 3, 3, False, False), ("99%", 1, 1000, True, True)),
+        *(("100%", 1, 1, True, False), ("1%", 0, 0, False, False)),
     ],
 )
 def test_counts_and_shares(limit: str, quarantined: int, records: int, has_lost_count: bool, expected: bool) -> None:

@@ -76,6 +76,8 @@ def test_the_alembic_program_comes_to_the_same(tmp_path: Path) -> None:
     with duckdb.connect(path, read_only=True) as con:
         assert contents.revision(con, path) == migrations.head()
         assert con.execute("select count(*) from duckdb_tables()").fetchall() == [(len(TABLES) + 1,)]
+    done = subprocess.run([*alembic, "check"], check=True, cwd=root, capture_output=True, text=True)
+    assert "No new upgrade operations detected" in done.stdout
     subprocess.run([*alembic, "downgrade", "base"], check=True, cwd=root, capture_output=True)
     with duckdb.connect(path, read_only=True) as con:
         assert con.execute("select table_name from duckdb_tables()").fetchall() == [("alembic_version",)]

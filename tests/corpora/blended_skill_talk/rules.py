@@ -5,21 +5,9 @@ from typing import Any
 
 MODELS = ("convai2", "empathetic_dialogues", "wizard_of_wikipedia")
 REPLACED = (
-    ("i've", "i have"),
-    ("i ve", "i have"),
-    ("ive", "i have"),
-    ("i'm", "i am"),
-    ("i m", "i am"),
-    ("im", "i am"),
-    ("i'll", "i will"),
-    ("i ll", "i will"),
-    ("don't", "do not"),
-    ("don t", "do not"),
-    ("dont", "do not"),
-    ("can't", "cannot"),
-    ("can t", "cannot"),
-    ("cant", "cannot"),
-    (" s", "'s"),
+    *(("i've", "i have"), ("i ve", "i have"), ("ive", "i have"), ("i'm", "i am"), ("i m", "i am"), ("im", "i am")),
+    *(("i'll", "i will"), ("i ll", "i will"), ("don't", "do not"), ("don t", "do not"), ("dont", "do not")),
+    *(("can't", "cannot"), ("can t", "cannot"), ("cant", "cannot"), (" s", "'s")),
 )
 
 Episode = dict[str, Any]

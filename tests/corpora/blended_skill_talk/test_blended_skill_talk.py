@@ -17,7 +17,6 @@ from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.ingest.corpora.blended_skill_talk.other_files import _parse_topic
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.progress import Silent
-from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.blended_skill_talk.rules import (
     MODELS,
@@ -30,6 +29,7 @@ from tests.corpora.blended_skill_talk.rules import (
     standardized,
     wizard_entries,
 )
+from tests.corpora.unusual import assert_comes_back, files_in
 
 HERE = Path(__file__).parent
 
@@ -37,14 +37,6 @@ HERE = Path(__file__).parent
 def columns(con: duckdb.DuckDBPyConnection, view: str, wanted: str, split: str) -> list[tuple[Any, ...]]:
     query = f"select {wanted} from blended_skill_talk.{view} where split = ? order by example_index"
     return con.execute(query, [split]).fetchall()
-
-
-@pytest.fixture
-def worked(build_data: Build, tmp_path: Path) -> duckdb.DuckDBPyConnection:
-    (tmp_path / "data").mkdir()
-    raw = HERE / "golden" / "worked_example" / "raw"
-    (tmp_path / "data" / "blended_skill_talk").symlink_to(raw, target_is_directory=True)
-    return build_data(tmp_path / "data", follow_links=True)
 
 
 @pytest.mark.slow
@@ -87,30 +79,8 @@ def test_a_topic_is_that_of_a_line_or_of_a_word_of_seven_letters_or_the_last(bui
 # Invented files.
 
 CHARACTERS = st.characters(exclude_categories=["Cs"])
-PIECE = st.sampled_from(
-    [
-        "\\t",
-        "\\n",
-        "__PIPE__",
-        "__PIPE",
-        "__PIPE_",
-        "|",
-        "|",
-        "_",
-        "\t",
-        "\n",
-        "\\",
-        "t",
-        " ",
-        "",
-        "i'm",
-        "im",
-        " s",
-        "I",
-        ".!",
-        "é",
-    ]
-)
+ESCAPES = ("\\t", "\\n", "__PIPE__", "__PIPE", "__PIPE_", "|", "|", "_", "\t", "\n", "\\", "t")
+PIECE = st.sampled_from([*ESCAPES, *(" ", "", "i'm", "im", " s", "I", ".!", "é")])
 PIECES = st.lists(PIECE, max_size=6).map("".join)
 TEXTS = PIECES | st.text(CHARACTERS, max_size=8)
 # Lower case of a final sigma and of a dotted capital I depends on the library.
@@ -180,15 +150,6 @@ def write_json(path: Path, value: object, *, ascii_only: bool = False) -> None:
     path.write_text(json.dumps(value, ensure_ascii=ascii_only), encoding="utf-8")
 
 
-def come_back_equal(con: duckdb.DuckDBPyConnection, raw: Path, output: Path) -> None:
-    write_back(con, CORPUS, output)
-    for path in (path for path in raw.rglob("*") if path.is_file()):
-        came, went = path.read_bytes(), (output / path.relative_to(raw)).read_bytes()
-        if path.suffix == ".json":
-            came, went = (json.dumps(json.loads(one)).encode() for one in (came, went))
-        assert went == came, path.name
-
-
 QUICK = invented_builds(8)
 
 
@@ -223,7 +184,7 @@ def test_invented_episodes_give_the_acts_of_the_rules_and_come_back_equal(
             shown = [contexts(episode, as_python_reads) for episode in published]
             shown = [(free, guided, is_safe if lines else None) for free, guided, is_safe in shown]  # type: ignore[misc]
             assert columns(con, "persona_context", "free_context, guided_context, is_safe", split) == shown
-        come_back_equal(con, raw, folder / "out")
+        assert_comes_back(con, CORPUS, files_in(raw), folder / "out")
 
 
 def test_a_lone_carriage_return_ends_a_line_of_safe_personas(build_data: Build, tmp_path: Path) -> None:
@@ -286,7 +247,7 @@ def test_invented_lists_choose_as_the_rules_do_and_come_back_equal(
         for utterance in ("gardening has lanterns", "", " my lantern' "):
             query = "select blended_skill_talk.persona_of_utterance(?)"
             assert con.execute(query, [utterance]).fetchall() == [(chooser.persona_of_utterance(utterance),)]
-        come_back_equal(con, raw, folder / "out")
+        assert_comes_back(con, CORPUS, files_in(raw), folder / "out")
 
 
 def numbered(episodes: list[tuple[list[str], list[str]]]) -> str:

@@ -23,6 +23,7 @@ from tests.corpora.unusual import (
     STYLES,
     TEXT,
     UNKNOWN,
+    assert_comes_back,
     assert_same,
     at,
     built,
@@ -53,9 +54,6 @@ def shuffled(value: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict
 SUGGESTED = shuffled(
     st.builds(lambda texts, unknown: texts | unknown, st.fixed_dictionaries(dict.fromkeys(MODELS, TEXT)), UNKNOWN)
 )
-
-
-MORE = st.just([]) | st.lists(JSON, max_size=2)
 
 
 @st.composite
@@ -149,10 +147,7 @@ GOOD = {"convai2/valid_self_original.txt": b"1 hello\tyou\n"}
     bom=st.sampled_from([b"", BOM]),
 )
 def test_unusual_json_comes_back_equal(
-    some: dict[str, list[Member]],
-    between: str,
-    bom: bytes,
-    tmp_path_factory: pytest.TempPathFactory,
+    some: dict[str, list[Member]], between: str, bom: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("unusual")
     texts = {name: bom + file_text(name, raws, between) for name, raws in some.items()}
@@ -247,9 +242,7 @@ def test_a_file_that_is_malformed_around_its_records_is_rejected_whole(build_dat
     rejected = con.execute("select source_file_id, pointer, rule from meta.quarantine").fetchall()
     broken = {f"blended_skill_talk/{index}/train.json" for index in range(len(ENVELOPES))}
     assert set(rejected) == {(name, "", "TH-01") for name in broken}
-    write_back(con, CORPUS, tmp_path / "out")
-    for name, text in texts.items():
-        assert_same(text, (tmp_path / "out" / name).read_bytes())
+    assert_comes_back(con, CORPUS, texts, tmp_path / "out")
 
 
 def changed(**fields: Any) -> bytes:
@@ -279,8 +272,7 @@ def test_what_is_odd_in_an_episode_is_kept_or_rejected(
     text = b"[" + raw + b", " + PLAIN + b"]"
     con = build_data(laid_out(tmp_path, CORPUS, {"train.json": text}))
     assert con.execute("select rule, pointer from meta.quarantine").fetchall() == ([(rule, "/0")] if rule else [])
-    write_back(con, CORPUS, tmp_path / "out")
-    assert_same(text, (tmp_path / "out" / "train.json").read_bytes())
+    assert_comes_back(con, CORPUS, {"train.json": text}, tmp_path / "out")
 
 
 @pytest.mark.slow
@@ -290,9 +282,7 @@ def test_what_nothing_reads_of_other_files_is_kept_or_rejected(build_data: Build
     texts = {"ed_persona_topicifier__test__experiencer_only.json": cached, "wizard_of_wikipedia/train.json": wizard}
     con = build_data(laid_out(tmp_path, CORPUS, texts))
     assert con.execute("select rule, pointer from meta.quarantine").fetchall() == [("TH-02", "/0")]
-    write_back(con, CORPUS, tmp_path / "out")
-    for name, text in texts.items():
-        assert_same(text, (tmp_path / "out" / name).read_bytes())
+    assert_comes_back(con, CORPUS, texts, tmp_path / "out")
 
 
 def test_a_file_is_written_record_by_record(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:

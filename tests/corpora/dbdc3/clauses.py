@@ -10,7 +10,8 @@ LOG = f"{FOLDER}/YI_100/YI9001.log.json"
 
 CIC = f"{FOLDER}/CIC_115/CIC9001.log.json"
 CONTEXTS = ("DBDC3_context/dbdc3/en/dev/CIC_115/CIC9001.log.context", "CIC_json_data/CIC9001.log.context")
-AGAIN = f"{FOLDER}/YI_100/more/YI9001.log.json"
+BESIDE = (*CONTEXTS, "CIC_json_data/CIC9001.log.json", f"DBDC3/dbdc3_revised{CIC[11:]}")
+MINE, AGAIN = "mine/YI9001.log.json", f"{FOLDER}/YI_100/more/YI9001.log.json"
 LONE = "DBDC3_context/dbdc3/en/dev/CIC_115/CIC9009.log.context"
 TURN = f"{LOG}#/turns/2"
 VOTES = f"{TURN}/annotations"
@@ -49,26 +50,10 @@ CLAUSES = [
     Clause("DB-06", put(f"{TURN}/utterance", ""), TURN, "empty utterance: 1 of 7 turns (2)"),
     Clause("DB-06", put(f"{LOG}#/turns/1/utterance", ""), f"{LOG}#/turns/1", "empty utterance: 1 of 7 turns (1)"),
     Clause("DB-06", put(VOTES, []), TURN, "a system turn without annotations: 1 of 7 turns (2)"),
-    Clause(
-        "DB-06",
-        together(
-            *map(removed, CONTEXTS),
-            removed("CIC_json_data/CIC9001.log.json"),
-            removed(f"DBDC3/dbdc3_revised{CIC[11:]}"),
-        ),
-        f"{CIC}#",
-        "no background paragraph (CIC9001.log.context) for this CIC dialogue",
-    ),
+    Clause("DB-06", together(*map(removed, BESIDE)), f"{CIC}#", "no background paragraph (CIC9001.log.context) for"),
     Clause("DB-06", write(LONE, "A river.\n"), f"{LONE}#", "a background paragraph without the dialogue CIC9009"),
-    Clause(
-        "DB-08", put(f"{TURN}/utterance", "Other words."), f"DBDC3/dbdc3_revised{LOG[11:]}#", "kept as dbdc3:YI9001~"
-    ),
-    Clause(
-        "DB-09",
-        copied(LOG, "mine/YI9001.log.json"),
-        "mine/YI9001.log.json#",
-        "in 'mine' does not say the release, split",
-    ),
+    Clause("DB-08", put(f"{TURN}/utterance", "Other."), f"DBDC3/dbdc3_revised{LOG[11:]}#", "kept as dbdc3:YI9001~"),
+    Clause("DB-09", copied(LOG, MINE), f"{MINE}#", "in 'mine' does not say the release, split"),
     Clause("DB-10", put(f"{VOTES}/3/breakdown", 1), f"{VOTES}/3/breakdown", "in place of texts: 1 (breakdown)"),
     Clause("DB-10", put(f"{LOG}#/speaker-id", 1.5), f"{LOG}#/speaker-id", "in place of texts: 1 (speaker-id)"),
     Clause("DB-11", write("annotator-attribute.tsv", "id\tsex\n1_A\n"), "annotator-attribute.tsv#", "header: 1_A"),

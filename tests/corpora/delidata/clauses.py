@@ -9,6 +9,8 @@ GROUP = "delidata_corpus/10000001-aaaa-4bbb-8ccc-000000000001"
 OTHER = "delidata_corpus/20000002-aaaa-4bbb-8ccc-000000000002"
 """The second has a user whom nobody names, and one of whom no solution is known."""
 
+SAME_ID = replaced(OTHER, "20000002-m001-4000-8000-000000000001", "10000001-m001-4000-8000-000000000001")
+ELSEWHERE, STRAY = "delidata_corpus/other", "delidata_corpus/stray.txt"
 LAST = 9
 """The number of the last row of the first group, a MESSAGE."""
 
@@ -52,18 +54,14 @@ CLAUSES = [
     Clause("DE-10", whole(lambda text: text.replace("\n", "\r\n", 3)), f"{GROUP}#/0", "lines that end in several ways"),
     Clause("DE-10", whole(lambda text: text.replace("\n", "\n\n", 3)), f"{GROUP}#/0", "a blank line"),
     Clause("DE-10", cells(4, original_text='"a\nb"'), f"{GROUP}#/4", "a line end in a quoted cell"),
-    Clause(
-        "DE-01", copied(GROUP, "delidata_corpus/other"), "delidata_corpus/other#/0/group_id", "the file is named other"
-    ),
+    Clause("DE-01", copied(GROUP, ELSEWHERE), f"{ELSEWHERE}#/0/group_id", "the file is named other"),
     Clause("DE-01", cells(4, group_id="other"), f"{GROUP}#/4/group_id", "its group_id is other"),
-    Clause(
-        "DE-02", line(GROUP, 1, lambda _: None), f"{GROUP}#/0", "row 0 is not INITIAL by SYSTEM with the message_id"
-    ),
     *(
-        Clause(
-            "DE-02", cells(0, **{column: text}), f"{GROUP}#/0", "row 0 is not INITIAL by SYSTEM with the message_id -1"
+        Clause("DE-02", change, f"{GROUP}#/0", "row 0 is not INITIAL by SYSTEM with the message_id -1")
+        for change in (
+            line(GROUP, 1, lambda _: None),
+            *(cells(0, message_type="MESSAGE"), cells(0, origin="Otter"), cells(0, message_id="0")),
         )
-        for column, text in (("message_type", "MESSAGE"), ("origin", "Otter"), ("message_id", "0"))
     ),
     Clause("DE-02", doubled(0), f"{GROUP}#/{LAST + 1}", "a second INITIAL row"),
     *(
@@ -71,12 +69,7 @@ CLAUSES = [
         for text in ("Otter,SYSTEM&E,T,8,3", "Otter&&SYSTEM&&E,T,8,3", "Otter,SYSTEM&&E,T,8", "Otter&&E,T,8,3,5")
     ),
     told("DE-03", 4, "message_id", "10000001-m002-4000-8000-000000000002", "came before, at delidata/"),
-    Clause(
-        "DE-03",
-        replaced(OTHER, "20000002-m001-4000-8000-000000000001", "10000001-m001-4000-8000-000000000001"),
-        f"{OTHER}#/1/message_id",
-        f"came before, at delidata/{GROUP}/1",
-    ),
+    Clause("DE-03", SAME_ID, f"{OTHER}#/1/message_id", f"came before, at delidata/{GROUP}/1"),
     Clause("DE-03", copied(GROUP, f"more/{GROUP[16:]}"), f"more/{GROUP[16:]}#", "the group came before"),
     told("DE-03", 4, "message_type", "WHISPER", "unknown message_type 'WHISPER'"),
     *(told("DE-04", 4, "sol_tracker_all", text, "no JSON object of lists of cards") for text in TRACKERS),
@@ -114,7 +107,5 @@ CLAUSES = [
     told("DE-09", 4, "original_text", '"3" it is', "begins with a quote that the reference readers take"),
     told("DE-09", 4, "original_text", "", "a MESSAGE without text"),
     Clause("TH-02", replaced(GROUP, b"Why 3?", b"caf\xe9"), f"{GROUP}#", "not UTF-8"),
-    Clause(
-        "TH-05", write("delidata_corpus/stray.txt", "stray\n"), "delidata_corpus/stray.txt#", "its first line is not"
-    ),
+    Clause("TH-05", write(STRAY, "stray\n"), f"{STRAY}#", "its first line is not"),
 ]

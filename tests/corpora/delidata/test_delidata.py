@@ -14,9 +14,9 @@ from talkhouse.build.run import build
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.corpora.delidata.format import quote, unquote
 from talkhouse.ingest.progress import Silent
-from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.delidata.rules import HEADER, TASKS, as_the_reference_reads, decoded, examples, parse
+from tests.corpora.unusual import assert_comes_back, files_in
 
 COLUMNS = {
     **dict.fromkeys(
@@ -32,14 +32,6 @@ COLUMNS = {
 
 def found(con: duckdb.DuckDBPyConnection, task: str) -> list[tuple[Any, ...]]:
     return con.execute(f"select {COLUMNS[task]} from delidata.{task} order by example_index").fetchall()
-
-
-@pytest.fixture
-def worked(build_data: Build, tmp_path: Path) -> duckdb.DuckDBPyConnection:
-    (tmp_path / "data").mkdir()
-    raw = Path(__file__).parent / "golden" / "worked_example" / "raw"
-    (tmp_path / "data" / "delidata").symlink_to(raw, target_is_directory=True)
-    return build_data(tmp_path / "data", follow_links=True)
 
 
 @pytest.mark.slow
@@ -105,20 +97,7 @@ GROUP = st.tuples(st.permutations(["Fox", "SYSTEM", "Elk"]), NUMBER, st.lists(RO
 
 
 def written(number: int, names: list[str], start: str, rows: list[dict[str, str]], *, ends: bool) -> str:
-    opening = [
-        "-1",
-        "INITIAL",
-        "SYSTEM",
-        f"{','.join(names)}&&A,K,4,7",
-        "",
-        "",
-        "",
-        "",
-        start,
-        "0.0",
-        "",
-        '{"Fox": []}',
-    ]
+    opening = ["-1", "INITIAL", "SYSTEM", f"{','.join(names)}&&A,K,4,7", *[""] * 4, start, "0.0", "", '{"Fox": []}']
     lines = [HEADER, "\t".join([f"g{number}", *opening])]
     for index, row in enumerate(rows):
         lines.append("\t".join([f"g{number}", f"u{number}-{index}", *(row[name] for name in HEADER.split("\t")[2:])]))
@@ -146,9 +125,7 @@ def test_invented_groups_give_the_rows_of_the_rules_and_come_back_equal(
         assert con.execute("select detail from meta.findings where severity[:6] = 'reject'").fetchall() == []
         for task in TASKS:
             assert found(con, task) == expected[task], task
-        write_back(con, CORPUS, folder / "out")
-    for name, text in texts.items():
-        assert (folder / "out" / "delidata_corpus" / name).read_bytes() == text.encode()
+        assert_comes_back(con, CORPUS, files_in(raw.parent), folder / "out")
 
 
 @invented_examples(10)

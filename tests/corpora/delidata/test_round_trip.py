@@ -14,35 +14,12 @@ from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.corpora.delidata.format import GroupRow, _leniently, quote
 from tests.conftest import ONCE_BROKEN, invented_builds, invented_examples
 from tests.corpora.delidata.rules import HEADER
-from tests.corpora.unusual import BOM, files_back
+from tests.corpora.unusual import BOM, ODD_TEXTS, files_back
 
-ODD_TEXTS = (
-    "",
-    "   ",
-    "\ufeffmark",
-    "a\x00b",
-    "".join(chr(code) for code in range(0x20) if chr(code) not in "\t\n\r"),
-    "a\rb",
-    "\x7f\x80\x85\x9f\u2028\u2029\x1c\x1d\x1e\x0b\x0c",
-    "e\u0301 \u202eabc\u202c \u200d\u200b",
-    "\ufdd0\uffff\U0001fffe\U0010ffff",
-    "\ue000\U000f0000\U00020000\U0001f600",
-    '\\ \\\\u0041 \\t \\n " \' \\" / ~ ~0 ~1 %s {} && , ;',
-    "'",
-    "''",
-    "'''",
-    "''''",
-    "'a'",
-    " 'a' ",
-    "'a''b'",
-    "a''b",
-    "it's",
-    '"a"',
-    "None",
-    "x" * 100_000,
-    "\U0001f600'" * 30_000,
-)
-ANY = st.sampled_from(ODD_TEXTS) | st.text(
+CONTROLS = "".join(chr(code) for code in range(0x20) if chr(code) not in "\t\n\r")
+QUOTED = ("'", "''", "'''", "''''", "'a'", " 'a' ", "'a''b'", "a''b", "it's", '"a"', "\U0001f600'" * 30_000)
+SIGNS = '\\ \\\\u0041 \\t \\n " \' \\" / ~ ~0 ~1 %s {} && , ;'
+ANY = st.sampled_from([*ODD_TEXTS, *QUOTED, CONTROLS, SIGNS, "a\rb", "None"]) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\n\t\r"), max_size=9
 )
 """All of Unicode's planes and control characters; a tab or a line feed in a cell is what no quoting can mend here."""
@@ -51,23 +28,8 @@ CELL = ANY | ANY.map(quote)
 ID = CELL | st.sampled_from(["-1", "m1", "'m1'"])
 KIND = st.sampled_from(["MESSAGE", "SUBMIT", "'MESSAGE'", "message"]) | CELL
 ORIGIN = st.sampled_from(["Fox", "Elk", "'Fox'", "SYSTEM", "Fox/Elk"]) | CELL
-NUMBERS = [
-    "0.0",
-    "-0.0",
-    "1",
-    "1.0",
-    "1e3",
-    "1e-3",
-    ".5",
-    "0.50",
-    "+0.5",
-    "1e400",
-    "nan",
-    "",
-    "9" * 400,
-    "\u0665",
-    "0x1",
-]
+NUMBERS = ["0.0", "-0.0", "1", "1.0", "1e3", "1e-3", ".5", "0.50", "+0.5", "1e400", "nan", "", "\u0665", "0x1"]
+NUMBERS += ["9" * 400]
 NUMBER = st.sampled_from(NUMBERS) | st.floats(0, 1).map(str) | CELL
 ITEMS = st.lists(ANY, max_size=3).map(",".join) | st.sampled_from(["0", "", ",", "partial_solution"])
 CARDS = st.lists(ANY | st.sampled_from(["A", "7", "N/A"]), max_size=3) | st.permutations(["N", "/", "A"])
@@ -94,16 +56,7 @@ OPENING = st.tuples(
 )
 NAMES = ["g", "'g'", "it's", "'it''s'", "''", "'", "g&h", "\u0434\U0001f600", "a b", "\u202eg", "g\x01"]
 END = st.sampled_from(["\n", "\n", "\r\n"])
-BROKEN = [
-    b"",
-    BOM,
-    b"\t",
-    b"\xff\t",
-    HEADER.encode(),
-    f"{HEADER}\n".encode(),
-    f"{HEADER}\n\n".encode(),
-    BOM + BOM + b"\t",
-]
+BROKEN = [b"", BOM, b"\t", b"\xff\t", BOM + BOM + b"\t", *(f"{HEADER}{end}".encode() for end in ("", "\n", "\n\n"))]
 
 
 @st.composite

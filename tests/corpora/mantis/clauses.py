@@ -40,6 +40,20 @@ def spoken(**fields: Any) -> Change:
     return together(*(put(f"{SAID}/2/{name}", value) for name, value in fields.items()))
 
 
+def with_context(text: str) -> Callable[[list[str]], list[str]]:
+    return lambda cells: [*cells[:-2], text, cells[-1]]
+
+
+def each(fields: Callable[[int], dict[str, Any]]) -> Change:
+    """Change fields of each utterance by its place."""
+    return changed(SAID, lambda some: [one | fields(at) for at, one in enumerate(some)])
+
+
+def checked(rule: str, change: Change, file: str, words: str, *severity: Any) -> Clause:
+    """Return what a check tells of a file."""
+    return Clause(rule, change, f"{file}#", words, *severity, is_check=True)
+
+
 def misfit(change: Change, words: str, first: int = BLOCK) -> Clause:
     """Return what is told of a block whose rows do not fit together."""
     return Clause("MA-06", change, f"{TSV}#/{first}", words)
@@ -54,6 +68,11 @@ def rejected(text: str, words: str) -> Clause:
     """Return what is told of a row of the table of intents."""
     return Clause("MA-08", table(text), f"{TABLE}#/0", words)
 
+
+INTENT = f"{INTENTS}#/0/utterances/2/intent"
+ONLY_TABLE = together(
+    *(removed(f"merged_{split}_intents.json") for split in ("train", "dev", "test")), table("2,2,PA,train")
+)
 
 CLAUSES = [
     Clause("MA-01", write(TRAIN, "[]"), f"{TRAIN}#", "not an object of dialogues"),
@@ -80,40 +99,20 @@ CLAUSES = [
     Clause("MA-02", spoken(utterance=7), f"{SAID}/2/utterance", "Expected `str`, got `int`"),
     Clause("MA-02", spoken(user_id=[7]), f"{SAID}/2/user_id", "user_id is a list or an object"),
     Clause("MA-02", put(SAID, []), SAID, "no utterances"),
-    Clause(
-        "MA-02",
-        changed(SAID, lambda some: [one | {"actor_type": "agent"} for one in some]),
-        SAID,
-        "no utterance of the user",
-    ),
+    Clause("MA-02", each(lambda _: {"actor_type": "agent"}), SAID, "no utterance of the user"),
     Clause("MA-03", spoken(utterance_pos=7), f"{SAID}/2/utterance_pos", "the utterance_pos 7"),
     Clause("MA-03", spoken(utterance_pos="3"), f"{SAID}/2/utterance_pos", 'the utterance_pos "3"'),
-    Clause(
-        "MA-03",
-        changed(SAID, lambda some: [one | {"utterance_pos": at} for at, one in enumerate(some)]),
-        f"{SAID}/0/utterance_pos",
-        "the utterance_pos 0 (4 times)",
-    ),
+    Clause("MA-03", each(lambda at: {"utterance_pos": at}), f"{SAID}/0/utterance_pos", "utterance_pos 0 (4 times)"),
     Clause("MA-03", put(f"{SAID}/0/actor_type", "agent"), f"{SAID}/0/actor_type", "the first utterance is of 'agent'"),
     Clause("MA-03", spoken(actor_type="agent"), f"{SAID}/2/actor_type", "'agent' speaks twice in a row"),
     Clause("MA-03", spoken(actor_type="bot"), f"{SAID}/2/actor_type", "the actor_type 'bot'"),
     Clause("MA-04", put(f"{TALK}/category", "cooking"), f"{TALK}/category", "'cooking' is none of the 14 sites"),
     Clause("MA-04", spoken(user_id=1.0), SAID, "3 user ids"),
     Clause("MA-04", put(f"{SAID}/3/actor_type", "user"), SAID, "only 1 of the utterances are the agent's"),
-    Clause(
-        "MA-04",
-        put(f"{TALK}/dialog_time", "2014-01-01T00:00:00.000"),
-        f"{TRAIN}#",
-        "dialogue 5 begins at 2011-09-30 17:45:12.88, before dialogue 2",
-        is_check=True,
+    checked(
+        "MA-04", put(f"{TALK}/dialog_time", "2014-01-01T00:00:00.000"), TRAIN, "2011-09-30 17:45:12.88, before dial"
     ),
-    Clause(
-        "MA-04",
-        changed(SAID, lambda some: [one | {"utterance": "No address."} for one in some]),
-        f"{TRAIN}#",
-        "1 dialogues of train have no link in what the agent says; the first is 2",
-        is_check=True,
-    ),
+    checked("MA-04", each(lambda _: {"utterance": "No address."}), TRAIN, "1 dialogues of train have no link in what"),
     *(
         Clause("MA-05", spoken(**{name: value}), f"{SAID}/2/{name}", f"the {name} {words}")
         for name, value, words in (
@@ -138,36 +137,20 @@ CLAUSES = [
     misfit(row(4, labelled("1")), "4 rows of one context, expected 11"),
     misfit(line(TSV, BLOCK + 4, lambda _: None), "10 rows of one context, expected 11"),
     misfit(line(TSV, BLOCK + 4, lambda text: f"{text}\n{text}"), "12 rows of one context, expected 11"),
-    misfit(
-        row(4, lambda cells: [*cells[:-2], "other", cells[-1]]),
-        "another context than in the first row of the block, in row 38",
-    ),
+    misfit(row(4, with_context("other")), "another context than in the first row of the block, in row 38"),
     misfit(line(LOOKUP, BLOCK, lambda _: "9"), "rows of one context with different keys"),
     misfit(together(*(line(LOOKUP, BLOCK + at, lambda _: "9") for at in range(ROWS))), "no dialogue '9'"),
     Clause("MA-06", line(LOOKUP, 87, lambda _: None), f"{TSV}#/77", "the lookup file ends after 87 lines"),
     Clause("MA-06", line(LOOKUP, 87, lambda text: f"{text}\n5"), f"{LOOKUP}#/88", "the keys of rows that are"),
     odd(row(0, answered("Another answer.")), "the right response is not the utterance 4 of dialogue 2"),
-    odd(
-        together(*(row(at, lambda cells: [*cells[:-2], "Other words.", cells[-1]]) for at in range(ROWS))),
-        "no context of dialogue 2 has these words",
-    ),
+    odd(together(*(row(at, with_context("other")) for at in range(ROWS))), "no context of dialogue 2 has these words"),
     odd(row(4, answered("4711")), "1 wrong responses are bare numbers, such as 4711"),
     odd(together(row(4, answered("again")), row(5, answered("again"))), "1 wrong responses are repeated"),
     odd(together(*(row(at, answered("the same")) for at in (0, 4))), "wrong response 4 is the right one"),
-    Clause(
-        "MA-08",
-        drop(f"{INTENTS}#/0/utterances/2/intent"),
-        f"{INTENTS}#/0/utterances/2/intent",
-        "no intents in a labelled dialogue",
-    ),
-    Clause(
-        "MA-08",
-        put(f"{INTENTS}#/0/utterances/2/intent", None),
-        f"{INTENTS}#/0/utterances/2/intent",
-        "no intents in a labelled dialogue",
-    ),
+    Clause("MA-08", drop(INTENT), INTENT, "no intents in a labelled dialogue"),
+    Clause("MA-08", put(INTENT, None), INTENT, "no intents in a labelled dialogue"),
     Clause("MA-08", put(f"{INTENTS}#/0/utterances/0/intent", ["FQ"]), f"{INTENTS}#/0", "not ['OQ']", "warn"),
-    Clause("MA-08", put(f"{INTENTS}#/0/utterances/2/intent", ["PF "]), f"{INTENTS}#/0", "spaces around 'PF '", "warn"),
+    Clause("MA-08", put(INTENT, ["PF "]), f"{INTENTS}#/0", "spaces around 'PF '", "warn"),
     rejected("99,2,PA,train", "train has no dialogue '99'"),
     rejected("2,5,PA,train", "comment_pos 5 of a dialogue of 4 utterances"),
     rejected("2,0,PA,train", "comment_pos 0 of a dialogue of 4 utterances"),
@@ -177,19 +160,8 @@ CLAUSES = [
     Clause("MA-08", table("2,2,PA,train", "2,2,PF,train"), f"{TABLE}#/1", "an earlier row labels this", "warn"),
     Clause("MA-08", table("2,1,PA,train"), f"{TABLE}#/0", "the first utterance has the intents ['PA']", "warn"),
     Clause("MA-08", table('2,2,"PA, PF",train'), f"{TABLE}#/0", "spaces around ' PF'", "warn"),
-    Clause(
-        "MA-08",
-        together(
-            *(removed(f"merged_{split}_intents.json") for split in ("train", "dev", "test")), table("2,2,PA,train")
-        ),
-        f"{TABLE}#",
-        "no intents for 2 utterances of mantis:train:2, the first is 3",
-        "warn",
-        is_check=True,
-    ),
-    Clause(
-        "MA-09", put(f"{INTENTS}#/2/utterances/2/utterance", "Other words."), f"{INTENTS}#/2", "kept as mantis:train:2~"
-    ),
+    checked("MA-08", ONLY_TABLE, TABLE, "no intents for 2 utterances of mantis:train:2, the first is 3", "warn"),
+    Clause("MA-09", put(f"{INTENTS}#/2/utterances/2/utterance", "Other."), f"{INTENTS}#/2", "kept as mantis:train:2~"),
     *(
         Clause("MA-10", put(f"{INTENTS}#/2/{name}", value), f"{INTENTS}#/2/{place}", "an earlier file states otherwise")
         for name, place, value in (

@@ -152,19 +152,10 @@ def _talk(question: Row, rows: Sequence[tuple[Row, Row | None]], site: str, name
             utterances[-1]["utterance"] += text
             is_glued = 1
             continue
-        utterances.append(
-            {
-                "utterance": text,
-                "utterance_time": row["CreationDate"],
-                "utterance_pos": len(utterances) + 1,
-                "actor_type": "user" if person == question["OwnerUserId"] else "agent",
-                "user_name": names.get(person, _NAN),
-                "user_id": float(person),
-                "votes": row.get("Score", _NAN),
-                "id": key,
-                "is_answer": 0,
-            }
-        )
+        role = "user" if person == question["OwnerUserId"] else "agent"
+        said_by = {"actor_type": role, "user_name": names.get(person, _NAN), "user_id": float(person)}
+        told = {"utterance": text, "utterance_time": row["CreationDate"], "utterance_pos": len(utterances) + 1}
+        utterances.append(told | said_by | {"votes": row.get("Score", _NAN), "id": key, "is_answer": 0})
     return {
         "category": site,
         "title": question["Title"],

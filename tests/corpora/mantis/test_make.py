@@ -103,24 +103,13 @@ def talk(post: int, *, asker: str = "1", day: int = 1) -> InventedDump:
     """A question and an answer that are talked about: a dialogue."""
     time = f"2012-01-{day:02}T08:00:00.000"
     question = {"Id": str(post), "PostTypeId": "1", "CreationDate": time, "Body": "How?", "OwnerUserId": asker}
-    answer = question | {
-        "Id": str(post + 1),
-        "PostTypeId": "2",
-        "ParentId": str(post),
-        "Body": f"http://x/{post}",
-        "OwnerUserId": "9",
-    }
+    answer = question | {"Id": str(post + 1), "PostTypeId": "2", "ParentId": str(post), "OwnerUserId": "9"}
+    comment = {"PostId": str(post + 1), "CreationDate": time}
     comments = [
-        {
-            "Id": str(post + 2 + n),
-            "PostId": str(post + 1),
-            "Text": f"Good {post}.{n}",
-            "CreationDate": time,
-            "UserId": user,
-        }
+        comment | {"Id": str(post + 2 + n), "Text": f"Good {post}.{n}", "UserId": user}
         for n, user in enumerate((asker, "9"))
     ]
-    return InventedDump([question | {"Title": "T"}, answer], comments)
+    return InventedDump([question | {"Title": "T"}, answer | {"Body": f"http://x/{post}"}], comments)
 
 
 def test_a_bad_reference_is_mended_and_reported_with_its_row(tmp_path: Path) -> None:

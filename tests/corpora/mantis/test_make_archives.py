@@ -13,10 +13,7 @@ from talkhouse.ingest.corpus import NotMade, WrongInput
 from tests.corpora.mantis.dumps import invent
 from tests.corpora.mantis.test_make import make
 
-FILTERS = {
-    "bzip2": [{"id": py7zr.FILTER_BZIP2}],
-    "lzma2": [{"id": py7zr.FILTER_LZMA2, "preset": 1}],
-}
+FILTERS = {"bzip2": [{"id": py7zr.FILTER_BZIP2}], "lzma2": [{"id": py7zr.FILTER_LZMA2, "preset": 1}]}
 
 
 @pytest.fixture
@@ -113,14 +110,8 @@ def named(path: Path, dump: Path, names: dict[str, str], more: dict[str, bytes])
     return path
 
 
-OUTSIDE = [
-    "../../Posts.xml",
-    "/etc/Posts.xml",
-    "//etc/Posts.xml",
-    "..\\Posts.xml",
-    "C:\\Posts.xml",
-    "a/../../Posts.xml",
-]
+OUTSIDE = ["../../Posts.xml", "/etc/Posts.xml", "//etc/Posts.xml", "a/../../Posts.xml"]
+OUTSIDE += ["..\\Posts.xml", "C:\\Posts.xml"]
 
 
 @pytest.mark.parametrize("name", [OUTSIDE[0], *(pytest.param(name, marks=pytest.mark.slow) for name in OUTSIDE[1:])])

@@ -73,7 +73,7 @@ def test_wrong_use_is_one_message(tmp_path: Path, arguments: list[str], message:
 def test_what_is_interrupted_leaves_no_output_and_can_be_repeated(
     tmp_path: Path, kills: tuple[signal.Signals, ...]
 ) -> None:
-    folder = dump(tmp_path, 4000)
+    folder = dump(tmp_path, 2000)
     command = [*COMMAND, "make", "mantis", str(folder), "--jobs", "2", "--output", str(tmp_path / "made")]
     for kill, file in zip(kills, ("merged_train.json", "data_train_easy.tsv"), strict=True):
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -182,18 +182,9 @@ def test_a_person_of_another_name_is_kept_with_both(file: SourceFile) -> None:
 
 
 CHANGES: list[tuple[str, Any]] = [
-    ("user_id", 4),
-    ("user_id", float("nan")),
-    ("user_name", None),
-    ("user_name", float("nan")),
-    ("votes", 3),
-    ("votes", "x"),
-    ("is_answer", 1),
-    ("id", None),
-    ("utterance_pos", 7),
-    ("utterance_time", "2012-03-04T05:06:07"),
-    ("actor_type", "bot"),
-    ("more", {"a": [1.50, None]}),
+    *(("user_id", 4), ("user_id", float("nan")), ("user_name", None), ("user_name", float("nan")), ("votes", 3)),
+    *(("votes", "x"), ("is_answer", 1), ("id", None), ("utterance_pos", 7), ("actor_type", "bot")),
+    *(("utterance_time", "2012-03-04T05:06:07"), ("more", {"a": [1.50, None]})),
 ]
 
 

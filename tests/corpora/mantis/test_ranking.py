@@ -24,19 +24,12 @@ BLOCKS = 25
 
 def talk(size: int, number: int) -> dict[str, Any]:
     """Invent a conversation of so many turns, with a quotation in each."""
-    return {
-        "category": "apple",
-        "title": f"Question {number}",
-        "dialog_time": "2011-02-03T04:05:06.789",
-        "utterances": [
-            {
-                "utterance": f'{"ua"[index % 2]}{index + 1} said "so" in {number}',
-                "utterance_pos": index + 1,
-                "actor_type": ("user", "agent")[index % 2],
-            }
-            for index in range(size)
-        ],
-    }
+    said = [
+        {"utterance": f'{role[0]}{place} said "so" in {number}', "utterance_pos": place, "actor_type": role}
+        for place, role in enumerate((["user", "agent"] * size)[:size], 1)
+    ]
+    about = {"category": "apple", "title": f"Question {number}", "dialog_time": "2011-02-03T04:05:06.789"}
+    return about | {"utterances": said}
 
 
 DIALOGUES = {str(number): talk(size, number) for number, size in enumerate([6, 5, 16, 4, 30])}
@@ -183,13 +176,6 @@ def test_a_lookup_file_alone_is_kept(built: Built) -> None:
 
 
 @pytest.mark.slow
-def test_a_lookup_file_that_ends_early_refuses_the_rest(built: Built) -> None:
-    con = built(FILES | {LOOKUP: "".join(KEYS.splitlines(keepends=True)[:-15])})
-    assert counts(con) == (BLOCKS - 2, BLOCKS - 2, 2)
-    assert told(con, "MA-06")[0] == ("/253", "rows 254 to 264: the lookup file ends after 260 lines")
-
-
-@pytest.mark.slow
 def test_a_carriage_return_without_a_newline_belongs_to_the_only_row(built: Built) -> None:
     con = built({TALKS: FILES[TALKS], TSV: "1\tu1\ta2\r", LOOKUP: "0\n"})
     assert con.execute("select raw from meta.quarantine where subset = 'mantis_10'").fetchall() == [(b"1\tu1\ta2\r",)]
@@ -219,6 +205,11 @@ BROKEN = {
     "two right responses": (changed(23, "0\t", "1\t"), "MA-06", "/22", "1 rows of one context"),
     "other bytes": (changed(44, "said", "\udcff"), "TH-02", "/44", "not UTF-8"),
 }
+BROKEN_LOOKUPS = {
+    "it ends early": (KEYS[: -2 * 15], 2, "/253", "rows 254 to 264: the lookup file ends after 260 lines"),
+    "an unknown dialogue": (KEYS.replace("\n3", "\n99"), 1, "/110", "no dialogue '99' in "),
+    "keys that do not fit the blocks": (KEYS[2:] + "4\n", 4, "/11", "different keys"),
+}
 
 
 @pytest.mark.slow
@@ -237,17 +228,13 @@ def test_a_broken_block_is_refused_whole_and_the_rest_is_loaded(built: Built) ->
 
 
 @pytest.mark.slow
-def test_an_unknown_dialogue_is_refused(built: Built) -> None:
-    con = built(FILES | {LOOKUP: KEYS.replace("\n3", "\n99")})
-    assert counts(con) == (BLOCKS - 1, BLOCKS - 1, 1)
-    assert "no dialogue '99' in train" in told(con, "MA-06")[0][1]
-
-
-@pytest.mark.slow
-def test_keys_that_do_not_fit_the_blocks_are_refused(built: Built) -> None:
-    con = built(FILES | {LOOKUP: "".join(KEYS.splitlines(keepends=True)[1:]) + "4\n"})
-    assert counts(con)[2] == 4
-    assert "different keys" in told(con, "MA-06")[0][1]
+def test_blocks_whose_keys_are_broken_are_refused(built: Built) -> None:
+    cases = {name: FILES | {LOOKUP: keys} for name, (keys, *_) in BROKEN_LOOKUPS.items()}
+    for name, con, split in as_splits(cases, built):
+        _, refused, pointer, detail = BROKEN_LOOKUPS[name]
+        assert counts(con, split) == (BLOCKS - refused, BLOCKS - refused, refused), name
+        assert told(con, "MA-06", split)[0][0] == pointer, name
+        assert detail in told(con, "MA-06", split)[0][1], name
 
 
 ODD = {

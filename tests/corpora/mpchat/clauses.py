@@ -49,6 +49,11 @@ NEW, LABELLED = f"{IN_TRAIN}/all_personas/4", f"{IN_TRAIN}/grounded_personas/1/1
 RESPONSE, PERSONA = f"{IN_VAL}/{RESPONSES}/2", f"{GPP}#/val/0/{PERSONAS}/2"
 AUTHOR = f"{SI}#/val/0/{AUTHORS}"
 
+OTHER = put(f"{RESPONSE}/0", "she posed")
+IMAGES = "https://i.example.org"
+FILE, TIME, FOURTH = f"{IN_TRAIN}/file_name", f"{IN_TRAIN}/created_utcs/1", f"{IN_TRAIN}/all_personas/3"
+WOOD, WOOD_FROM = f"{NRP}#/train/1/file_name", put(f"{NRP}#/train/1/direct_url", f"{IMAGES}/wood.jpg")
+
 CLAUSES = [
     Clause("MP-01", write(NRP, "[]"), f"{NRP}#", "a bare list"),
     *(Clause("MP-01", drop(f"{NRP}#/{split}"), f"{NRP}#", f"no {split}") for split in ("train", "val", "test")),
@@ -79,25 +84,20 @@ CLAUSES = [
     Clause("MP-03", put(RESPONSE, []), RESPONSE, "no candidates"),
     Clause("MP-03", put(RESPONSE, None), RESPONSE, "no candidates"),
     Clause("MP-03", drop(f"{NRP}#/test/0/{RESPONSES}"), f"{NRP}#/test/0/{RESPONSES}/1", "no candidates"),
-    Clause("MP-03", put(f"{RESPONSE}/0", "she posed"), RESPONSE, "the first candidate is not the message"),
+    Clause("MP-03", OTHER, RESPONSE, "the first candidate is not the message"),
     Clause("MP-03", put(PERSONA, []), PERSONA, "no candidates"),
     Clause("MP-03", drop(f"{GPP}#/val/0/{PERSONAS}"), PERSONA, "no candidates"),
     Clause("MP-03", put(f"{PERSONA}/0/id", "other"), PERSONA, "the first candidate is not the gold persona"),
     Clause("MP-03", drop(AUTHOR), AUTHOR, "no candidates"),
     Clause("MP-03", put(f"{AUTHOR}/0/0/title", "other"), AUTHOR, "the first author's titles are not"),
-    Clause(
-        "MP-03",
-        together(put(f"{RESPONSE}/0", "she posed"), put(f"{IN_VAL}/candidate_personas", [])),
-        RESPONSE,
-        "the first candidate is not the message",
-    ),
+    Clause("MP-03", together(OTHER, put(f"{IN_VAL}/candidate_personas", [])), RESPONSE, "the first candidate is not"),
     Clause("MP-04", shortened(RESPONSE), RESPONSE, "99 candidates, not 100"),
     Clause("MP-04", lengthened(RESPONSE), RESPONSE, "101 candidates, not 100"),
     Clause("MP-04", shortened(PERSONA), PERSONA, "99 candidates, fewer than 100"),
     Clause("MP-04", lengthened(PERSONA), PERSONA, "101 candidates: the first 100 are taken", "warn"),
     Clause("MP-04", shortened(AUTHOR), AUTHOR, "99 candidates, fewer than 100"),
     Clause("MP-04", lengthened(AUTHOR), AUTHOR, "101 candidates: the first 100 are taken", "warn"),
-    Clause("MP-04", together(put(f"{RESPONSE}/0", "she posed"), shortened(RESPONSE)), RESPONSE, "99 candidates"),
+    Clause("MP-04", together(OTHER, shortened(RESPONSE)), RESPONSE, "99 candidates"),
     *(
         Clause("MP-05", put(f"{at}", some), at, f"has {len(some)} elements, not 1 to {limit}")
         for at, limit in (
@@ -112,8 +112,8 @@ CLAUSES = [
     Clause("MP-05", put(f"{AUTHOR}/7", []), f"{AUTHOR}/7", "1 candidate authors have a list of other than 1 to 5"),
     Clause("MP-05", put(f"{AUTHOR}/7", [element("e")] * 6), f"{AUTHOR}/7", "other than 1 to 5 elements"),
     Clause("MP-05", together(put(f"{AUTHOR}/7", []), shortened(AUTHOR)), f"{AUTHOR}/7", "1 candidate authors"),
-    Clause("MP-06", drop(f"{IN_TRAIN}/file_name"), f"{IN_TRAIN}/file_name", "has_image, and no file_name"),
-    Clause("MP-06", put(f"{IN_TRAIN}/file_name", None), f"{IN_TRAIN}/file_name", "has_image, and no file_name"),
+    Clause("MP-06", drop(FILE), FILE, "has_image, and no file_name"),
+    Clause("MP-06", put(FILE, None), FILE, "has_image, and no file_name"),
     *(
         Clause("MP-06", together(new_persona(element("e")), drop(f"{NEW}/{name}")), NEW, f"`{name}`")
         for name in ("id", "title", "file_name")
@@ -150,61 +150,26 @@ CLAUSES = [
         for name in (NRP, GPP, SI)
         for split in ("train", "val", "test")
     ),
-    Clause(
-        "MP-09",
-        together(
-            put(f"{NRP}#/train/1/file_name", "wood.jpg"),
-            put(f"{NRP}#/train/1/direct_url", "https://i.example.org/wood.jpg"),
-        ),
-        f"{NRP}#/train/1/file_name",
-        "and not 'u0_wood.jpg'",
-    ),
-    Clause("MP-09", put(f"{IN_TRAIN}/message_ids/0", "s9"), f"{IN_TRAIN}/file_name", "and not 's9_desk.png'"),
-    Clause(
-        "MP-09",
-        put(f"{IN_TRAIN}/direct_url", "https://i.example.org/a/mug.png"),
-        f"{IN_TRAIN}/file_name",
-        "and not 's0_mug.png'",
-    ),
-    Clause(
-        "MP-09",
-        together(drop(f"{IN_TRAIN}/message_ids"), put(f"{IN_TRAIN}/file_name", "s0_mug.png")),
-        f"{IN_TRAIN}/file_name",
-        "and not 's0_desk.png'",
-    ),
-    Clause(
-        "MP-09", new_persona(element("r", direct_url="https://i.example.org/q.jpg")), NEW, "file_name is not the id"
-    ),
-    Clause(
-        "MP-09",
-        new_persona(element("r", file_name="r_q.jpg", direct_url="https://i.example.org/q.png")),
-        NEW,
-        "file_name is not the id",
-    ),
+    Clause("MP-09", together(put(WOOD, "wood.jpg"), WOOD_FROM), WOOD, "and not 'u0_wood.jpg'"),
+    Clause("MP-09", put(f"{IN_TRAIN}/message_ids/0", "s9"), FILE, "and not 's9_desk.png'"),
+    Clause("MP-09", put(f"{IN_TRAIN}/direct_url", f"{IMAGES}/a/mug.png"), FILE, "and not 's0_mug.png'"),
+    Clause("MP-09", together(drop(f"{IN_TRAIN}/message_ids"), put(FILE, "s0_mug.png")), FILE, "and not 's0_desk.png'"),
+    Clause("MP-09", new_persona(element("r", direct_url=f"{IMAGES}/q.jpg")), NEW, "file_name is not the id"),
+    Clause("MP-09", new_persona(element("r", file_name="r_q.jpg", direct_url=f"{IMAGES}/q.png")), NEW, "is not the id"),
     *(
         Clause("MP-09", put(at, element("away")), at, "has personas that all_personas has not: away")
         for at in (
             f"{IN_TRAIN}/candidate_personas/0",
+            f"{GPP}#/train/0/gpp_grounded_persona/1",
             f"{GPP}#/train/0/gpp_candidate_personas/1/0",
             f"{SI}#/train/0/si_main_author_candidate_personas/0",
         )
-    ),
-    Clause(
-        "MP-09",
-        put(f"{GPP}#/train/0/gpp_grounded_persona/1", element("away")),
-        f"{GPP}#/train/0/gpp_grounded_persona/1",
-        "gpp_grounded_persona has personas that all_personas has not: away",
     ),
     Clause("MP-09", put(f"{RESPONSE}/5", "she poses"), RESPONSE, "the answer stands among its candidates again"),
     Clause("MP-09", changed(PERSONA, lambda some: [*some[:-1], some[0]]), PERSONA, "the answer stands among"),
     Clause("MP-09", changed(AUTHOR, lambda some: [*some[:-1], some[0]]), AUTHOR, "the answer stands among"),
     *(
-        Clause(
-            "MP-10",
-            put(f"{name}#/train/0/{field}", value),
-            f"{name}#/train/0/{field}",
-            f"a train dialogue with {field}",
-        )
+        Clause("MP-10", put(at := f"{name}#/train/0/{field}", value), at, f"a train dialogue with {field}")
         for name, field, values in (
             (NRP, RESPONSES, (None, [], [[], []], [[], ["needs a mug"]])),
             (GPP, PERSONAS, (None, [], [[], []], [[], [element("r")]])),
@@ -222,12 +187,7 @@ CLAUSES = [
     Clause("MP-11", put(f"{IN_TRAIN}/messages", []), f"{IN_TRAIN}/messages", "no messages"),
     Clause("MP-12", put(f"{IN_TRAIN}/messages/0", "see my desk"), f"{IN_TRAIN}", "other words than an earlier thread"),
     *(
-        Clause(
-            "MP-12",
-            put(f"{IN_TRAIN}/all_personas/3/{name}", "x"),
-            f"{IN_TRAIN}/all_personas/3",
-            "another title, picture",
-        )
+        Clause("MP-12", put(f"{FOURTH}/{name}", "x"), FOURTH, "another title, picture")
         for name in ("title", "file_name", "author")
     ),
     Clause("MP-13", copied(NRP, f"again/{NRP}"), f"{NRP}#", f"from mpchat/again/{NRP}"),
@@ -245,7 +205,5 @@ CLAUSES = [
     Clause("MP-14", put(f"{IN_TRAIN}/authors/0", None), f"{IN_TRAIN}/authors/0", "no author of the messages 0"),
     Clause("MP-14", put(f"{IN_TRAIN}/has_image", 1), f"{IN_TRAIN}/has_image", "has_image is 1"),
     Clause("MP-14", put(f"{IN_TRAIN}/has_image", None), f"{IN_TRAIN}/has_image", "has_image is null"),
-    Clause(
-        "MP-14", put(f"{IN_TRAIN}/created_utcs/1", math.nan), f"{IN_TRAIN}/created_utcs/1", "is NaN of the messages 1"
-    ),
+    Clause("MP-14", put(TIME, math.nan), TIME, "is NaN of the messages 1"),
 ]

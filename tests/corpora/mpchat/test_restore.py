@@ -28,6 +28,7 @@ from tests.corpora.unusual import (
     TEXT,
     UNKNOWN,
     WHOLE,
+    assert_comes_back,
     assert_same,
     at,
     built,
@@ -180,12 +181,6 @@ def test_unusual_files_come_back_equal(
                     )
 
 
-def come_back(con: duckdb.DuckDBPyConnection, texts: dict[str, bytes], folder: Path) -> None:
-    write_back(con, CORPUS, folder)
-    for name, text in texts.items():
-        assert_same(text, (folder / name).read_bytes())
-
-
 def nrp(*dialogues: bytes, rest: bytes = b"") -> bytes:
     return b'{"train": [' + b", ".join(dialogues) + b'], "val": [], "test": []' + rest + b"}"
 
@@ -222,7 +217,7 @@ def test_a_file_that_is_malformed_around_its_dialogues_is_rejected_whole(build_d
     con = build_data(laid_out(tmp_path, CORPUS, texts | good))
     rejected = con.execute("select source_file_id, pointer, starts_with(rule, 'TH-') from meta.quarantine").fetchall()
     assert set(rejected) == {(f"mpchat/{name}", "", True) for name in texts}
-    come_back(con, texts | good, tmp_path / "out")
+    assert_comes_back(con, CORPUS, texts | good, tmp_path / "out")
     assert con.execute("select record_id from main.records").fetchall() == [("mpchat/nrp/train/0",)]
 
 
@@ -290,7 +285,8 @@ def test_the_same_files_twice_make_their_examples_once_and_both_come_back(
         assert (loaded, came, first) == (first + second, first + second, second)
         found = con.execute("select rule, severity from meta.findings where rule = 'MP-13'").fetchall()
         assert found == [("MP-13", "warn")] * len(NAMES)
-        come_back(con, once | {f"copy/{name}": text for name, text in once.items()}, tmp_path / "out")
+        twice = once | {f"copy/{name}": text for name, text in once.items()}
+        assert_comes_back(con, CORPUS, twice, tmp_path / "out")
 
 
 @pytest.mark.slow
@@ -312,7 +308,7 @@ def test_another_file_of_a_name_is_kept_beside_the_one_that_counts(build_data: B
     assert con.execute(marked).fetchall() == [(None,), *[("mpchat/b/mpchat_nrp.json",)] * 2]
     urls = "select starts_with(kind, 'dialogue~'), image_id, url from main.images order by all"
     assert con.execute(urls).fetchall() == [(False, "x", "u"), (True, "x", "another"), (True, "y", None)]
-    come_back(con, texts, tmp_path / "out")
+    assert_comes_back(con, CORPUS, texts, tmp_path / "out")
 
 
 def test_a_file_is_written_dialogue_by_dialogue(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:

@@ -1,14 +1,12 @@
 """Limits of what is read: each is refused with what was found and what to type, and can be raised."""
 
 import gzip
-import io
 import struct
 import sys
 import tarfile
 import tracemalloc
 import zipfile
 import zlib
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from talkhouse.ingest.outcomes import Rejected
 from talkhouse.ingest.registry import DEFAULT_ROOT, corpora
 from talkhouse.ingest.sources import opened
 from talkhouse.schema.errors import SourceError, UsageError
+from tests.archives import PACKERS
 from tests.commands import run
 
 SMALL = Limits(record=100, file=1_000, archive=5_000, ratio=8, members=10, path=50)
@@ -38,34 +37,13 @@ def read(path: Path, given: Limits = SMALL) -> dict[str, bytes]:
         return {file.id: file.read() for file in files}
 
 
-def zipped(folder: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
-    path = folder / "x.zip"
-    with zipfile.ZipFile(path, "w", method) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
+def packed(folder: Path, members: dict[str, bytes], ending: str = ".zip", **how: Any) -> Path:
+    path = folder / f"x{ending}"
+    path.write_bytes(PACKERS[ending](members, **how))
     return path
 
 
-def tarred(folder: Path, members: dict[str, bytes]) -> Path:
-    path = folder / "x.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return path
-
-
-def seven_zipped(folder: Path, members: dict[str, bytes], **how: Any) -> Path:
-    path = folder / "x.7z"
-    with py7zr.SevenZipFile(path, "w", **how) as archive:
-        for name, content in members.items():
-            archive.writestr(content, name)
-    return path
-
-
-Pack = Callable[[Path, dict[str, bytes]], Path]
-PACKED = pytest.mark.parametrize("pack", [zipped, tarred, seven_zipped])
+PACKED = pytest.mark.parametrize("ending", PACKERS)
 
 
 def refused(path: Path, given: Limits = SMALL) -> str:
@@ -86,21 +64,21 @@ def refused(path: Path, given: Limits = SMALL) -> str:
     ],
 )
 def test_an_archive_beyond_a_limit_is_refused_with_what_to_type(
-    tmp_path: Path, pack: Pack, members: dict[str, bytes], raised: str
+    tmp_path: Path, ending: str, members: dict[str, bytes], raised: str
 ) -> None:
     given = SMALL if raised != "archive=" else Limits(archive=5_000)
-    message = refused(pack(tmp_path, members), given)
+    message = refused(packed(tmp_path, members, ending), given)
     assert f"--input-limit {raised}" in message
     assert "found: " in message
-    path = pack(tmp_path, members)
+    path = packed(tmp_path, members, ending)
     assert read(path, DEFAULT) == {f"{path.name}!{name}": content for name, content in sorted(members.items())}
 
 
 @PACKED
 def test_what_an_archive_declares_is_refused_before_it_is_unpacked(
-    tmp_path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = pack(tmp_path, {"big.json": b" " * 70_000_000})
+    path = packed(tmp_path, {"big.json": b" " * 70_000_000}, ending)
     unpacked = []
     for kind, way in ((zipfile.ZipExtFile, "read"), (tarfile.ExFileObject, "read"), (SevenZip, "open")):
         monkeypatch.setattr(kind, way, lambda *_: unpacked.append(1))
@@ -124,7 +102,7 @@ def declaring(path: Path, size: int, crc: int) -> None:
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize("declared", [10, 299, 301, 90_000])
 def test_a_directory_that_lies_is_found_out(tmp_path: Path, method: int, declared: int) -> None:
-    path = zipped(tmp_path, {"a.json": b"x" * 300}, method)
+    path = packed(tmp_path, {"a.json": b"x" * 300}, method=method)
     declaring(path, declared, zlib.crc32(b"x" * min(300, declared)))
     with opened(disk_files(path, path.name)) as ([file], _):
         for way in (file.read, file.hold, file.hash):
@@ -133,7 +111,7 @@ def test_a_directory_that_lies_is_found_out(tmp_path: Path, method: int, declare
 
 
 def test_a_member_that_unpacks_to_more_than_it_says_takes_no_memory_for_it(tmp_path: Path) -> None:
-    path = zipped(tmp_path, {"a.json": b" " * 50_000_000})
+    path = packed(tmp_path, {"a.json": b" " * 50_000_000})
     declaring(path, 10, zlib.crc32(b" " * 10))
     tracemalloc.start()
     try:
@@ -146,7 +124,7 @@ def test_a_member_that_unpacks_to_more_than_it_says_takes_no_memory_for_it(tmp_p
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_zip_that_is_packed_in_an_unusual_way_is_refused(tmp_path: Path, method: int) -> None:
-    assert "another way than deflate" in refused(zipped(tmp_path, {"a": b"x"}, method))
+    assert "another way than deflate" in refused(packed(tmp_path, {"a": b"x"}, method=method))
 
 
 @pytest.mark.parametrize(
@@ -159,11 +137,11 @@ def test_a_zip_that_is_packed_in_an_unusual_way_is_refused(tmp_path: Path, metho
     ],
 )
 def test_a_7z_that_is_packed_in_an_unusual_way_is_refused(tmp_path: Path, how: dict[str, Any], words: str) -> None:
-    assert words in refused(seven_zipped(tmp_path, {"a": b"x"}, **how))
+    assert words in refused(packed(tmp_path, {"a": b"x"}, ".7z", **how))
 
 
 def test_a_damaged_7z_is_refused(tmp_path: Path) -> None:
-    path = seven_zipped(tmp_path, {"a.json": b"[1]", "b.json": b"[2]"}, filters=[{"id": py7zr.FILTER_COPY}])
+    path = packed(tmp_path, {"a.json": b"[1]", "b.json": b"[2]"}, ".7z", filters=[{"id": py7zr.FILTER_COPY}])
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b"[2]", b"[3]"))
     assert "b.json has another checksum" in refused(path, DEFAULT)
@@ -181,7 +159,7 @@ def test_a_link_in_a_7z_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_7z_without_what_reads_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = seven_zipped(tmp_path, {"a": b"x"})
+    path = packed(tmp_path, {"a": b"x"}, ".7z")
     monkeypatch.setitem(sys.modules, "py7zr.exceptions", None)
     assert "pip install 'talkhouse[make]'; or unpack the archive" in refused(path)
 
@@ -194,14 +172,14 @@ def test_a_long_header_of_a_tar_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_long_directory_of_a_zip_is_refused(tmp_path: Path) -> None:
-    path = zipped(tmp_path, {f"{'n' * 900}{number}": b"" for number in range(20)})
+    path = packed(tmp_path, {f"{'n' * 900}{number}": b"" for number in range(20)})
     assert "its directory has" in refused(path)
 
 
 def test_files_that_stand_in_another_order_are_not_unpacked_again_and_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tarred(tmp_path, {f"{number:03}": b"%d" % number for number in range(200, 0, -1)})
+    path = packed(tmp_path, {f"{number:03}": b"%d" % number for number in range(200, 0, -1)}, ".tar.gz")
     begun = []
     seek = gzip.GzipFile.seek
 
@@ -278,9 +256,9 @@ def test_the_value_that_a_message_names_is_enough(name: str) -> None:
 
 
 @PACKED
-def test_an_archive_is_told_by_its_first_bytes(tmp_path: Path, pack: Pack) -> None:
+def test_an_archive_is_told_by_its_first_bytes(tmp_path: Path, ending: str) -> None:
     for name in ("blob", "x.zip", "x.7z", "x.tgz"):
-        path = pack(tmp_path, {"a.json": b"{}"}).rename(tmp_path / name)
+        path = packed(tmp_path, {"a.json": b"{}"}, ending).rename(tmp_path / name)
         with opened(disk_files(path, name)) as ([file], _):
             assert (file.id, file.read()) == (f"{name}!a.json", b"{}")
 
