@@ -17,7 +17,6 @@ EXAMPLE = re.compile(r"^ +talkhouse [a-z]+ |\bsuch as ")
 ARGUED = {
     "tests/samples.py": "what tests of no corpus in particular call those of the samples",
     "tests/conftest.py": "a small warehouse of one sample",
-    "tests/test_layers.py": "a module of a corpus that opens files which it has written itself",
     "tests/ingest/files/*": "the published archives, by whose sizes and names the limits are tried",
     "tests/ingest/test_fuzz.py": "each reader is given files of its own format",
     "tests/ingest/test_registry.py": "an id that is taken, and one that is mistyped",
