@@ -68,7 +68,7 @@ def read_human_annotations(
 
     Raises BadRecord where the file is no list of rows.
     """
-    fields = json_members.fields(raw)
+    fields = decode.unique(json_members.views(raw))
     if list(fields) != [_DATA] or bytes(memoryview(fields[_DATA])[:1]) != b"[":
         found = ", ".join(f"{key!r}: {bytes(memoryview(value)[:9])!r} ..." for key, value in fields.items())[:200]
         raise BadRecord("BS-09", f"expected {{'data': [rows]}}, found {{{found}}}")
