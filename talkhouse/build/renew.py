@@ -29,7 +29,8 @@ def migrate(path: Path, on_wait: Callable[[str], None], *, wait: bool = True) ->
         of = Warehouse(con)
         revision = contents.revision(con, workspace.published)
         warehouse.check_revision(revision, migrations.head(), workspace.published)
-        if revision == migrations.head() and of.build["catalogue_hash"] == of.catalogue.hash:
+        has_all = {view.full_name for view in of.catalogue.views} <= {f"{schema}.{name}" for schema, name in of.columns}
+        if revision == migrations.head() and of.build["catalogue_hash"] == of.catalogue.hash and has_all:
             return False
         shutil.copyfile(workspace.old, workspace.stage)
         workspace.stage.chmod(0o600)

@@ -89,7 +89,7 @@ DEEP = {
     "types of lists": "select null::int" + "[]" * 20_000,
     "lambdas": "select " + "list_transform([1], lambda x: " * 1000 + "1" + ")" * 1000,
     "types by JSON": "select from_json('[1]', repeat('[', 3000) || '\"INT\"' || repeat(']', 3000))",
-    "JSON": "select json_structure(repeat('[', 1_000_000) || repeat(']', 1_000_000))",
+    "JSON": "select json_structure(repeat('[', 5_000_000) || repeat(']', 5_000_000))",
     "regular expression": "select regexp_matches('a', '((a{100}){100}){100}')",
     "quoted names": 'from "' + "x" * 100_000 + '"',
     "message": "select error(repeat('x', 10_000_000))",

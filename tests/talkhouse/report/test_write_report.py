@@ -298,7 +298,7 @@ def test_views_of_another_talkhouse_are_named(
     copy = Path(shutil.copyfile(sample, tmp_path / "w.duckdb"))
     with duckdb.connect(copy) as con:
         con.execute(f"drop view bi.{view}")
-    with talkhouse.open(copy) as con, pytest.raises(error, match=rf"{view}[\s\S]*next:.*talkhouse build"):
+    with talkhouse.open(copy) as con, pytest.raises(error, match=rf"{view}[\s\S]*next:.*talkhouse migrate"):
         write_report(con, tmp_path / "r.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
 
