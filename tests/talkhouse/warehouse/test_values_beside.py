@@ -70,7 +70,9 @@ def test_no_value_of_any_column_ends_in_a_traceback(beside: Path) -> None:
     with duckdb.connect(beside, read_only=True) as con:
         columns = con.sql("select schema || '.' || name, unnest(column_names) from (show all tables)").fetchall()
     for number, (table, column) in enumerate(columns):
-        for value in ("null", *(f"'{other}'" for other in VALUES[number % 9 :: 9])):
+        values = ["null", f"'{VALUES[number % len(VALUES)]}'"]
+        # What reads these takes long: of each column one of the two.
+        for value in values[number % 2 :][:1] if beside.stem in ("scores", "w.overlap") else values:
             for words in COMMANDS[beside.stem][1]:
                 try:
                     put(beside, whole, table, f'"{column}"', value)
