@@ -294,7 +294,8 @@ def migrate_command(db: Path | None, no_wait: bool) -> None:
     """Bring a warehouse of an older Talkhouse to today's schema and views, and do nothing else: no file is read.
 
     A copy replaces it in one step; readers are never blocked. Its rows stay as they are, also those of corpora whose
-    files are gone. What a newer reader would read otherwise needs the files: talkhouse build.
+    files are gone; views that you have added yourself are not kept. What a newer reader would read otherwise needs the
+    files: talkhouse build.
 
     Examples:
         talkhouse migrate

@@ -1,5 +1,6 @@
 """The warehouse as commands open it: a connection, and what is asked through it again and again."""
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ def check_views(catalogue_hash: str, where: object, known: "Catalogue") -> None:
             where=where,
             expected=f"views with the hash {own[:12]}",
             found=f"views with the hash {catalogue_hash[:12]}" if catalogue_hash else "a build without views",
-            next_step=_NEXT,
+            next_step=f"bring it up to date with: talkhouse migrate --db {shlex.quote(str(where))}",
         )
 
 

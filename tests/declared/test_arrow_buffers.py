@@ -33,6 +33,8 @@ def test_lengths_are_refused_before_anything_is_unpacked(tmp_path: Path) -> None
             path.write_bytes(good.replace(struct.pack("<q", length), struct.pack("<q", other)))
             with pytest.raises(error, match=r"too much to read|damaged Arrow"):
                 opened()
-    feather.write_feather(pa.table({"text": texts.take([0] * 50_000)}), path)
-    with pytest.raises(SourceError, match="'ratio'"):
-        opened()
+    repeated = texts.take([0] * 50_000)
+    for column in (repeated, pa.ListArray.from_arrays(range(50_001), repeated)):
+        feather.write_feather(pa.table({"text": column}), path)
+        with pytest.raises(SourceError, match="'ratio'"):
+            opened()

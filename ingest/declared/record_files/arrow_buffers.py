@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pyarrow import lib as pa
 from pyarrow.ipc import open_file, read_message  # type: ignore[attr-defined]
-from pyarrow.types import is_binary, is_large_binary, is_large_string, is_string
 
 from talkhouse.ingest.declared.record_files.content import check_amount
+from talkhouse.ingest.declared.record_files.parquet import unfolded
 from talkhouse.ingest.declared.record_files.parquet_pages import NUMBER, NamedFile
 from talkhouse.ingest.decode import BadRecord
 
@@ -26,8 +26,8 @@ _BLOCK, _PAIR = struct.Struct("<qi4xq"), struct.Struct("<qq")
 def open_arrow(path: Path, file: NamedFile) -> pa.RecordBatchReader:
     """Return the rows of a file, of which each batch has been checked: DuckDB believes what lists say of themselves.
 
-    The texts of dictionaries count as often as rows have them. Raises BadRecord GF-14 for what can't be read,
-    SourceError for what unpacks to more than the limits allow.
+    The texts of dictionaries count as often as rows have them, also in lists. Raises BadRecord GF-14 for what can't be
+    read, SourceError for what unpacks to more than the limits allow.
     """
     try:
         content = pa.memory_map(str(path)).read_buffer()
@@ -37,10 +37,10 @@ def open_arrow(path: Path, file: NamedFile) -> pa.RecordBatchReader:
             size += _unpacked(read_message(content.slice(at, metadata + body)), file)
             check_amount(file, size)
         source = open_file(content)  # type: ignore[no-untyped-call]
-        numbers = range(source.num_record_batches)
+        numbers, size = range(source.num_record_batches), 0
         for batch in map(source.get_batch, numbers):
             batch.validate(full=True)
-            size += sum(_repeated(column) for column in batch.columns if isinstance(column, pa.DictionaryArray))
+            size += sum(map(unfolded, batch.columns))
             check_amount(file, size)
         return pa.RecordBatchReader.from_batches(source.schema, map(source.get_batch, numbers))
     except MemoryError:  # pyarrow's own is an ArrowException, too
@@ -63,18 +63,6 @@ def _blocks(content: pa.Buffer, file: NamedFile) -> list[tuple[int, ...]]:
         # They overlap, so that a few bytes would be read any number of times.
         raise BadRecord("GF-14", "damaged Arrow: its batches have more bytes than the file")
     return blocks
-
-
-def _repeated(column: pa.DictionaryArray) -> int:
-    """Return how many bytes texts take where each stands by itself."""
-    kind = column.type.value_type
-    if not (is_string(kind) or is_large_string(kind) or is_binary(kind) or is_large_binary(kind)):
-        return 0
-    # It makes a function in Python for each of hundreds in C++, which takes longer than many files do.
-    from pyarrow.compute import call_function  # type: ignore[attr-defined]
-
-    lengths = call_function("binary_length", [column.dictionary]).take(column.indices)
-    return int(call_function("sum", [lengths.cast("int64")]).as_py() or 0)
 
 
 def _unpacked(message: pa.Message, file: NamedFile) -> int:

@@ -186,8 +186,8 @@ def _largest(content: FileContent, groups: range, folded: Collection[str], rows:
     with opened_parquet(content, folded) as parquet:
         is_all = groups == parquet.groups()
         for batch in parquet.batches(rows, None if is_all else groups):
-            unfolded = sum(map(_unfolded, batch.columns))
-            largest, size = max(largest, unfolded), size + unfolded
+            amount = sum(map(unfolded, batch.columns))
+            largest, size = max(largest, amount), size + amount
             check_amount(content.file, size)
     return largest
 
@@ -202,17 +202,19 @@ def _folds(content: FileContent, groups: range, path: str) -> bool:
     return True
 
 
-def _unfolded(array: pa.Array) -> int:
+def unfolded(array: pa.Array) -> int:
     """Count the bytes that an array takes when each value stands by itself."""
+    if types.is_dictionary(array.type) and not _is_text(array.type.value_type):
+        return len(array) * NUMBER
     if types.is_dictionary(array.type):
         lengths = call_function("binary_length", [array.dictionary]).cast(pa.int64())
         return call_function("sum", [lengths.take(array.indices)]).as_py() or 0
     if types.is_map(array.type):
-        return _unfolded(array.keys) + _unfolded(array.items)
+        return unfolded(array.keys) + unfolded(array.items)
     if types.is_struct(array.type):
-        return sum(map(_unfolded, array.flatten()))
+        return sum(map(unfolded, array.flatten()))
     if types.is_nested(array.type):
-        return _unfolded(array.flatten())
+        return unfolded(array.flatten())
     return max(int(array.nbytes), len(array) * NUMBER)
 
 
@@ -221,26 +223,31 @@ _CHECKED = 20_000
 
 
 def open_parquet(stream: IO[bytes], file: NamedFile) -> pa.RecordBatchReader:
-    """Return the rows of an open file, by what its pages unpack to, and what texts that it has once make by repetition.
+    """Check what an open file unpacks to, also where rows repeat texts that it has once, and return its rows.
 
     Raises BadRecord GF-14 and SourceError as ``ParquetPages`` does, and what pyarrow raises.
     """
     pages = check_pages(stream, file)
-    every = [pages.of_group(group) for group in range(len(pages.footer.rows))]
-    repeated = {one.column.path for group in every for one in group if one.dictionary * _CHECKED > _MEMORY}
+    columns = [column for group in range(len(pages.footer.rows)) for column in pages.of_group(group)]
+    repeated = {pages.column.path for pages in columns if pages.dictionary * _CHECKED > _MEMORY}
     size = largest = 0
     if repeated:
         folded = ParquetFile(stream, read_dictionary=[*repeated], **_PIECEMEAL)  # type: ignore[no-untyped-call]
         texts = [path for path in repeated if path in _texts(folded)]
         for batch in folded.iter_batches(_CHECKED, columns=texts) if texts else ():  # type: ignore[no-untyped-call]
-            unfolded = sum(map(_unfolded, batch.columns))
-            size, largest = size + unfolded, max(largest, unfolded)
+            amount = sum(map(unfolded, batch.columns))
+            largest, size = max(largest, amount), size + amount
             check_amount(file, size)
         stream.seek(0)
     rows = max(1, min(_CHECKED, _CHECKED * 4 * _MEMORY // max(1, largest)))
     source = ParquetFile(stream, pre_buffer=False, arrow_extensions_enabled=False)  # type: ignore[no-untyped-call]
     batches = source.iter_batches(rows, use_threads=False)  # type: ignore[no-untyped-call]
     return pa.RecordBatchReader.from_batches(source.schema_arrow, batches)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(test(kind) for test in tests)
 
 
 _WRITTEN = 10_000
