@@ -68,13 +68,13 @@ def readable(file: Path) -> Iterator[None]:
         raise out_of_memory(UsageError, "reading the vectors", error, where=file, next_step=MORE_ROOM) from error
     except (duckdb.Error, BadRecord, ValueError, OverflowError) as error:
         # The path is that of a private copy.
-        said = (error.detail if isinstance(error, BadRecord) else str(error)).strip().partition("\n")[0]
-        said = re.sub(r"['\"][^'\"]*[/\\](rows_)?given['\"]", lambda _: file.name, said)
+        message = (error.detail if isinstance(error, BadRecord) else str(error)).strip().partition("\n")[0]
+        message = re.sub(r"['\"][^'\"]*[/\\](rows_)?given['\"]", lambda _: file.name, message)
         raise UsageError(
             "the vectors can't be read",
             where=file,
             expected="a Parquet or Arrow file",
-            found=(said or type(error).__name__)[:300],
+            found=(message or type(error).__name__)[:300],
         ) from error
 
 

@@ -42,10 +42,10 @@ def start_of(text: str, most: int) -> tuple[Any, bool]:
         value, is_all = _decoded(_closed(whole)), False
     except (ValueError, RecursionError):
         value, is_all = None, False
-    kept = value
+    first = value
     if isinstance(value, list | dict) and len(value) > most:
-        kept = value[:most] if isinstance(value, list) else dict(islice(value.items(), most))
-    return kept, is_all and kept is value
+        first = value[:most] if isinstance(value, list) else dict(islice(value.items(), most))
+    return first, is_all and first is value
 
 
 def _decoded(text: str) -> Any:
