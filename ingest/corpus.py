@@ -1,6 +1,6 @@
 """What a corpus declares; and how it is made from what its publisher made it from, where it declares a maker."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
@@ -10,7 +10,7 @@ from talkhouse.ingest.files.archives import points_outside as points_outside
 from talkhouse.ingest.files.seven_zip import ReaderMissing as ReaderMissing
 from talkhouse.ingest.files.seven_zip import SevenZip as SevenZip
 from talkhouse.ingest.keys import Memory, Tallies
-from talkhouse.ingest.outcomes import Outcome, Reader
+from talkhouse.ingest.outcomes import Outcome, Reader, ReaderFinding
 from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import RecordWriter, TextReferences, Writer, no_text_ids
@@ -87,7 +87,7 @@ class Datasheet:
     """What a user should know before using a corpus (Gebru et al. 2021), as far as published; empty: nobody says."""
 
     motivation: str = ""
-    """What it was made for, and by whom."""
+    """Its purpose and its makers."""
     composition: str = ""
     """What its dialogues, turns and labels are."""
     collection: str = ""
@@ -144,7 +144,7 @@ class LicenceTerms:
 
     part: str = "all"
     spdx: str | None = None
-    """Expression of SPDX identifiers; None where there is none."""
+    """Expression of SPDX identifiers, or None if there is none."""
     licence_url: str | None = None
     columns: tuple[str, ...] = ()
     """The columns that the part is, each as ``schema.view.column``, or as ``schema.view.column.member`` where it is one
@@ -163,7 +163,7 @@ class LicenceTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class People:
-    """What of a corpus leads to people, beside the ids of its speakers and annotators: pseudonyms take its place."""
+    """What identifies people in a corpus, besides the ids of its speakers and annotators: pseudonyms take its place."""
 
     are_keys_public: bool = False
     """Whether ids of dialogues, records and personas lead to public pages, and so to who wrote them."""
@@ -181,11 +181,11 @@ class Source:
     """Inside the corpus's folder, or inside a folder there."""
     url: str
     sha256: str | None = None
-    """64 lower case hex digits; None where it is not known."""
+    """64 lower case hex digits, or None if it is not known."""
     holds: tuple[str, ...] = ()
     """Of an archive: files that stand for it, all together, where a user has unpacked it."""
     size: int | None = field(default=None, kw_only=True)
-    """Bytes; None where that is not known."""
+    """Bytes, or None if that is not known."""
     note: str = field(default="", kw_only=True)
     """Why there is no checksum, or what else to know of the file."""
 
@@ -200,8 +200,15 @@ class PartsReader(Protocol):
     def corpus(self) -> "Corpus":
         """Return the corpus."""
 
-    def sort_out(self, files: list[SourceFile]) -> tuple[list[Outcome], list[SourceFile]]:
-        """Return what ``read`` yields first, of the files that are passed over, and the files that are left."""
+    @property
+    def has_speaker_facts(self) -> bool:
+        """Whether a file can say of a speaker what another one does not."""
+
+    def sort_out(self, files: list[SourceFile], others: Collection[str] = ()) -> tuple[list[Outcome], list[SourceFile]]:
+        """Return the outcomes of files passed over, which ``read`` yields first, and the files that are left.
+
+        ``others``: the paths of the corpus's other files, archives taken as folders.
+        """
 
     def read(self, files: list[SourceFile], memory: Memory) -> Iterator[Outcome]:
         """Read some of those that are left; nothing else of what was read before may count than what is in the memory.
@@ -209,8 +216,8 @@ class PartsReader(Protocol):
         No labels are declared by such files (``rows.Label``).
         """
 
-    def end(self, files: list[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
-        """Yield what ``read`` yields last, of all these files together, by what was counted in each."""
+    def end(self, tallies: Tallies) -> Iterator[tuple[str, ReaderFinding]]:
+        """Yield what is found of all files together, by what was counted in each: a file's id and the finding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,8 +259,10 @@ class Corpus:
     """The common rules that files of this format can break."""
     exceptions: tuple[Exempt, ...] = ()
     """What checks would find, and what is known and meant."""
+    has_dialogues_of_files: bool = False
+    """Whether a dialogue may go on in the next file, whose record then has its next turns."""
     has_record_per_file: bool = False
-    """A rejected file is one record; otherwise nobody knows how many were in it."""
+    """A rejected file counts as one record, since its number of records is unknown."""
     read: Reader
     write: Writer
     text_ids_of: TextReferences = no_text_ids
@@ -269,4 +278,4 @@ class Corpus:
     folder: Path | None = None
     """The folder that declares it; the registry sets it."""
     declaration: str | None = None
-    """The page of TOML that declares it, verbatim; None where Python does."""
+    """The page of TOML that declares it, verbatim, or None if Python does."""

@@ -167,7 +167,7 @@ def dump(value: object) -> str | None:
 
 
 def dump_extra(values: Mapping[str, Any]) -> str | None:
-    """Write the JSON text of ``extra`` without what is empty, but for texts; None where nothing is left."""
+    """Write the JSON text of ``extra`` without empty values, but for texts, or None if nothing is left."""
     return dump({key: value for key, value in values.items() if value or value == ""})
 
 
@@ -183,7 +183,7 @@ def shape_problem(error: msgspec.ValidationError, rule: str) -> BadRecord:
 
 
 def json_problem(raw: bytes, error: Exception) -> BadRecord:
-    """Return which rule of JSON or UTF-8 is broken, and where."""
+    """Return the error for a broken rule of JSON or UTF-8, with its place."""
     try:
         text = raw.decode()
     except UnicodeDecodeError as bad:
@@ -210,7 +210,7 @@ def json_problem(raw: bytes, error: Exception) -> BadRecord:
 
 
 def _problem_of_large(raw: bytes, error: Exception) -> BadRecord:
-    """Return where a text is malformed that would take too much memory as Python's objects."""
+    """Return the error, with its place, of a malformed text that would take too much memory as Python's objects."""
     try:
         decoder(Raw).decode(raw)
     except msgspec.DecodeError as precise:
@@ -324,14 +324,14 @@ def _split_unknown(raw: bytes, kind: Any) -> tuple[bytes, dict[str, Raw]]:
         fields, item = _fields_of(kind), _list_item(kind)
         opening = bytes(text).lstrip()[:1]
         if fields is not None and opening == b"{":
-            kept = {}
+            known = {}
             for key, piece in decoder(dict[str, Raw]).decode(text).items():
                 inner = at + pointer(key)
                 if key in fields:
-                    kept[key] = strip(piece, fields[key], inner)
+                    known[key] = strip(piece, fields[key], inner)
                 else:
                     unknown[inner] = Raw(bytes(piece))
-            return kept
+            return known
         if item is not None and opening == b"[":
             pieces = decoder(list[Raw]).decode(text)
             return [strip(piece, item, f"{at}/{index}") for index, piece in enumerate(pieces)]

@@ -161,10 +161,10 @@ class DialogueKeys:
 
 def people_and_turns(dialogue_id: str, utterances: Iterable[tuple[str, str]], role: str) -> Iterator[Row]:
     """List the rows of plain utterances, (name, text) each: people who are known only there, and their turns."""
-    said = list(utterances)
-    people = {name: Speaker.within(dialogue_id, name) for name, _ in said}
+    spoken = list(utterances)
+    people = {name: Speaker.within(dialogue_id, name) for name, _ in spoken}
     yield from people.values()
     for person in people.values():
         yield Participant(dialogue_id, person.speaker_id, role)
-    for index, (name, text) in enumerate(said):
+    for index, (name, text) in enumerate(spoken):
         yield Turn(dialogue_id, index, people[name].speaker_id, role, "message", text)

@@ -115,7 +115,7 @@ def _opening(text: memoryview) -> bytes:
 
 
 def _other_value(text: memoryview, detail: str) -> BadRecord:
-    """Return what is wrong with a text that does not begin as it should: malformed, or ``detail``."""
+    """Return the error for a text that does not begin as it should: malformed, or ``detail``."""
     try:
         decoder(Raw).decode(text)
         str(text, "utf-8")
@@ -198,7 +198,7 @@ def _key(text: bytes, within: Text) -> str:
 
 
 def _value_end(text: memoryview, start: int) -> int | None:
-    """Find the end of the value that begins at ``start``; None where there is none."""
+    """Find the end of the value that begins at ``start``, or None if there is none."""
     depth, position = 0, start
     if bytes(text[start : start + 1]) not in (b"{", b"[", b'"'):
         scalar = _SCALAR.match(text, start)

@@ -31,20 +31,28 @@ Entries: TypeAlias = dict[str, Any]
 
 @dataclass
 class Tally:
-    """How many of all, and where the first of them is: a file's id and a pointer."""
+    """What is counted of a file for findings about the whole corpus."""
 
-    some: int = 0
-    all: int = 0
-    first: tuple[str, str] | None = None
-
-    def add(self, other: "Tally") -> None:
-        """Add what was counted behind this."""
-        self.some += other.some
-        self.all += other.all
-        self.first = self.first or other.first
+    turns: int = 0
+    turns_without_text: int = 0
+    first_without_text: str | None = None
+    """The pointer of the first of these."""
+    messages_left_out: int = 0
+    """Messages that are no turns, since they have no text."""
+    broken_texts: int = 0
+    """Turns whose text or speaker reads as UTF-8 when taken as Latin-1."""
+    marks: dict[str, int] = field(default_factory=dict)
+    """What looks like a mark of who speaks at the beginning of a line within a turn, with how often."""
+    looked_at: int = 0
+    """Turns whose ``extra`` was looked into."""
+    looked_inside: int = 0
+    """The same of turns that are in the ``extra`` of their records."""
+    members: dict[str, tuple[int, int, str]] = field(default_factory=dict)
+    """Path of a text in ``extra`` -> how often it is there, how many different ones are like a text, the first."""
 
 
 Tallies: TypeAlias = defaultdict[str, Tally]
+"""By the ids of files."""
 
 
 @dataclass(frozen=True)
@@ -64,20 +72,19 @@ class Ledger:
 
     def add(self, other: "Ledger") -> None:
         """Add what another has beyond this one."""
-        for mine, theirs in ((self.keys, other.keys), (self.rows, other.rows)):
-            for name, entries in theirs.items():
+        for mine, added in ((self.keys, other.keys), (self.rows, other.rows)):
+            for name, entries in added.items():
                 known = mine[name]
                 for key, value in entries.items():
                     known.setdefault(key, value)
-        for name, tally in other.tallies.items():
-            self.tallies[name].add(tally)
+        self.tallies.update(other.tallies)
 
     def beyond(self, other: "Ledger") -> "Ledger":
-        """Return what this one has and the other has not; what was counted stays."""
+        """Return the entries that the other lacks; the tallies are shared."""
         left = Ledger(tallies=self.tallies)
-        for mine, theirs, rest in ((self.keys, other.keys, left.keys), (self.rows, other.rows, left.rows)):
+        for mine, others, rest in ((self.keys, other.keys, left.keys), (self.rows, other.rows, left.rows)):
             for name, entries in mine.items():
-                known = theirs.get(name, {})
+                known = others.get(name, {})
                 rest[name] = {key: value for key, value in entries.items() if key not in known}
         return left
 
@@ -106,27 +113,27 @@ class Memory:
     """
 
     def __init__(self, seed: Ledger | None = None) -> None:
-        """``seed``: None where all files of the corpus are read with this memory."""
+        """``seed``: None if all files of the corpus are read with this memory."""
         self.is_of_part = seed is not None
-        self._seed, self._told = seed or Ledger(), Ledger()
-        self._told.add(self._seed)
+        self._seed, self._noted = seed or Ledger(), Ledger()
+        self._noted.add(self._seed)
 
     def keys(self, name: str) -> "Keys":
         """Return the keys of this name."""
-        return Keys(self._told.keys[name])
+        return Keys(self._noted.keys[name])
 
     def rows(self, table: str) -> Entries:
-        """Return which rows of a table were written; to be filled by the reader."""
-        return self._told.rows[table]
+        """Return the rows of a table that were written; to be filled by the reader."""
+        return self._noted.rows[table]
 
     @property
     def tallies(self) -> Tallies:
-        """Return what was counted, by names; to be counted on by the reader."""
-        return self._told.tallies
+        """Return the tallies; to be filled by the reader."""
+        return self._noted.tallies
 
     def ledger(self) -> Ledger:
-        """Return what was told for the first time."""
-        return self._told.beyond(self._seed) if self._seed else self._told
+        """Return the entries that are not in the seed."""
+        return self._noted.beyond(self._seed) if self._seed else self._noted
 
 
 class Keys:
@@ -165,7 +172,7 @@ _WIDTH = 8
 
 
 class Restatements:
-    """Remembers a hash of what the first record of each dialogue stated beside its words, never the text."""
+    """Remembers a hash of the facts other than words that the first record of each dialogue stated, never the text."""
 
     def __init__(self) -> None:
         self._first: dict[str, bytes] = {}

@@ -134,7 +134,7 @@ class Unrecognised:
 
 @dataclass(frozen=True)
 class FileEnvelope:
-    """What a file of many records is beside them: its keys in published order, say, kept for writing it back."""
+    """The facts about a file of many records other than these, such as its keys in order, kept for writing it back."""
 
     file: SourceFile
     extra: Mapping[str, object]

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class Row(Struct, gc=False):
-    """A row of a table; ``extra`` is JSON text, or None where there is nothing to say."""
+    """A row of a table; ``extra`` is JSON text, or None if it would be empty."""
 
     TABLE: ClassVar[str]
 
@@ -337,6 +337,7 @@ class FileRow(Row):
     records_quarantined: int
     note: str | None
     extra: str | None = None
+    counts: str | None = None
 
 
 ROWS: tuple[type[Row], ...] = (

@@ -257,7 +257,8 @@ def opened(files: Iterable[DiskFile]) -> Iterator[tuple[list[SourceFile], list[S
             file.limits.check("path", len(file.id.encode()), file.disk.location)
         seen.sort(key=lambda file: file.id)
         _check_names(seen)
-        skipped = [Skipped(file, reason) for file in seen if (reason := _reason(file))]
+        reasons = (OUTSIDE if points_outside(file.member or "") else skip_reason(str(file.path)) for file in seen)
+        skipped = [Skipped(file, reason) for file, reason in zip(seen, reasons, strict=True) if reason]
         left_out = {id(item.file) for item in skipped}
         yield [file for file in seen if id(file) not in left_out], skipped
     finally:
@@ -275,11 +276,6 @@ def _check_names(files: list[SourceFile]) -> None:
                 found=str(file.member),
                 next_step="unpack it, keep both under different names, and remove the archive",
             )
-
-
-def _reason(file: SourceFile) -> str | None:
-    """Return why a file is not read: by name, or because it points outside of its archive."""
-    return OUTSIDE if points_outside(file.member or "") else skip_reason(str(file.path))
 
 
 def duplicate_part(first: SourceFile, other: SourceFile) -> SourceError:

@@ -112,7 +112,7 @@ def _ordered(text: str) -> str:
 
 
 def as_published(stored: StoredRecord, written: bytes, read: Callable[[str], object] = _ordered) -> bytes:
-    """Return what ``extra`` has as the record's text, if ``read`` reads the same in it as in what the tables give."""
+    """Return the record's text in ``extra``, if ``read`` reads the same in it as in the text that the tables give."""
     extra = stored.loaded.extra or ""
     text = json.loads(extra).get("verbatim") if '"verbatim":' in extra else None
     return written if text is None or read(text) != read(written.decode()) else str(text).encode()

@@ -3,12 +3,12 @@
 ``-x db=FILE`` is a warehouse, ``-x url=postgresql://...`` a PostgreSQL database.
 """
 
-import os
 from pathlib import Path
 from typing import Any
 
 from alembic import context
 from alembic.ddl.impl import DefaultImpl
+from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, Text, create_engine, text
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
@@ -76,11 +76,17 @@ def run(connection: Connection) -> None:
 
 
 def opened() -> Engine:
-    """Open what the command line names; a file is the default, ``$TALKHOUSE_DB`` or ``talkhouse.duckdb``."""
+    """Open what the command line names; CommandError for nothing, and for a file with views, which would be lost."""
     arguments = context.get_x_argument(as_dictionary=True)
     if "url" in arguments:
         return create_engine(arguments["url"])
-    return engine(Path(arguments.get("db") or os.environ.get("TALKHOUSE_DB") or "talkhouse.duckdb"))
+    if "db" not in arguments:
+        raise CommandError("name an empty database: alembic -x db=FILE, or -x url=postgresql://...")
+    file = engine(Path(arguments["db"]))
+    with file.connect() as con:
+        if con.scalar(text("select count(*) from duckdb_views() where not internal")):
+            raise CommandError("this would leave a warehouse without its views; type: talkhouse migrate --db FILE")
+    return file
 
 
 passed = context.config.attributes.get("connection")

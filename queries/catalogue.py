@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
 
@@ -39,9 +39,9 @@ FORMAT = 1
 """Raised when views, macros or examples are made otherwise from the same SQL: every warehouse gets them anew."""
 
 CHECKS = "checks"
-"""Folder of checks: those beside the corpora hold for all of them, those inside a corpus for it alone."""
+"""Folder of checks: those next to the corpora hold for all of them, those inside a corpus for it alone."""
 METRICS = "metrics"
-"""Folder of what sums up scores: that beside the corpora is for all of them, one inside a corpus for it alone."""
+"""Folder of what sums up scores: that next to the corpora is for all of them, one inside a corpus for it alone."""
 BI = "bi"
 """Folder and schema of views for BI tools: ``bi/turns.sql`` is ``bi.turns``, ``toy/bi/moods.sql`` ``bi.toy_moods``."""
 
@@ -106,8 +106,8 @@ class Catalogue:
         state = sha256(f"{FORMAT}\0".encode())
         kinds = (self.written_macros, self.written_views, self.examples, self.checks)
         for query in (query for kind in kinds for query in sorted(kind, key=_full_name)):
-            said = [str(getattr(query, own.name)) for own in fields(query) if own.name not in _PLACE]
-            state.update("\0".join([*said, ""]).encode())
+            values = [str(getattr(query, own.name)) for own in fields(query) if own.name not in _PLACE]
+            state.update("\0".join([*values, ""]).encode())
         return state.hexdigest()
 
 
@@ -149,13 +149,18 @@ def catalogue_of(files: Files) -> Catalogue:
     return found
 
 
-def check_foreign(files: Files, *expressions: tuple[QueryFile, Check, str]) -> None:
-    """Raise CatalogueError for SQL in declarations that are not Talkhouse's own and does more than compute.
+class DeclaredSql(NamedTuple):
+    """SQL in a declaration, and how it is checked."""
 
-    Each of ``expressions`` is a file, how its SQL is checked, and the SQL.
-    """
+    file: QueryFile
+    check: Check
+    sql: str
+
+
+def check_foreign(files: Files, *declared: DeclaredSql) -> None:
+    """Raise CatalogueError for SQL in declarations that are not Talkhouse's own and does more than compute."""
     own = {*own_files()}
-    if foreign := [expression for expression in expressions if expression[0] not in own]:
+    if foreign := [declaration for declaration in declared if declaration.file not in own]:
         scope = _scope(catalogue_of(files))
         for file, check, sql in foreign:
             with _refusals_in(file.path, sql):
@@ -179,8 +184,8 @@ def _check_foreign(known: Catalogue, paths: Collection[Path]) -> None:
 
 def _scope(known: Catalogue, *, is_scored: bool = False) -> Scope:
     schemas = {query.schema for query in (*known.written_views, *known.written_macros)}
-    given = None if is_scored else (TASK_LABELS, LABELLED_TASKS, TASK_MEANINGS, TASK_CONTEXTS)
-    return scope_of_files(schemas, {macro.full_name for macro in known.written_macros}, given)
+    allowed = None if is_scored else (TASK_LABELS, LABELLED_TASKS, TASK_MEANINGS, TASK_CONTEXTS)
+    return scope_of_files(schemas, {macro.full_name for macro in known.written_macros}, allowed)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Checks: SELECTs of what should not exist, some generated from the metadata, some written by hand."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -35,9 +35,11 @@ class SqlCheck:
     about: str | None = None
     """The table that may offend, if it is one: where that is empty, there is nothing to check."""
     query: CheckQuery | None = None
-    """The file that it is written in; None where it is generated."""
+    """The file that it is written in, or None if it is generated."""
     probe: str | None = None
     """A SELECT that is cheaper: where it returns no row, no row offends."""
+    is_of_files: bool = False
+    """Whether rows of different files can't offend together."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,13 @@ class CheckOutcome:
         return self.offending > 0 and self.check.severity == "error"
 
 
-def checks(catalogue: Catalogue, corpora: Iterable[str]) -> list[SqlCheck]:
-    """List the checks of a warehouse that holds these corpora."""
+def checks(catalogue: Catalogue, corpora: Iterable[str], versions: Mapping[str, int] | None = None) -> list[SqlCheck]:
+    """List the checks of a warehouse that holds these corpora; ``versions``: of their readers here, to compare."""
     present = set(corpora)
     written = [query for query in catalogue.checks if query.schema in {CHECKS, *present}]
     generated = [check for table in metadata.tables.values() for check in _of_table(table)]
-    return [*generated, *(_written(query) for query in written)]
+    readers = [] if versions is None else [_readers(versions)]
+    return [*generated, *(_written(query) for query in written), *readers]
 
 
 def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[SqlCheck]) -> Iterator[CheckOutcome]:
@@ -82,7 +85,7 @@ def run(con: duckdb.DuckDBPyConnection, wanted: Iterable[SqlCheck]) -> Iterator[
 
 
 def _without_rows(con: duckdb.DuckDBPyConnection, tables: set[str]) -> set[str]:
-    """Return which tables are empty, by one statement: each takes longer than to look into another table."""
+    """Return the empty tables, by one statement: each takes longer than to look into another table."""
     probe = " union all ".join(f"(select {literal(table)} from {table} limit 1)" for table in sorted(tables))
     return tables - {name for (name,) in con.execute(probe).fetchall()} if tables else set()
 
@@ -98,13 +101,14 @@ def _written(query: CheckQuery) -> SqlCheck:
         remedy=query.remedy or "See the rule.",
         corpus_id=None if query.schema == CHECKS else query.schema,
         query=query,
+        is_of_files=query.scope == "file",
     )
 
 
 def _of_table(table: Table) -> Iterator[SqlCheck]:
     """Generate the checks of a table's grain and of its relations."""
     yield _grain(table)
-    for constraint in sorted(table.foreign_key_constraints, key=lambda one: list(one.column_keys)):
+    for constraint in sorted(table.foreign_key_constraints, key=lambda item: list(item.column_keys)):
         yield _relation(table, constraint)
 
 
@@ -142,10 +146,27 @@ def _relation(table: Table, constraint: ForeignKeyConstraint) -> SqlCheck:
     )
 
 
+def _readers(versions: Mapping[str, int]) -> SqlCheck:
+    """Return the check of corpora read by an older version of their reader, which finds less than the installed one."""
+    here = ", ".join(f"{literal(name)}: {version}" for name, version in {"": 0, **versions}.items())
+    return SqlCheck(
+        "corpora_are_read_by_current_readers",
+        "warn",
+        "Every corpus was read by the installed version of its reader, or by a newer one.",
+        "select corpus_id, 'read by version ' || reader_version || ' of its reader; installed is version '"
+        f" || map {{{here}}}[corpus_id] as detail from main.corpora where reader_version < map {{{here}}}[corpus_id]",
+        "TH-10",
+        "Build it again from its files.",
+    )
+
+
 def _generated(table: Table, name: str, condition: str, sql: str, probe: str | None = None) -> SqlCheck:
     """Structure that is broken is a mistake of a reader, never of the data."""
     remedy = (
         "Fix the reader that yields these rows, that of the corpus which their keys begin with, or report this message "
         "if the corpus came with Talkhouse."
     )
-    return SqlCheck(name, "error", condition, sql, name, remedy, about=qualified(table), probe=probe)
+    of_files = table.info["owner"] in ("dialogue_id", "record_id") or table.name in ("dialogues", "records")
+    return SqlCheck(
+        name, "error", condition, sql, name, remedy, about=qualified(table), probe=probe, is_of_files=of_files
+    )

@@ -1,7 +1,7 @@
 """The files of a catalogue: SQL, and the declarations of charts, read from folders or kept in a warehouse.
 
 ``<folder>/lines.sql`` belongs to the corpus ``<folder>``; ``bi``, ``checks`` and ``metrics`` are for all of them. A
-corpus from elsewhere has the files of its folder in ``queries/`` beside its module.
+corpus from elsewhere has the files of its folder in ``queries/`` next to its module.
 """
 
 from collections.abc import Iterable, Iterator

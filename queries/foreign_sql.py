@@ -7,7 +7,7 @@ allowed as long as nobody has looked at it. docs/decisions/0007-sandbox.md says 
 
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -102,7 +102,7 @@ class Scope:
     tables: Callable[[], Collection[str]] = frozenset
     """What to propose in place of a table or view that is none."""
     columns: Collection[str] | None = None
-    """The columns that may be named; None where any may."""
+    """The columns that may be named, or None if any may."""
     more_parts: frozenset[str] = field(default=frozenset())
     """Kinds of nodes that this SQL may have besides."""
 
@@ -115,10 +115,10 @@ def functions() -> frozenset[str]:
     return frozenset(name for (name,) in rows) - _REFUSED_FUNCTIONS | _MORE_FUNCTIONS
 
 
-def scope_of_files(schemas: Collection[str], macros: Collection[str], given: Collection[str] | None) -> Scope:
-    """Return what the files of a catalogue may name: what is in these schemas, and macros.
+def scope_of_files(schemas: Collection[str], macros: Collection[str], allowed: Collection[str] | None) -> Scope:
+    """Return the names that the files of a catalogue may use: those in these schemas, and macros.
 
-    Without a schema, that is the tables, and names that are ``given``; where None is, any name that no file has: what
+    Without a schema, these are the tables, and names that are ``allowed``; with None, any name that no file has: what
     is scored has some of its own.
     """
     known, tables = {"main", "meta", "bi", *schemas}, {name.removeprefix("main.") for name in TABLES}
@@ -129,10 +129,10 @@ def scope_of_files(schemas: Collection[str], macros: Collection[str], given: Col
             return False
         if schema:
             return len(schema) == 1 and schema[0] in known
-        return name in tables or (is_name(name) if given is None else name in given)
+        return name in tables or (is_name(name) if allowed is None else name in allowed)
 
     # Talkhouse sets the variables that scores read: thresholds.
-    named = functions() | {*macros, *(("getvariable",) if given is None else ())}
+    named = functions() | {*macros, *(("getvariable",) if allowed is None else ())}
     return Scope(lambda: named, is_table, more_parts=frozenset({"CTE_NODE", "RECURSIVE_CTE_NODE"}))
 
 
@@ -142,6 +142,13 @@ def parse(sql: str) -> dict[str, Any]:
         ((text,),) = con.execute("select system.main.json_serialize_sql(?)", [sql]).fetchall()
     tree: dict[str, Any] = json.loads(text)
     return tree
+
+
+def write(tree: Mapping[str, Any]) -> str:
+    """Return the SQL of a tree of SELECTs; duckdb.SerializationException for one nested deeper than DuckDB writes."""
+    with duckdb.cursor() as con:
+        ((text,),) = con.execute("select system.main.json_deserialize_sql(?::json)", [json.dumps(tree)]).fetchall()
+    return str(text)
 
 
 def check_select(sql: str, scope: Scope) -> None:
@@ -172,9 +179,9 @@ def check_condition(sql: str, scope: Scope) -> None:
 
 def check_macro(sql: str, scope: Scope) -> None:
     """Raise Refused for what follows the name of a macro and is no expression or query of what a scope has."""
-    made = duckdb.extract_statements(f"create macro m{sql}") if len(sql) <= LONGEST else []
+    statements = duckdb.extract_statements(f"create macro m{sql}") if len(sql) <= LONGEST else []
     match = _MACRO.fullmatch(sql)
-    if len(made) != 1 or match is None:
+    if len(statements) != 1 or match is None:
         raise Refused("more than one macro: names of parameters, AS, and an expression or TABLE and a query")
     try:
         (check_select if match["is_table"] else check_expressions)(match["body"], scope)
@@ -248,8 +255,8 @@ def _check_expression(node: dict[str, Any], scope: Scope) -> None:
 
 def _has_short_type(call: dict[str, Any]) -> bool:
     """Whether the second argument of a call is a short text."""
-    given = [argument["expression"].get("literal", {}) for argument in call["arguments"][1:]]
-    return len(given) == 1 and given[0].get("kind") == "STRING" and len(given[0]["text"]) <= _LONGEST_TYPE
+    arguments = [argument["expression"].get("literal", {}) for argument in call["arguments"][1:]]
+    return len(arguments) == 1 and arguments[0].get("kind") == "STRING" and len(arguments[0]["text"]) <= _LONGEST_TYPE
 
 
 def _check_part(node: dict[str, Any], scope: Scope, queries: frozenset[str]) -> None:
@@ -279,6 +286,6 @@ def _words(kind: str) -> str:
 
 
 def _near(name: str, known: Collection[str]) -> str | None:
-    """Return the names that come close; None where none does."""
+    """Return the names that come close, or None if none does."""
     near = closest(name, known)
     return ", ".join(near) if len(near) < len(known) else None

@@ -1,12 +1,12 @@
 """What the comment lines at the top of an SQL file declare: one class for each kind of file.
 
 The first line is a sentence. ``-- key: value`` lines follow, and in a view ``--   column: meaning`` lines; any other
-comment is for whoever reads the file.
+comment is for people who read the file.
 """
 
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -75,6 +75,7 @@ Identifying = Annotated[
 TurnContext = Annotated[Literal["replies", "turns"], Meta(description="replies or turns")]
 NoTerms = Annotated[Literal["none"], Meta(description="none, or no such line")]
 Severity = Annotated[Literal["error", "warn"], Meta(description="error or warn")]
+Scope = Annotated[Literal["file", "all"], Meta(description="file or all")]
 Form = Annotated[Literal["documents", "lines", "score_rows"], Meta(description="one of: documents, lines, score_rows")]
 
 
@@ -153,25 +154,29 @@ class ViewQuery(Query):
     @property
     def other_classes(self) -> dict[str, list[str]]:
         """The columns of ``classes``, each with its labels, or with its scheme: one name with a dot."""
-        pairs = (part.split(" = ") for part in (self.classes or "").split("; ") if part)
-        return {column: [label.strip() for label in labels.split(",")] for column, labels in pairs}
+        return {column: [label.strip() for label in labels.split(",")] for column, labels in _pairs(self.classes)}
 
     @property
     def label_meanings(self) -> dict[str, str]:
         """The labels of ``meanings``, each with what it means."""
-        pairs = (part.partition(" = ") for part in (self.meanings or "").split("; ") if part)
-        return {label: meaning for label, _, meaning in pairs}
+        return dict(_pairs(self.meanings))
 
     @property
     def identifying_columns(self) -> dict[str, str]:
         """The columns of ``identifying``, each with what it holds."""
-        pairs = (part.partition(" = ") for part in (self.identifying or "").split("; ") if part)
-        return {column: kind for column, _, kind in pairs}
+        return dict(_pairs(self.identifying))
 
     @property
     def label_column(self) -> str | None:
         """The column of the gold label or labels."""
         return self.label or self.labels
+
+
+def _pairs(text: str | None) -> Iterator[tuple[str, str]]:
+    """Read what stands before and behind ``=`` in each part of a line, with semicolons between these."""
+    for part in filter(None, (text or "").split("; ")):
+        name, _, value = part.partition(" = ")
+        yield name, value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +194,8 @@ class CheckQuery(Query):
     rule: Text | None = None
     """The rule that findings name, where that is not the check."""
     remedy: Text | None = None
+    scope: Scope = "all"
+    """``file``: no row depends on rows of several files, so that a build which reads new files alone looks at these."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +203,7 @@ class ScoreQuery(Query):
     """What each example of a task scores: ``<corpus>/scores/<task>.sql``, or a file whose head names its tasks."""
 
     predicts: Prediction
-    """The columns of a prediction beside its key."""
+    """The columns of a prediction other than its key."""
     metrics: MetricFiles
     """The metrics over all examples."""
     tasks: Views = ()
@@ -210,7 +217,7 @@ class ScoreQuery(Query):
     by: Columns = ()
     """The columns by which the publisher scores, each value alone."""
     official: Texts | None = None
-    """The metrics that are official for this task, or ``none``; None where they are as the metrics say."""
+    """The metrics that are official for this task, or ``none``; None if they are as the metrics declare."""
     doubt: Doubt | None = None
     published: Text | None = None
     """What another variant of the task leaves as the files have it."""
@@ -260,8 +267,8 @@ def parse(file: QueryFile, kind: type[Kind]) -> Kind:
         body += 1
     values = _values(path, lines[1:body], kind)
     sql = "\n".join(lines[body:]).strip()
-    said = comment.removeprefix("-- ").strip()
-    return kind(file.folder, file.stem, said, sql, path, body + 1, tuple(lines[:body]), **values)
+    meaning = comment.removeprefix("-- ").strip()
+    return kind(file.folder, file.stem, meaning, sql, path, body + 1, tuple(lines[:body]), **values)
 
 
 def is_name(text: str) -> bool:
@@ -353,7 +360,7 @@ def _value(path: Path, line: int, key: str, text: str, wanted: Any) -> Any:
 
 
 def _described(wanted: Any) -> str:
-    """Return what a key has."""
+    """Return the value of a key."""
     if wanted is Doubt:
         return "metric > number: reason"
     return str(next(meta.description for meta in get_args(wanted)[1:] if isinstance(meta, Meta)))

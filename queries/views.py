@@ -83,7 +83,7 @@ def check_schemes(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, corpora:
 def create_split_views(
     con: duckdb.DuckDBPyConnection, catalogue: Catalogue, splits: Mapping[str, Iterable[str]]
 ) -> None:
-    """Create, beside each task view, one view per split, of the default publications; existing ones are left alone.
+    """Create, for each task view, one view per split, of the default publications; existing ones are left alone.
 
     ``splits``: corpus id -> the splits that it declares. Those that occur in ``main.examples`` are added, unless they
     are so many that a column of splits holds something else, such as ids.

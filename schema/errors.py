@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from errno import EACCES, ELOOP, ENAMETOOLONG, EPERM, EROFS
+from errno import EACCES, EDQUOT, EFBIG, ELOOP, ENAMETOOLONG, ENOENT, ENOSPC, EPERM, EROFS
+from os import strerror
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -163,6 +164,17 @@ class SparkFailed(TalkhouseError):
     """A Spark cluster can't be reached, refuses, or fails."""
 
 
+FULL = (ENOSPC, EDQUOT, EFBIG)
+"""What the system says where a disk is full, or this user may have no more of it."""
+
+_FULL_TEXTS = (*map(strerror, FULL), "failed to offload")
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error of DuckDB is about a full disk, by its text: the class depends on what DuckDB was doing."""
+    return any(text in str(error) for text in _FULL_TEXTS)
+
+
 _REFUSALS = (EACCES, EPERM, EROFS, ELOOP, ENAMETOOLONG)
 """Of these no code of ours can be the cause, but the path alone."""
 
@@ -184,13 +196,14 @@ def refused(error: OSError) -> UsageError | None:
 
 
 def error_text(error: OSError, path: Path, *, another: str = "name another") -> ErrorText:
-    """Return what was refused, which on the way to a path is the folder that may not be entered, and what to do.
+    """Return the reason, with the folder on the way that may not be entered if there is one, and the next step.
 
     ``another`` says how another path is named.
     """
     reason = error.strerror or str(error)
     if not isinstance(error, PermissionError):
-        return {"expected": None, "found": reason, "next_step": another}
+        step = f"make the folder first: mkdir -p '{path.parent}'   or {another}" if error.errno == ENOENT else another
+        return {"expected": None, "found": reason, "next_step": step}
     folder = _closed(path)
     return {
         "expected": "a file or folder that you may use, in folders that you may enter",
@@ -200,14 +213,14 @@ def error_text(error: OSError, path: Path, *, another: str = "name another") -> 
 
 
 def chmod(path: Path, rights: str) -> str:
-    """Return what the owner types to have rights to a path: those to the first folder on the way that lacks them."""
+    """Return the command that gives the owner rights to a path: to the first folder on the way that lacks them."""
     # Somebody else may have named it: in a shell no quote in the name ends the one around it.
     name = str(_closed(path) or path).replace("'", "'\\''")
     return f"chmod u+{rights} '{name}'"
 
 
 def _closed(path: Path) -> Path | None:
-    """Return the first folder on the way to a path that may not be entered; None where each may be."""
+    """Return the first folder on the way to a path that may not be entered, or None if each may be."""
     path = path.absolute()
     for step in (*reversed(path.parents), path):
         try:

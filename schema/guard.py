@@ -1,6 +1,6 @@
 """Guards a connection to DuckDB: a file that somebody else has made can't reach other files, the network or settings.
 
-A view is a query, and it runs with the rights of whoever reads it. What was tried is in docs/decisions/0007-sandbox.md.
+A view is a query, and it runs with the rights of its reader. What was tried is in docs/decisions/0007-sandbox.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,15 +42,21 @@ def guard(con: duckdb.DuckDBPyConnection, settings: Settings = NO_SETTINGS) -> N
 
     ``settings`` are made before; afterwards only a few harmless ones can be.
     """
-    made = {**_GUARD, **settings}
-    first = [name for name in made if name not in _LAST]
-    configure(con, {name: made[name] for name in (*first, *_LAST) if name in made})
+    options = {**_GUARD, **settings}
+    first = [name for name in options if name not in _LAST]
+    configure(con, {name: options[name] for name in (*first, *_LAST) if name in options})
 
 
 def configure(con: duckdb.DuckDBPyConnection, settings: Settings) -> None:
     """Make settings; raises DuckDB's own errors."""
     for name, value in settings.items():
+        # In Jupyter without ipywidgets, DuckDB draws no bar, and refuses to be told so.
+        if name == _BAR and con.execute(f"select current_setting('{_BAR}')").fetchall() == [(value,)]:
+            continue
         con.execute(f"set {name} = {_sql(value)}")
+
+
+_BAR = "enable_progress_bar"
 
 
 def _sql(value: str | bool | Sequence[str]) -> str:

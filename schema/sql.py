@@ -47,6 +47,11 @@ def dicts(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
+def column_types(con: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
+    """Return the columns of a query, table or view by name, in order, with DuckDB's types."""
+    return {name: kind for name, kind, *_ in con.execute(f"describe {query}").fetchall()}
+
+
 def insert(con: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Sequence[object]]) -> None:
     """Insert rows, all columns in the table's order, by one statement: a statement takes a millisecond."""
     taken = list(rows)

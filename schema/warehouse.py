@@ -1,6 +1,7 @@
 """Opens a warehouse, read-only, with a message for everything that can stand in the way."""
 
 import os
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from talkhouse.schema.errors import (
     BadName,
     NotAWarehouse,
     OpenedOtherwise,
+    OutputFailed,
     QueryFailed,
     SchemaMismatch,
     TalkhouseError,
@@ -21,6 +23,7 @@ from talkhouse.schema.errors import (
     WarehouseLocked,
     WarehouseMissing,
     error_text,
+    is_full_disk,
 )
 from talkhouse.schema.guard import NO_SETTINGS, Settings, configure, guard
 from talkhouse.schema.sql import literal, quoted
@@ -111,8 +114,8 @@ def connect(
     except duckdb.Error as error:
         raise _explained(error, shown) from error
     except OSError as error:
-        said = error_text(error, path, another="name another with --db FILE")
-        raise NotAWarehouse("the file can't be opened", where=shown, **said) from error
+        detail = error_text(error, path, another="name another with --db FILE")
+        raise NotAWarehouse("the file can't be opened", where=shown, **detail) from error
     try:
         _check_log(path, shown)  # again: it may have come meanwhile
         (configure if unsafe else guard)(con, settings)
@@ -241,25 +244,38 @@ def explain_damage(path: Path) -> Iterator[None]:
         ) from error
 
 
+_WRITTEN = re.compile(r'write file "([^"]+)"')
+"""The file that DuckDB could not write."""
+
+
 @contextmanager
 def explain_failures(path: Path) -> Iterator[None]:
     """Turn what DuckDB raises for what stands in a file into an error that says so: it may be somebody else's."""
     try:
         with explain_damage(path):
             yield
-    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
-        raise QueryFailed(
-            "DuckDB has not enough memory, or room on the disk, to read the warehouse",
-            where=path,
-            found=str(error).strip().splitlines()[0],
-            next_step="make room; where the command has a --memory-limit, raise it",
-        ) from error
     except duckdb.Error as error:
+        found = str(error).strip().splitlines()[0]
+        if is_full_disk(error):
+            file = _WRITTEN.search(found)
+            raise OutputFailed(
+                "there is no room on the disk for DuckDB's temporary files; the warehouse is unchanged",
+                where=file[1] if file else path,
+                found=found,
+                next_step="make room there; where the command has a --memory-limit, raise it",
+            ) from error
+        if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
+            raise QueryFailed(
+                "DuckDB has not enough memory to read the warehouse, or the file can't be read",
+                where=path,
+                found=found,
+                next_step="make room; where the command has a --memory-limit, raise it",
+            ) from error
         raise NotAWarehouse(
             "the warehouse can't be read: something in it is not as Talkhouse makes it",
             where=path,
             expected="tables and views as Talkhouse makes them; a view that somebody added can't read other files",
-            found=str(error).strip().splitlines()[0],
+            found=found,
             next_step="build it again from the publisher's files; if you did so just now, please report this error",
         ) from error
 

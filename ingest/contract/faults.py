@@ -1,10 +1,9 @@
 """What is wrong with a corpus's own code, as an error: the data file and the place in it, the code's file and line."""
 
-from collections.abc import Iterator
 from errno import EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC
 from functools import partial
 from pathlib import Path
-from types import TracebackType
+from traceback import walk_tb
 from typing import Any, Literal
 
 from talkhouse.ingest.corpus import Corpus
@@ -86,7 +85,7 @@ _NEXT = {
 
 def place_in_hand(error: Exception) -> str | None:
     """Find the record, or else the file, that the code had in hand which raised an exception: by its variables."""
-    frames = list(_frames(error.__traceback__))[1:]
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)][1:]
     for variables in reversed([frame.f_locals.values() for frame in frames]):
         held = [value.location if isinstance(value, InputFile) else value for value in variables]
         locations = [value for value in held if isinstance(value, SourceLocation)]
@@ -98,14 +97,8 @@ def place_in_hand(error: Exception) -> str | None:
     return None
 
 
-def _frames(traceback: TracebackType | None) -> Iterator[Any]:
-    while traceback is not None:
-        yield traceback.tb_frame
-        traceback = traceback.tb_next
-
-
 def _code(corpus: Corpus, part: str, *, is_named: bool) -> str:
-    """Return where the code lies, unless it has been said, or is Talkhouse's own since a page of TOML declares it."""
+    """Return the code's place, unless already stated, or Talkhouse's own since TOML declares the corpus."""
     if is_named or corpus.declaration is not None:
         return ""
     return f" ({_defined(corpus, getattr(corpus, part))})"

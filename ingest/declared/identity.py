@@ -39,7 +39,7 @@ class Identity:
         return f"{self._corpus_id}/{path}/{number}"
 
     def dialogue(self, native_id: str, words: bytes, rest: bytes, within: str = "") -> DialogueKey:
-        """Return the key of a dialogue by its id, the hash of what is said by whom, and the hash of everything else.
+        """Return the key of a dialogue by its id, and hashes of its words with their speakers and of everything else.
 
         ``within``: where ids mean one dialogue (``ids_within``).
         """
@@ -54,7 +54,7 @@ class Identity:
 
 
 def ids_within(ids: Literal["corpus", "file", "split"], path: str, split: str) -> str:
-    """Return what stands before an id in keys: nothing, the file's path or the split, in which it means a dialogue."""
+    """Return the prefix of an id in keys: empty, or the file's path or split inside which ids are unique."""
     match ids:
         case "corpus":
             return ""

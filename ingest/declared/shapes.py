@@ -13,13 +13,13 @@ out. A shape is JSON: an object with the file's keys in the file's order, and fo
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import cached_property
-from typing import Any, TypeAlias
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import JsonPath
+from talkhouse.ingest.declared.declaration.model import UNIX, JsonPath
 from talkhouse.ingest.decode import BadRecord, decoder
 
 Shape: TypeAlias = str
@@ -74,9 +74,9 @@ def merged(first: Wanted, second: Wanted) -> Wanted:
     """Join what two want of an object; where both want the same, the first takes it."""
     joined = dict(second) | dict(first)
     for key in first.keys() & second.keys():
-        one, other = first[key], second[key]
-        if not isinstance(one, str) and not isinstance(other, str):
-            joined[key] = merged(one, other)
+        own, other = first[key], second[key]
+        if not isinstance(own, str) and not isinstance(other, str):
+            joined[key] = merged(own, other)
     return joined
 
 
@@ -127,6 +127,10 @@ class SplitObject:
             inner = self._inner_read[name] = SplitObject(members_of(raw), {})
         return inner.find(path[1:])
 
+    def depth(self, path: JsonPath) -> int:
+        """Count the names of a path that lead to something before the first that leads nowhere."""
+        return next((depth for depth in range(len(path)) if self.find(path[: depth + 1]) is None), 0)
+
     def shape(self, taken: Mapping[str, str | None], extra: dict[str, Raw]) -> dict[str, Any]:
         """Return the shape, and add the rest to ``extra``.
 
@@ -151,7 +155,7 @@ class SplitObject:
 
 
 def value_at(raw: Raw, path: JsonPath) -> Raw | None:
-    """Return what stands at a path of names and places inside a JSON text, if there is anything."""
+    """Return the value at a path of names and places inside a JSON text, if there is one."""
     found: Raw | None = raw
     for step in path:
         inner = members_of_any(found) if found is not None else {}
@@ -240,6 +244,39 @@ LITERAL = "#"
 
 EMPTY = '=""'
 """Behind a placeholder's name in a shape: the file has an empty text there, which no column has."""
+
+_FORM = "@"
+"""Behind a placeholder's name in a shape, and before how a time or moment is written."""
+
+
+class Spelling(NamedTuple):
+    """How a file writes what a column holds; as text, what a shape says of it: ``text``, ``id#``, ``said_at@unix``."""
+
+    column: str
+    is_literal: bool = False
+    form: str = ""
+    """How a time or moment is written (``write_time``, ``write_moment``); empty for all else."""
+    is_null: bool = False
+
+    def __str__(self) -> str:
+        """Return the placeholder's name in a shape."""
+        if self.is_null:
+            return self.column + NULL
+        return self.column + (LITERAL if self.is_literal else "") + (_FORM + self.form if self.form else "")
+
+    @classmethod
+    @lru_cache(maxsize=4096)
+    def read(cls, name: str) -> "Spelling":
+        """Read a placeholder's name in a shape."""
+        if name.endswith(NULL):
+            return cls(name.removesuffix(NULL), is_null=True)
+        column, _, form = name.partition(_FORM)
+        return cls(column.removesuffix(LITERAL), column.endswith(LITERAL), form)
+
+    def write(self, text: str) -> bytes:
+        """Return the JSON text of a column's text."""
+        return text.encode() if self.is_literal or self.form in UNIX else msgspec.json.encode(text)
+
 
 _STRING = decoder(str)
 

@@ -1,7 +1,9 @@
-"""Records that are kept whole in ``extra``, of files beside those of dialogues: their reader, and their way back."""
+"""Records that are kept whole in ``extra``, of files other than those of dialogues: their reader and writer."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
@@ -17,7 +19,7 @@ from talkhouse.ingest.decode import BadRecord, dump, literals
 from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, SourceLocation, reject
 from talkhouse.ingest.rows import Record, Row
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import StoredRecord
+from talkhouse.ingest.stored_record import RecordWriter, StoredRecord
 
 _LEVEL = "member"
 """Of the shapes of these records."""
@@ -86,18 +88,21 @@ def _json(stored: StoredRecord, shapes: KnownShapes) -> bytes:
     return join(shapes.shape(_LEVEL, extra), extra, lambda _: b"")
 
 
-def file_back(first: StoredRecord, records: Iterable[StoredRecord]) -> Iterator[bytes]:
-    """Write a file of ``records``, of which ``first`` has the envelope; those in quarantine verbatim."""
-    envelope = literals(first.file.extra)
-    shapes = KnownShapes(envelope)
-    there = (stored for stored in records if stored.record is not None or stored.raw is not None)
-    written = (_written(number, stored, shapes) for number, stored in enumerate(there))
-    return write_records(envelope, written, PurePosixPath(first.path))
+def file_back(first: StoredRecord, others: Iterable[StoredRecord]) -> Iterator[bytes]:
+    """Write a file of such records, as ``write_stored`` does."""
+    return write_stored(first, others, partial(_json, shapes=KnownShapes(literals(first.file.extra))))
 
 
-def _written(number: int, stored: StoredRecord, shapes: KnownShapes) -> WrittenRecord:
+def write_stored(first: StoredRecord, others: Iterable[StoredRecord], write: RecordWriter) -> Iterator[bytes]:
+    """Write a file from its envelope or first record, and the others; those in quarantine verbatim."""
+    there = (stored for stored in chain([first], others) if stored.record is not None or stored.raw is not None)
+    records = (_written(stored, write) for stored in there)
+    return write_records(literals(first.file.extra), records, PurePosixPath(first.path))
+
+
+def _written(stored: StoredRecord, write: RecordWriter) -> WrittenRecord:
     if stored.raw is not None:
-        return WrittenRecord(number, stored.pointer, stored.raw, is_verbatim=True)
+        return WrittenRecord(stored.pointer, stored.raw, is_verbatim=True)
     cells = literals(stored.loaded.extra).get("cells")
     as_written = None if cells is None else msgspec.json.decode(cells, type=dict[str, str])
-    return WrittenRecord(number, stored.pointer, _json(stored, shapes), as_written)
+    return WrittenRecord(stored.pointer, write(stored), as_written)

@@ -102,7 +102,7 @@ def allow_any_order(archive: Archive) -> None:
     """Have the files of an archive read by their names at no more cost than one after the other as they stand in it."""
     if isinstance(archive, _Tar):
         starts = [info.offset_data for info in sorted(archive.getmembers(), key=lambda info: info.name)]
-        if sum(one > other for one, other in pairwise(starts)) > _STEPS_BACK:
+        if sum(start > other for start, other in pairwise(starts)) > _STEPS_BACK:
             archive.unpack()
 
 
@@ -243,7 +243,10 @@ def _members(archive: Archive, path: Path, packed: int, limits: Limits) -> list[
         archive if isinstance(archive, tarfile.TarFile) else archive.infolist()
     )
     for count, info in enumerate(infos, 1):
-        name, size, is_file = _facts(info)
+        if isinstance(info, zipfile.ZipInfo):
+            name, size, is_file = info.filename, info.file_size, not info.is_dir()
+        else:
+            name, size, is_file = info.name, info.size, info.isfile()
         total += size
         limits.check("members", count, path, f"{count:,} or more")
         limits.check("path", len(name), path, f"{len(name):,} characters: {name[:40]!r} ...")
@@ -268,10 +271,3 @@ def _check_link(info: tarfile.TarInfo, path: Path) -> None:
             found=f"{info.name}, a link to {info.linkname}",
             next_step="unpack it, and read the folder: links that stay inside it are followed",
         )
-
-
-def _facts(info: zipfile.ZipInfo | tarfile.TarInfo) -> tuple[str, int, bool]:
-    """Return a member's name, its size, and whether it is a file."""
-    if isinstance(info, zipfile.ZipInfo):
-        return info.filename, info.file_size, not info.is_dir()
-    return info.name, info.size, info.isfile()

@@ -119,7 +119,7 @@ _OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLL
 
 @dataclass(frozen=True)
 class Boundary:
-    """The folder out of which no link may lead; None where links are followed wherever they lead.
+    """The folder out of which no link may lead, or None if links are followed wherever they lead.
 
     A hard link can't be told from any other file.
     """

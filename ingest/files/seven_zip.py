@@ -87,7 +87,7 @@ class SevenZip:
         return archive
 
     def infolist(self) -> list[tarfile.TarInfo]:
-        """Return what there is to say of each file and folder, as of those in a .tar.gz."""
+        """Return the facts about each file and folder, as of those in a .tar.gz."""
         return self._members
 
     def open(self, member: str) -> IO[bytes]:
@@ -160,7 +160,7 @@ def _check_methods(blocks: Iterable[Any]) -> None:
 
 
 def _member(file: Any, start: int) -> tarfile.TarInfo:
-    """Return what there is to say of a file or folder; what a link leads to is not known before it is unpacked."""
+    """Return the facts about a file or folder; the target of a link is not known before it is unpacked."""
     info = tarfile.TarInfo(file.filename)
     info.size, info.offset_data = file.uncompressed, start
     if info.size < 0:

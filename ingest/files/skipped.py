@@ -7,7 +7,7 @@ DECLARATION = "corpus.toml"
 """What declares a corpus without code (``ingest.declared``)."""
 
 SCHEMA = ".corpus.schema.json"
-"""What ``talkhouse new`` writes beside it, for editors."""
+"""What ``talkhouse new`` writes next to it, for editors."""
 
 FETCH_FOLDER = ".talkhouse-fetch"
 """Where ``talkhouse fetch`` keeps what is on its way into a data folder, and the record of what it fetched."""
@@ -32,7 +32,7 @@ _ANY = re.compile("|".join(translate(pattern) for patterns, _ in _SKIPPED for pa
 
 
 def skip_reason(path: str) -> str | None:
-    """Return why a path is never data, judged by the names of its parts alone; None where it may be.
+    """Return why a path is never data, judged by the names of its parts alone, or None if it may be.
 
     A declaration lies in the folder of its corpus; deeper, or in an archive, a file of this name may be anything.
     """
@@ -41,6 +41,8 @@ def skip_reason(path: str) -> str | None:
         return "skipped by name: the declaration of the corpus, which main.corpora has"
     for part in path.lower().split("/"):
         if _ANY.match(part):
-            reason = next(reason for patterns, reason in _SKIPPED if any(fnmatchcase(part, one) for one in patterns))
+            reason = next(
+                reason for patterns, reason in _SKIPPED if any(fnmatchcase(part, pattern) for pattern in patterns)
+            )
             return f"skipped by name: {reason}"
     return None

@@ -11,7 +11,7 @@ import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Double, Integer, LargeBinary
 from sqlalchemy.types import TypeEngine
 
-from talkhouse.ingest.contract.outcomes import LENIENT, check_column_batch, check_rows
+from talkhouse.ingest.contract.validation import LENIENT, check_column_batch, check_rows
 from talkhouse.ingest.rows import ColumnBatch, Row
 from talkhouse.schema.tables import metadata
 from talkhouse.schema.tables.base import LongText, Text
@@ -60,11 +60,10 @@ def frame(table: str, rows: Iterable[Row]) -> pl.DataFrame:
     except AttributeError as error:
         raise RuntimeError(f"main.{table} has a column that no row has: migrations/README.md says why") from error
     try:
-        made = pl.DataFrame([_series(table, name, columns[name], kind) for name, kind in schema.items()])
+        return pl.DataFrame([_series(table, name, columns[name], kind) for name, kind in schema.items()])
     except _REFUSED:
         check_rows(table, waiting)
         raise
-    return made
 
 
 def column_batch_frame(table: str, parts: list[ColumnBatch]) -> pl.DataFrame:

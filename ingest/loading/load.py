@@ -2,20 +2,21 @@
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple, get_args
 
 import duckdb
 import polars as pl
 
 from talkhouse.ingest.contract.faults import ContractBroken, failed, is_machines, place_in_hand, place_of
-from talkhouse.ingest.contract.outcomes import Validator, check_fields, check_rows
+from talkhouse.ingest.contract.validation import Validator, check_fields, check_rows
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.decode import dump
+from talkhouse.ingest.files.disk_files import DiskFile
+from talkhouse.ingest.keys import Ledger, Memory, Tallies, Tally
 from talkhouse.ingest.loading.batches import Batch, Batches, Sink
-from talkhouse.ingest.loading.counts import FileCount, FileCounts
 from talkhouse.ingest.loading.vocabulary import Vocabulary
 from talkhouse.ingest.loading.workers import Advance
 from talkhouse.ingest.outcomes import (
@@ -29,8 +30,8 @@ from talkhouse.ingest.outcomes import (
     Unrecognised,
 )
 from talkhouse.ingest.registry import rules_of
-from talkhouse.ingest.rows import Finding, Label, Quarantined, Record, Row
-from talkhouse.ingest.sources import BOM, OUTSIDE, Skipped, SourceFile
+from talkhouse.ingest.rows import FileRow, Finding, Label, Quarantined, Record, Row
+from talkhouse.ingest.sources import BOM, BOM_NOTE, OUTSIDE, Skipped, SourceFile
 from talkhouse.schema.errors import CorpusFailed, TalkhouseError
 from talkhouse.schema.tables import metadata
 
@@ -54,6 +55,94 @@ def at_full_speed() -> Iterator[None]:
         sys.setswitchinterval(interval)
         if was_on:
             gc.enable()
+
+
+@dataclass(slots=True)
+class FileCount:
+    """What became of one file."""
+
+    kind: str = "read"
+    loaded: int = 0
+    quarantined: int = 0
+    note: str | None = None
+    extra: str | None = None
+    records: int | None = None
+    """How many records there are, where the reader counts them; else as many as came in."""
+    tally: Tally | None = None
+    """What is counted of it for findings about the whole corpus, where that is."""
+
+    @property
+    def records_in(self) -> int:
+        """How many records the file holds."""
+        return self.loaded + self.quarantined if self.records is None else self.records
+
+
+class FileCounts:
+    """The counts of a corpus's files, by id."""
+
+    def __init__(self, corpus_id: str) -> None:
+        self._corpus_id = corpus_id
+        self.by_id: dict[str, FileCount] = {}
+
+    def count(self, file: SourceFile) -> FileCount:
+        """Return the count of a file, which begins with the first call."""
+        return self.by_id.setdefault(file.id, FileCount())
+
+    def skip(self, skipped: Skipped) -> None:
+        """Count a file that is not data."""
+        skipped.file.hash()
+        self.by_id[skipped.file.id] = FileCount("skipped", note=skipped.reason)
+
+    def tally(self, tallies: Tallies) -> None:
+        """Keep what a reader has counted of the files that it read."""
+        for file_id, tally in tallies.items():
+            self.by_id[file_id].tally = tally
+
+    @property
+    def loaded(self) -> int:
+        """How many records were loaded in all."""
+        return sum(count.loaded for count in self.by_id.values())
+
+    def rows(self, disk: list[DiskFile], files: list[SourceFile]) -> Iterator[FileRow]:
+        """Make the row of every file, and of the archives around them.
+
+        Raises ContractBroken for a file that the reader passed over in silence.
+        """
+        for file in files:
+            if file.id not in self.by_id:
+                raise ContractBroken(
+                    "passed over a file in silence",
+                    where=file.id,
+                    expected="an outcome for every file: what is not the corpus's is Unrecognised",
+                    found="none",
+                )
+            yield self._row(file.disk, file, self.by_id[file.id])
+        opened = {file.disk.stat.path for file in files if file.member}
+        for archive in (file for file in disk if file.stat.path not in self.by_id and file.is_archive):
+            note = None if archive.stat.path in opened else "an archive without files"
+            yield self._row(archive, None, FileCount("archive", note=note))
+
+    def _row(self, disk: DiskFile, file: SourceFile | None, count: FileCount) -> FileRow:
+        """Make the row of a file, or of an archive itself."""
+        is_member = file is not None and file.member is not None
+        return FileRow(
+            source_file_id=file.id if file else disk.stat.path,
+            corpus_id=self._corpus_id,
+            path=disk.stat.path,
+            member=file.member if file else None,
+            kind=count.kind,
+            sha256=file.sha256 if file else disk.sha256(),
+            size=file.size if file else disk.stat.size,
+            modified_at=disk.stat.modified_at,
+            mtime_ns=None if is_member else disk.stat.mtime_ns,
+            inode=None if is_member else disk.stat.inode,
+            records_in=count.records_in,
+            records_loaded=count.loaded,
+            records_quarantined=count.quarantined,
+            note=count.note or (BOM_NOTE if file and file.has_bom else None),
+            extra=count.extra,
+            counts=None if count.tally is None else dump(asdict(count.tally)),
+        )
 
 
 class FileRead(NamedTuple):
@@ -108,7 +197,7 @@ class Load:
         for item in skipped:
             self.counts.skip(item)
             if item.reason == OUTSIDE:
-                self._find(ReaderFinding("TH-05", item.reason), item.file, None)
+                self._find(ReaderFinding("TH-05", item.reason), item.file.id, None)
 
     def take(self, outcomes: Iterable[Outcome]) -> None:
         """Load what a reader yields."""
@@ -116,6 +205,25 @@ class Load:
             self.current = outcome
             self._take(outcome)
             self.last, self.current = outcome, None
+
+    def read(self, files: list[SourceFile], others: Collection[str] = ()) -> None:
+        """Load what the corpus's reader yields of files; ``others``: the paths of those that are loaded already."""
+        reader = self.corpus.parts
+        if reader is None:
+            self.take(self.corpus.read(files))
+            return
+        passed_over, wanted = reader.sort_out(files, others)
+        self.take(passed_over)
+        memory = Memory(Ledger() if others else None)
+        self.take(reader.read(wanted, memory))
+        self.counts.tally(memory.tallies)
+        if not others:
+            self.end(reader.end(memory.tallies))
+
+    def end(self, found: Iterable[tuple[str, ReaderFinding]]) -> None:
+        """Load what was found of all files together: each with the id of a file."""
+        for file_id, finding in found:
+            self._find(finding, file_id, None)
 
     def take_part(self, part: PartLoaded, files: Mapping[str, SourceFile], repeated: Mapping[str, list[str]]) -> None:
         """Load what another process has read, behind what was taken before.
@@ -173,7 +281,7 @@ class Load:
                 rest = self._without_labels(rows, location.file, record_id, location.pointer or None)
                 self.batches.add(rest, location.size, column_batches)
                 for finding in findings:
-                    self._find(location.finding(finding, record_id), location.file, record_id)
+                    self._find(location.finding(finding, record_id), location.file.id, record_id)
                 self.advance(1, location.size)
             case LoadedBatch(file, records, size, rows, column_batches, findings, rows_size):
                 self.validator.many(outcome)
@@ -181,12 +289,12 @@ class Load:
                 rest = self._without_labels(rows, file)
                 self.batches.add(rest, size if rows_size is None else rows_size, column_batches)
                 for finding in findings:
-                    self._find(finding, file, finding.record_id)
+                    self._find(finding, file.id, finding.record_id)
                 self.advance(records, size)
             case Rejected(location, rule, detail, at=at):
                 self.validator.location(location)
                 self._quarantine(outcome)
-                self._find(ReaderFinding(rule, detail, pointer=location.pointer + at), location.file, None)
+                self._find(ReaderFinding(rule, detail, pointer=location.pointer + at), location.file.id, None)
                 self.advance(1, location.size)
             case Unrecognised(file, detail, is_meant):
                 self._pass_over(file, detail, is_meant=is_meant)
@@ -196,7 +304,7 @@ class Load:
                 count = self.counts.count(file)
                 count.extra, count.records = dump(extra), records
             case ReaderFinding():
-                self._find(outcome, outcome.file, outcome.record_id)
+                self._find(outcome, outcome.file.id if outcome.file else None, outcome.record_id)
             case _:
                 raise ContractBroken(
                     "yields what is no outcome",
@@ -211,16 +319,16 @@ class Load:
         if is_meant:
             count.note = detail
         else:
-            self._find(ReaderFinding("TH-05", detail), file, None)
+            self._find(ReaderFinding("TH-05", detail), file.id, None)
 
-    def _find(self, finding: ReaderFinding, file: SourceFile | None, record_id: str | None) -> None:
+    def _find(self, finding: ReaderFinding, file_id: str | None, record_id: str | None) -> None:
         self.validator.rule(finding.rule)
         row = Finding(
             corpus_id=self.corpus.id,
             finding_index=self.findings,
             rule=finding.rule,
             severity=finding.severity or self.rules[finding.rule].severity,
-            source_file_id=file.id if file else None,
+            source_file_id=file_id,
             pointer=finding.pointer,
             record_id=record_id,
             task=finding.task,
@@ -237,7 +345,7 @@ class Load:
         labels = [row for row in rows if type(row) is Label]
         check_rows(Label.TABLE, labels)
         for conflict in self.vocabulary.add(labels):
-            self._find(ReaderFinding("TH-07", conflict, pointer=pointer), file, record_id)
+            self._find(ReaderFinding("TH-07", conflict, pointer=pointer), file.id, record_id)
         return [row for row in rows if type(row) is not Label] if labels else rows
 
     def _quarantine(self, rejected: Rejected) -> None:

@@ -1,19 +1,19 @@
 """Loads one corpus into a private warehouse: in this process, or in parts that others read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 import duckdb
 
-from talkhouse.ingest.contract.outcomes import check_columns
+from talkhouse.ingest.contract.validation import check_columns
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import DiskFile
-from talkhouse.ingest.known.origins import BUILT_IN
 from talkhouse.ingest.loading.batches import Batch
 from talkhouse.ingest.loading.load import Load, at_full_speed
 from talkhouse.ingest.loading.parts import Keep, read_apart
 from talkhouse.ingest.loading.vocabulary import declare
 from talkhouse.ingest.loading.workers import Advance, Workers
+from talkhouse.ingest.registry.origins import BUILT_IN
 from talkhouse.ingest.sources import SourceFile, opened
 from talkhouse.schema.errors import NothingLoaded
 from talkhouse.schema.sql import ArrowStream
@@ -36,23 +36,26 @@ def load_corpus(
     is_sample: bool,
     workers: Workers | None = None,
     keep: Keep | None = None,
+    others: Collection[str] = (),
 ) -> None:
     """Read files and fill the tables of a warehouse that is thrown away if that fails.
 
-    ``workers`` read the files apart, where the corpus allows it and there is enough to read; ``keep`` is as
-    ``read_apart`` has it. What follows of its rows is left to do: ``complete_vocabulary``.
+    ``others``: the paths of the corpus's other files, which are loaded already. ``workers`` read the files apart, where
+    the corpus allows it and there is enough to read; ``keep`` is as ``read_apart`` has it. What follows of its rows is
+    left to do: ``complete_vocabulary``.
     """
     load = Load(corpus, [_InsertTransaction(connect) for _ in range(_TRANSACTIONS)], advance)
     with opened(disk) as (files, skipped), load.batches, at_full_speed():
         load.skip(skipped)
         with load.faults_of_the_reader():
-            if workers is None or not read_apart(load, files, workers, keep):
-                load.take(corpus.read(files))
+            if workers is None or not read_apart(load, files, workers, keep, others):
+                load.read(files, others)
             everything = [*files, *(item.file for item in skipped)]
             load.batches.add(load.counts.rows(disk, everything), 0)
             load.batches.flush()
             load.batches.finish()
-        _check_loaded(load, disk, files)
+        if not others:
+            _check_loaded(load, disk, files)
     with connect() as con:
         con.execute("begin")
         declare(con, corpus, load.vocabulary, origin=origin, is_sample=is_sample, made_from=load.made_from)

@@ -7,7 +7,7 @@ afterwards; those that a corpus has once, such as its speakers, are left out whe
 """
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -30,7 +30,7 @@ LEAST = 32_000_000
 """Bytes of a corpus from which on it is read apart: a process takes a second of processor time to start."""
 
 _FILE = 150_000
-"""Bytes that each file counts for beside its own: a reader takes 5 to 16 ms for a file, however small."""
+"""Bytes that each file counts for in addition to its own: a reader takes 5 to 16 ms for a file, however small."""
 
 TOGETHER = 4_000_000
 """Bytes of small files that are a part together, which costs 17 ms more than to read them here; so counted, too."""
@@ -57,16 +57,18 @@ _NOT_KEPT = (Finding.TABLE, Quarantined.TABLE)
 """Tables whose rows are loaded all the same: they are few, are numbered through the corpus, and are told of."""
 
 
-def read_apart(load: Load, files: list[SourceFile], workers: Workers, keep: Keep | None = None) -> bool:
+def read_apart(
+    load: Load, files: list[SourceFile], workers: Workers, keep: Keep | None = None, others: Collection[str] = ()
+) -> bool:
     """Read a corpus's files apart; return False, and nothing has been done, where they are not to be.
 
-    ``keep`` is given the rows of each part, in order, instead of their being loaded, and the corpus is read apart
-    however small it is.
+    ``others`` are as ``Load.read`` has them. ``keep`` is given the rows of each part, in order, instead of their being
+    loaded, and the corpus is read apart however small it is.
     """
     reader = load.corpus.parts
     if reader is None or (workers.count < 2 and not keep):
         return False
-    passed_over, wanted = reader.sort_out(files)
+    passed_over, wanted = reader.sort_out(files, others)
     parts = _parts(wanted, together=reader.together)
     if not keep and (len(parts) < 2 or sum(part.cost for part in parts) < LEAST):
         return False
@@ -97,7 +99,7 @@ def read_apart(load: Load, files: list[SourceFile], workers: Workers, keep: Keep
                 loaded = [(table, path) for table, path in answer.written if not keep or table in _NOT_KEPT]
                 load.take_part(answer.loaded(loaded, part.size), by_id, repeated)
                 if keep:
-                    keep(KeptPart([one for one in answer.written if one not in loaded], repeated))
+                    keep(KeptPart([entry for entry in answer.written if entry not in loaded], repeated))
                 else:
                     shutil.rmtree(answer.folder)
                 known.add(answer.ledger)
@@ -105,7 +107,8 @@ def read_apart(load: Load, files: list[SourceFile], workers: Workers, keep: Keep
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
-    load.take(reader.end(wanted, known.tallies))
+    if not others:
+        load.end(reader.end(known.tallies))
     return True
 
 
@@ -201,12 +204,13 @@ class _PartTask:
                 load.take(self.reader.read(wanted, memory))
                 load.batches.flush()
                 load.batches.finish()
+            load.counts.tally(memory.tallies)
             counts = load.counts.by_id
             read = {
                 file.id: FileRead(counts[file.id], file.sha256, file.has_bom) for file in wanted if file.id in counts
             }
-        told = (load.findings, load.refusal, load.made_from, load.vocabulary.labels)
-        return _Answer(sink.folder, sink.written, memory.ledger(), read, *told)
+        state = (load.findings, load.refusal, load.made_from, load.vocabulary.labels)
+        return _Answer(sink.folder, sink.written, memory.ledger(), read, *state)
 
 
 class _FrameFiles:

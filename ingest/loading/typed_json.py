@@ -53,9 +53,9 @@ _idle: "list[TypedJson]" = []
 @contextmanager
 def typed_json() -> Iterator["TypedJson"]:
     """Yield what decodes, perhaps what has decoded for another: one takes as long to make as a megabyte to decode."""
-    one = _idle.pop() if _idle else TypedJson()
-    yield one
-    _idle.append(one)
+    typed = _idle.pop() if _idle else TypedJson()
+    yield typed
+    _idle.append(typed)
 
 
 class TypedJson:
@@ -67,7 +67,7 @@ class TypedJson:
         self._con = con
 
     def decode(self, texts: Sequence[bytes], columns: Columns) -> Proven | None:
-        """Decode texts; None where DuckDB can't decode such a type, or one of the texts.
+        """Decode texts, or return None if DuckDB can't decode such a type, or one of the texts.
 
         A text is proven if it is the same as what is written from the struct, both without blanks. That is blind where
         DuckDB's reader is lenient: those texts are left out before, and so are those that are not UTF-8.

@@ -24,7 +24,7 @@ _OF_ITS_OWN = "LicenseRef-"
 
 
 def terms_of(licence: str) -> tuple[LicenceTerms, ...]:
-    """Return what a licence asks; nothing where it is no expression of SPDX identifiers.
+    """Return the terms of a licence; empty if it is no expression of SPDX identifiers.
 
     Of an expression, all that one of its licences asks: also where ``OR`` leaves the choice to the user.
     """
@@ -91,34 +91,130 @@ def declare(
     made_from: str | None,
 ) -> None:
     """Insert the corpus's own row and its vocabulary."""
-    own = (
-        corpus.id,
-        corpus.title,
-        corpus.description,
-        corpus.homepage,
-        corpus.licence,
-        corpus.licence_url,
-        corpus.terms,
-        corpus.citation,
-        " ".join(corpus.languages),
-        corpus.version,
-        is_sample,
-        corpus.declaration,
-        origin,
-        made_from,
-        _json([asdict(author) for author in corpus.authors]),
-        corpus.year,
-        _json(_said(corpus.reference)),
-        _json(_said(corpus.datasheet)),
-    )
-    schemes = [(one.name, one.description, one.target, one.kind, one.scale) for one in corpus.schemes]
-    releases = [(corpus.id, one.name, index, one.title, one.description) for index, one in enumerate(corpus.releases)]
-    insert(con, "main.corpora", [own])
-    insert(con, "main.releases", releases)
-    if not is_sample:
-        insert(con, "main.corpus_terms", _terms(corpus))
-    insert(con, "main.schemes", schemes)
+    own = {
+        **_own(corpus),
+        "corpus_id": corpus.id,
+        "reader_version": corpus.version,
+        "is_sample": is_sample,
+        "declaration": corpus.declaration,
+        "origin": origin,
+        "made_from": made_from,
+    }
+    con.execute(f"insert into main.corpora by name select {', '.join(f'${name} as {name}' for name in own)}", own)
+    insert(con, "main.releases", _releases(corpus))
+    insert(con, "main.corpus_terms", () if is_sample else _terms(corpus))
+    insert(con, "main.schemes", _schemes(corpus))
     insert(con, "main.labels", vocabulary.rows())
+
+
+def is_declared(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> bool:
+    """Whether a warehouse has what a corpus declares of itself, as it is declared now."""
+    own = _own(corpus)
+    ((is_sample, *found),) = con.execute(
+        f"select is_sample, {', '.join(own)} from main.corpora where corpus_id = ?", [corpus.id]
+    ).fetchall()
+    labels, of_scheme = Vocabulary(corpus).rows(), "starts_with(scheme, $id || '.')"
+
+    def rows(table: str, condition: str) -> set[tuple[object, ...]]:
+        return {*con.execute(f"select * from main.{table} where {condition}", {"id": corpus.id}).fetchall()}
+
+    return (
+        found == [*own.values()]
+        and rows("corpus_terms", "corpus_id = $id") == (set() if is_sample else {*_terms(corpus)})
+        # Of the others there may be more: data and older readers declare some too.
+        and rows("releases", f"corpus_id = $id and release_index < {len(corpus.releases)}") >= {*_releases(corpus)}
+        and rows("schemes", of_scheme) >= {*_schemes(corpus)}
+        and rows("labels", f"{of_scheme} and label_index < {len(labels)}") >= {*labels}
+    )
+
+
+def declare_again(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> None:
+    """Write what a corpus declares of itself over what was declared when it was read; its rows stay as they are.
+
+    What its data declare, and what an older reader declared that is not declared now, comes behind.
+    """
+    own, id_ = _own(corpus), {"id": corpus.id}
+    values = ", ".join(f"{name} = ${name}" for name in own)
+    con.execute(f"update main.corpora set {values} where corpus_id = $id", {**own, **id_})
+    ((is_sample,),) = con.execute("select is_sample from main.corpora where corpus_id = $id", id_).fetchall()
+    con.execute("delete from main.corpus_terms where corpus_id = $id", id_)
+    insert(con, "main.corpus_terms", () if is_sample else _terms(corpus))
+    declared = {
+        "main.releases": _releases(corpus),
+        "main.schemes": _schemes(corpus),
+        "main.labels": Vocabulary(corpus).rows(),
+    }
+    for table, rows in declared.items():
+        con.execute(f"create or replace temp table declared as from {table} limit 0")
+        insert(con, "temp.declared", rows)
+        for statement in _BEHIND[table]:
+            con.execute(statement, id_ if "$id" in statement else None)
+    con.execute("drop table temp.declared")
+
+
+_BEHIND = {
+    "main.releases": (
+        """
+        create or replace temp table declared as
+        select
+            corpus_id, release,
+            row_number() over (order by declared.release_index nulls last, older.release_index) - 1 as release_index,
+            coalesce(declared.title, older.title) as title, coalesce(declared.description, older.description)
+        from (from main.releases where corpus_id = $id) as older full join declared using (corpus_id, release)
+        """,
+        "delete from main.releases where corpus_id = $id",
+        "insert into main.releases from declared",
+    ),
+    "main.schemes": (
+        "delete from main.schemes where scheme in (select scheme from declared)",
+        "insert into main.schemes from declared",
+    ),
+    "main.labels": (
+        # What no declaration knows has no index.
+        """
+        create or replace temp table declared as
+        select
+            scheme, label, coalesce(declared.meaning, older.meaning) as meaning,
+            if(declared.scheme is null, older.namespace, declared.namespace) as namespace,
+            case when coalesce(declared.label_index, older.label_index) is not null then row_number() over (
+                partition by scheme order by declared.label_index nulls last, older.label_index nulls last
+            ) - 1 end as label_index
+        from (from main.labels where starts_with(scheme, $id || '.')) as older full join declared using (scheme, label)
+        """,
+        "delete from main.labels where starts_with(scheme, $id || '.')",
+        "insert into main.labels from declared",
+    ),
+}
+"""Table -> the statements that put what is declared, which ``temp.declared`` has, before what else it holds."""
+
+
+def _own(corpus: Corpus) -> dict[str, object]:
+    """Return the columns of the corpus's row that say nothing of how it was read."""
+    return {
+        "title": corpus.title,
+        "description": corpus.description,
+        "homepage": corpus.homepage,
+        "licence": corpus.licence,
+        "licence_url": corpus.licence_url,
+        "terms": corpus.terms,
+        "citation": corpus.citation,
+        "languages": " ".join(corpus.languages),
+        "authors": _json([asdict(author) for author in corpus.authors]),
+        "year": corpus.year,
+        "reference": _json(_stated(corpus.reference)),
+        "datasheet": _json(_stated(corpus.datasheet)),
+    }
+
+
+def _schemes(corpus: Corpus) -> list[tuple[object, ...]]:
+    return [(scheme.name, scheme.description, scheme.target, scheme.kind, scheme.scale) for scheme in corpus.schemes]
+
+
+def _releases(corpus: Corpus) -> list[tuple[object, ...]]:
+    return [
+        (corpus.id, release.name, index, release.title, release.description)
+        for index, release in enumerate(corpus.releases)
+    ]
 
 
 def _terms(corpus: Corpus) -> Iterator[tuple[object, ...]]:
@@ -140,13 +236,13 @@ def _terms(corpus: Corpus) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _said(declared: Reference | Datasheet | None) -> dict[str, Any]:
-    """Return what a part of the declaration says; what is empty is left out."""
+def _stated(declared: Reference | Datasheet | None) -> dict[str, Any]:
+    """Return the content of a part of the declaration without empty values."""
     return {} if declared is None else {name: value for name, value in asdict(declared).items() if value}
 
 
 def _json(value: Any) -> str | None:
-    """Return a list or an object as JSON; None where it is empty."""
+    """Return a list or an object as JSON, or None if it is empty."""
     return json.dumps(value, ensure_ascii=False) if value else None
 
 

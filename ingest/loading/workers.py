@@ -34,7 +34,7 @@ class Task(Protocol):
 
 
 class Workers(Protocol):
-    """Whoever works on tasks, several at a time."""
+    """A pool of workers, which do several tasks at a time."""
 
     count: int
     """How many tasks are worked on at a time."""
@@ -76,7 +76,7 @@ class Processes:
         self._tasks: dict[int, Task] = {}
         self._waiting: list[int] = []
         self._deaths: dict[int, int] = {}
-        self._told: dict[int, tuple[int, int]] = {}
+        self._reported: dict[int, tuple[int, int]] = {}
         self._done: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -135,16 +135,16 @@ class Processes:
 
     def _start(self) -> _Worker:
         context = get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs,), daemon=True)
+        parent, child = context.Pipe()
+        process = context.Process(target=_work, args=(child,), daemon=True)
         # Ctrl-C goes to all processes of a terminal: this one alone decides what it means.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            theirs.close()
-        self._workers.append(_Worker(process, ours))
+            child.close()
+        self._workers.append(_Worker(process, parent))
         return self._workers[-1]
 
     def _listen(self, worker: _Worker) -> None:
@@ -152,17 +152,17 @@ class Processes:
         if number is None:
             return
         try:
-            is_result, said = worker.line.recv()
+            is_result, message = worker.line.recv()
         except (EOFError, OSError):
             self._bury(worker, number)
             return
         if is_result:
-            self._done[number], worker.number = said, None
+            self._done[number], worker.number = message, None
             return
-        records, size = self._told.get(number, (0, 0))
-        if said > (records, size):
-            self._told[number] = said
-            self._advance(said[0] - records, said[1] - size)
+        records, size = self._reported.get(number, (0, 0))
+        if message > (records, size):
+            self._reported[number] = message
+            self._advance(message[0] - records, message[1] - size)
 
     def _bury(self, worker: _Worker, number: int) -> None:
         worker.process.join()
@@ -192,13 +192,13 @@ def _work(line: Connection) -> None:
 
 
 def _result(task: Task, line: Connection) -> Any:
-    records = size = told = 0
+    records = size = reported = 0
 
     def advance(more: int, larger: int) -> None:
-        nonlocal records, size, told
+        nonlocal records, size, reported
         records, size = records + more, size + larger
-        if size - told >= _TOLD:
-            told = size
+        if size - reported >= _TOLD:
+            reported = size
             line.send((False, (records, size)))
 
     result = outcome(task, advance)

@@ -435,8 +435,8 @@ def _keys() -> None:
     for table, columns in _PRIMARY_KEYS.items():
         op.create_primary_key(None, _name(table), columns, schema=_schema(table))
     for table, columns in _NULL_SAFE_KEYS.items():
-        made = sa.Table(_name(table), sa.MetaData(), *(sa.Column(column) for column in columns), schema=_schema(table))
-        op.execute(sa.schema.AddConstraint(GrainKey(*made.columns)))
+        keyed = sa.Table(_name(table), sa.MetaData(), *(sa.Column(column) for column in columns), schema=_schema(table))
+        op.execute(sa.schema.AddConstraint(GrainKey(*keyed.columns)))
 
 
 def _indexes() -> None:

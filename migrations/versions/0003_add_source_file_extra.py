@@ -1,4 +1,4 @@
-"""Add what a file says beside its records, such as its keys in published order: files of many records need it."""
+"""Add the facts about a file other than its records, such as its keys in order: files of many records need them."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,5 +1,6 @@
 -- A candidate list that marks right answers marks exactly one; of answers that were compared, none or several may be best.
 -- severity: warn
+-- scope: file
 -- remedy: Look at the list in main.candidates; a metric that expects one right answer must leave it out.
 select
     record_id,

@@ -1,5 +1,6 @@
 -- What came in is loaded or quarantined: the counts of every source file equal those of the tables.
 -- severity: error
+-- scope: file
 -- remedy: This is a mistake in the corpus's reader: please report it with the file.
 with
 loaded as (

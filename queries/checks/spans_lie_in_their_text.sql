@@ -1,5 +1,6 @@
 -- The span of a label, or of a part, lies inside the text of its turn.
 -- severity: warn
+-- scope: file
 -- remedy: Look at the turn: the publisher counted otherwise, or miscounted; a reader converts what is counted in bytes or UTF-16.
 with
 spans as (

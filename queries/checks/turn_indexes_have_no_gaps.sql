@@ -1,5 +1,6 @@
 -- The turns of a dialogue are numbered 0, 1, 2 ... without a gap.
 -- severity: error
+-- scope: file
 -- remedy: This is a mistake in the corpus's reader: please report it.
 select
     dialogue_id,

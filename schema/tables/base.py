@@ -63,16 +63,16 @@ def table(name: str, *items: Any, grain: tuple[str, ...], owner: str | None, com
     """Declare a table.
 
     ``grain``: the columns that together name one row (null-safe; a check proves it).
-    ``owner``: the column that tells the row's corpus: ``corpus_id``, or a key that begins with it; None where
+    ``owner``: the column that tells the row's corpus: ``corpus_id``, or a key that begins with it; None if
     the rows belong to the build and not to a corpus.
     """
     info = {"grain": grain, "owner": owner}
-    made = Table(name, metadata, *items, comment=comment, info=info, **kw)
-    if not made.primary_key.columns:
-        made.append_constraint(_key([made.columns[name] for name in grain]))
-    for columns in _looked_up(made):
-        Index(f"{name}_{'_'.join(columns)}_idx", *(made.columns[column] for column in columns)).ddl_if(_ENFORCES)
-    return made
+    declared = Table(name, metadata, *items, comment=comment, info=info, **kw)
+    if not declared.primary_key.columns:
+        declared.append_constraint(_key([declared.columns[name] for name in grain]))
+    for columns in _looked_up(declared):
+        Index(f"{name}_{'_'.join(columns)}_idx", *(declared.columns[column] for column in columns)).ddl_if(_ENFORCES)
+    return declared
 
 
 def _key(grain: list[Column[Any]]) -> PrimaryKeyConstraint | UniqueConstraint:
@@ -82,10 +82,10 @@ def _key(grain: list[Column[Any]]) -> PrimaryKeyConstraint | UniqueConstraint:
     return PrimaryKeyConstraint(*grain).ddl_if(_ENFORCES)
 
 
-def _looked_up(made: Table) -> list[tuple[str, ...]]:
+def _looked_up(declared: Table) -> list[tuple[str, ...]]:
     """Name the columns that joins look up by: those of each relation, unless a key or a longer index begins so."""
-    relations = sorted({tuple(constraint.column_keys) for constraint in made.foreign_key_constraints})
-    present = [made.info["grain"], *relations]
+    relations = sorted({tuple(constraint.column_keys) for constraint in declared.foreign_key_constraints})
+    present = [declared.info["grain"], *relations]
     return [
         columns
         for columns in relations

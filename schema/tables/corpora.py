@@ -25,18 +25,24 @@ corpora = table(
         comment="What its files were made from, where they are not its publisher's; null: they are, or a sample.",
     ),
     Column(
-        "authors", JSON, comment="Its authors in order: a list of objects with family and given; null: not declared."
+        "authors",
+        JSON,
+        comment="Its authors in order: a list of objects with family and given; null: not declared, or not known of a corpus whose files were read before schema 0006.",
     ),
-    Column("year", Integer, comment="Year in which it was published; null: not declared."),
+    Column(
+        "year",
+        Integer,
+        comment="Year in which it was published; null: not declared, or not known of a corpus whose files were read before schema 0006.",
+    ),
     Column(
         "reference",
         JSON,
-        comment="The publication to cite: an object with kind (as BibTeX has it), title, venue, and doi, arxiv or url; null: not declared.",
+        comment="The publication to cite: an object with kind (as BibTeX has it), title, venue, and doi, arxiv or url; null: not declared, or not known of a corpus whose files were read before schema 0006.",
     ),
     Column(
         "datasheet",
         JSON,
-        comment="What its datasheet says: an object with motivation, composition, collection, labelling, uses and limits, which are texts, and quirks and sources, which are lists of texts; null: not declared.",
+        comment="What its datasheet says: an object with motivation, composition, collection, labelling, uses and limits, which are texts, and quirks and sources, which are lists of texts; null: not declared, or not known of a corpus whose files were read before schema 0007.",
     ),
     grain=("corpus_id",),
     owner="corpus_id",

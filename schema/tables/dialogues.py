@@ -1,4 +1,4 @@
-"""What was said, by whom, and how it is labelled: one row per real conversation, however often it was published."""
+"""The turns, their speakers and their labels: one row per real conversation, however often it was published."""
 
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Column, Double, ForeignKey, ForeignKeyConstraint, Integer
 

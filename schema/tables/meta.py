@@ -54,6 +54,12 @@ source_files = table(
         JSON,
         comment="What the file says beside its records, such as its keys in published order; its README lists the keys.",
     ),
+    Column(
+        "counts",
+        JSON,
+        comment="What findings about the whole corpus add up: turns, turns_without_text, and first_without_text, the "
+        "pointer of the first of these; null: not counted, or read before schema 0011.",
+    ),
     grain=("source_file_id",),
     owner="corpus_id",
     comment="A file of a corpus, with its counts: records_in = records_loaded + records_quarantined.",

@@ -96,7 +96,7 @@ class ParsedEpisode:
 
 
 def decoded_as(kind: type[T], piece: Raw) -> T | None:
-    """Decode a piece; None where it is of another type."""
+    """Decode a piece, or None if it is of another type."""
     try:
         value: T = decoder(kind).decode(piece)
     except ValidationError:
@@ -130,7 +130,7 @@ _OTHERS = {
 
 
 def location_of(file: SourceFile) -> SourceLocation | None:
-    """Return a file's location with its subset, split and variant; None where the corpus has no such file."""
+    """Return a file's location with its subset, split and variant, or None if the corpus has no such file."""
     folders = {part.lower() for part in file.path.parts[1:-1]}
     subset, split, release = _OTHERS.get(file.name), None, None
     if WIZARD in folders:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -76,8 +77,8 @@ def read_human_annotations(
     yield FileEnvelope(input_file.file, {"shape": _DATA}, len(pieces))
     doubts: defaultdict[str, list[int]] = defaultdict(list)
     seen: set[int | None] = set()
-    for internal_id, run in groupby(_rows(input_file, pieces), key=lambda read: read[0]):
-        rows = [(location, row) for _, location, row in run]
+    for internal_id, run in groupby(_rows(input_file, pieces), key=attrgetter("internal_id")):
+        rows = list(run)
         dialogue = None if internal_id is None else dialogues.get(internal_id)
         if not dialogues:
             doubts["no turn to belong to, for valid.json is not loaded"] += _indexes(rows)
@@ -93,11 +94,15 @@ def read_human_annotations(
             yield replace(finding, file=input_file.file, severity=None if dialogues else "note")
 
 
-_Located = tuple[SourceLocation, AnnotatedTurn | Rejected]
+class _LocatedRow(NamedTuple):
+    internal_id: int | None
+    """That of its run: of a bad row, which keeps its place, of the run before it."""
+    location: SourceLocation
+    row: AnnotatedTurn | Rejected
 
 
-def _rows(input_file: InputFile, pieces: list[Raw]) -> Iterator[tuple[int | None, *_Located]]:
-    """Decode row by row, each with the ``internal_id`` of its run; a bad row keeps its place in the run before it."""
+def _rows(input_file: InputFile, pieces: list[Raw]) -> Iterator[_LocatedRow]:
+    """Decode row by row."""
     internal_id: int | None = None
     for index, piece in enumerate(pieces):
         at = pointer(_DATA, index)
@@ -107,19 +112,19 @@ def _rows(input_file: InputFile, pieces: list[Raw]) -> Iterator[tuple[int | None
         try:
             row = decode.exact(raw, AnnotatedTurn, rule="BS-09")
         except BadRecord as bad:
-            yield internal_id, location, reject(location, bad, raw)
+            yield _LocatedRow(internal_id, location, reject(location, bad, raw))
         else:
             internal_id = row.internal_id
-            yield internal_id, replace(location, native_id=str(internal_id)), row
+            yield _LocatedRow(internal_id, replace(location, native_id=str(internal_id)), row)
 
 
-def _indexes(rows: list[_Located]) -> list[int]:
-    return [location.record_index or 0 for location, _ in rows]
+def _indexes(rows: list[_LocatedRow]) -> list[int]:
+    return [located.location.record_index or 0 for located in rows]
 
 
 def _placed(
     input_file: InputFile,
-    rows: list[_Located],
+    rows: list[_LocatedRow],
     dialogue: ValidationDialogue | None,
     doubts: defaultdict[str, list[int]],
 ) -> Iterator[Outcome]:
@@ -128,14 +133,14 @@ def _placed(
     size = len(turns) // 2 * 2 - 2
     same = [
         isinstance(row, AnnotatedTurn) and turns[place : place + 1] == [digest(row.text)]
-        for place, (_, row) in enumerate(rows)
+        for place, (_, _, row) in enumerate(rows)
     ]
     is_whole = all(same) and len(rows) == size
     if dialogue:
         others = [row for row, is_same in zip(rows, same, strict=True) if not is_same]
         doubts["not the words that its dialogue has at this place"] += _indexes(others)
         doubts["too few or too many rows of a dialogue"] += [] if len(rows) == size else _indexes(rows)
-    for place, (location, row) in enumerate(rows):
+    for place, (_, location, row) in enumerate(rows):
         if isinstance(row, Rejected):
             yield row
             continue

@@ -1,4 +1,4 @@
-"""The files beside the episodes: lists of personas and topics, and what the topicifiers use of other data sets."""
+"""The files other than the episodes: lists of personas and topics, and what the topicifiers use of other data sets."""
 
 import ast
 import re
@@ -107,7 +107,9 @@ def _parse_topic(line: str, *, is_open: bool) -> tuple[str, list[str]]:
         sentences = ast.literal_eval(match[2])
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise BadRecord("BS-09", f"no list of texts: {match[2][:200]!r}") from error
-    if not isinstance(sentences, list) or not all(isinstance(one, str) and _is_text(one) for one in sentences):
+    if not isinstance(sentences, list) or not all(
+        isinstance(sentence, str) and _is_text(sentence) for sentence in sentences
+    ):
         raise BadRecord("BS-09", f"no list of texts: {match[2][:200]!r}")
     return match[1], sentences
 
@@ -197,9 +199,9 @@ def read_convai2(input_file: InputFile, raw: bytes, texts: UniqueTexts) -> Itera
 def _convai2_episode(input_file: InputFile, texts: UniqueTexts, location: SourceLocation, raw: bytes) -> Loaded:
     lines = raw.decode().split("\n")
     entries = list(_convai2_entries(lines))
-    kept = [{"text": entry.text, "labels": entry.labels} for entry in entries]
+    stored = [{"text": entry.text, "labels": entry.labels} for entry in entries]
     is_plain = _published_lines(entries) == lines
-    record = record_at(location, input_file, {"entries": kept, "lines": None if is_plain else lines})
+    record = record_at(location, input_file, {"entries": stored, "lines": None if is_plain else lines})
     lists = [(number, entry.candidates) for number, entry in enumerate(entries)]
     rows, column_batches = texts.candidates(record, _CONVAI2_LABELS, lists)
     return Loaded(location, [record, *rows], column_batches=column_batches)
@@ -209,7 +211,7 @@ def write_convai2(stored: StoredRecord) -> bytes:
     """Write the numbered lines of an episode."""
     extra = extra_of(stored, _Convai2Extra)
     entries = [
-        _Convai2Entry(kept.text, kept.labels, texts_at(stored, number)) for number, kept in enumerate(extra.entries)
+        _Convai2Entry(entry.text, entry.labels, texts_at(stored, number)) for number, entry in enumerate(extra.entries)
     ]
     return "\n".join(_published_lines(entries) if extra.lines is None else extra.lines).encode()
 
@@ -245,7 +247,7 @@ def _episodes(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _line(text: str) -> NumberedLine | None:
-    """Read a line as ParlAI does; None where it is blank, BadRecord where it has no number."""
+    """Read a line as ParlAI does, or None if it is blank, BadRecord where it has no number."""
     line = text.strip().replace("\\n", "\n")
     if not line:
         return None
@@ -259,17 +261,17 @@ def _line(text: str) -> NumberedLine | None:
 
 def _convai2_entries(lines: list[str]) -> Iterator[_Convai2Entry]:
     """Gather lines up to one that has a label; what is left at the end is an entry without."""
-    said: list[str] = []
+    texts: list[str] = []
     for line in filter(None, map(_line, lines)):
-        if line.cells[0] or said:
-            said.append(line.cells[0])
+        if line.cells[0] or texts:
+            texts.append(line.cells[0])
         if len(line.cells) > 2 and line.cells[2]:
             _check_reward(line.cells[2])
         if len(line.cells) > 1 and line.cells[1]:
             candidates = line.cells[3].split("|") if len(line.cells) > 3 else []
-            yield _Convai2Entry("\n".join(said), line.cells[1].split("|"), candidates)
-            said = []
-    if text := "\n".join(said).strip():
+            yield _Convai2Entry("\n".join(texts), line.cells[1].split("|"), candidates)
+            texts = []
+    if text := "\n".join(texts).strip():
         yield _Convai2Entry(text, [], [])
 
 

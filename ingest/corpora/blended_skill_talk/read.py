@@ -1,8 +1,8 @@
-"""Files to rows: episodes are dialogues with personas, suggestions and candidates; all else is records beside them."""
+"""Files to rows: episodes are dialogues with personas, suggestions and candidates; all else is other records."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -48,6 +48,15 @@ from talkhouse.ingest.rows import Candidate, ColumnBatch, Dialogue, Participant,
 from talkhouse.ingest.sources import SourceFile
 
 
+class AddedDialogue(NamedTuple):
+    """The dialogue of an episode."""
+
+    dialogue_id: str
+    rows: list[Row]
+    """Empty if an earlier episode has the same dialogue."""
+    findings: list[ReaderFinding]
+
+
 class EpisodeDialogues:
     """All dialogues of a build; keys and hashes are held, never texts."""
 
@@ -55,16 +64,18 @@ class EpisodeDialogues:
         self._keys = Keys()
         self._restatements = Restatements()
 
-    def add(self, natural: str, parsed: ParsedEpisode) -> tuple[str, list[Row], list[ReaderFinding]]:
-        """Return the key of a dialogue, its rows if it is new, and a finding if its words are not the plain key's."""
-        dialogue_id, is_new = self._keys.assign(natural, digest(*_words(parsed)))
+    def add(self, natural: str, parsed: ParsedEpisode) -> AddedDialogue:
+        """Return a dialogue, with its rows if it is new, and a finding if its words are not the plain key's."""
+        seeds = (parsed.episode.free_turker_utterance, parsed.episode.guided_turker_utterance)
+        words = digest(*seeds, *(turn.text for turn in parsed.turns))
+        dialogue_id, is_new = self._keys.assign(natural, words)
         if not is_new:
-            return dialogue_id, [], []
+            return AddedDialogue(dialogue_id, [], [])
         rows = list(_dialogue_rows(dialogue_id, parsed))
         if dialogue_id == natural:
-            return dialogue_id, rows, []
+            return AddedDialogue(dialogue_id, rows, [])
         detail = f"other words than the earlier {natural}; kept as {dialogue_id}"
-        return dialogue_id, rows, [ReaderFinding("BS-10", detail)]
+        return AddedDialogue(dialogue_id, rows, [ReaderFinding("BS-10", detail)])
 
     def differing(self, dialogue_id: str, parsed: ParsedEpisode) -> dict[str, Any]:
         """Return, by pointer, what the rows of the dialogue and of its record would not give back."""
@@ -95,7 +106,7 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
         HUMAN_ANNOTATIONS: partial(read_human_annotations, dialogues=validation),
     }
     located = [(file, location_of(file)) for file in files]
-    for file, location in sorted(located, key=lambda one: one[1] is not None and one[1].subset == HUMAN_ANNOTATIONS):
+    for file, location in sorted(located, key=lambda item: item[1] is not None and item[1].subset == HUMAN_ANNOTATIONS):
         if location is None:
             yield Unrecognised(file, "its name and folder are those of no file of this corpus that is read")
             continue
@@ -117,22 +128,18 @@ def _episodes(
     dialogues: EpisodeDialogues,
     validation: dict[int, ValidationDialogue],
 ) -> Iterator[Outcome]:
-    """Read the episodes of a file, and remember those of the validation set by their places in it."""
+    """Read the episodes of a file, and remember those of the validation set by their places in it.
+
+    Raises BadRecord BS-01 where the reference code would refuse the file.
+    """
+    _check_lengths(json_members.items(raw))
     is_validation = SPLITS.get(input_file.location.split or "") == "validation" and not input_file.repeats
-    for outcome in read_episodes(input_file, raw, texts, dialogues):
+    for outcome in read_json_list(input_file, raw, partial(_read_episode, input_file, texts, dialogues)):
         if isinstance(outcome, Loaded) and is_validation:
             record = next(row for row in outcome.rows if isinstance(row, Record))
             turns = [digest(row.text) for row in outcome.rows if isinstance(row, Turn)][SEEDS:]
             validation[record.record_index] = ValidationDialogue(record.dialogue_id or "", turns)
         yield outcome
-
-
-def read_episodes(
-    input_file: InputFile, raw: bytes, texts: UniqueTexts, dialogues: EpisodeDialogues
-) -> Iterator[Outcome]:
-    """Read the episodes of a file; raises BadRecord BS-01 where the reference code would refuse the file."""
-    _check_lengths(json_members.items(raw))
-    yield from read_json_list(input_file, raw, partial(_read_episode, input_file, texts, dialogues))
 
 
 class _Lengths(Struct):
@@ -223,7 +230,7 @@ def _shown(lists: list[Any], index: int) -> list[str]:
 
 
 def _chosen(record: Record, parsed: ParsedEpisode, index: int) -> Iterator[Row]:
-    """Return which suggestion was taken: on every turn of the guided worker, on others where the episode names one."""
+    """Return the suggestion that was taken: on every turn of the guided worker, on others if the episode names one."""
     label, text = parsed.chosen[index], parsed.chosen_texts[index]
     if index % 2 or label:
         yield record.annotation(index + SEEDS, CHOSEN, label, extra=decode.dump({"text": text}) if text else None)
@@ -240,7 +247,7 @@ def _label_candidates(record: Record, parsed: ParsedEpisode, texts: UniqueTexts)
 
 
 def _extra(parsed: ParsedEpisode) -> dict[str, Any]:
-    """Return what no row holds: order of keys, unread fields, lists without an entry, the count of personas."""
+    """Return facts that no row holds: order of keys, unread fields, lists without an entry, the count of personas."""
     personas, candidates = parsed.episode.personas, parsed.episode.label_candidates
     lists = [] if candidates is UNSET else candidates
     # A last persona that is nobody's and has no sentence is in no row.
@@ -287,14 +294,8 @@ def _turn_row(dialogue_id: str, index: int, text: str, kind: str, extra: str | N
     return Turn(dialogue_id, index, speaker_id(dialogue_id, worker), worker, kind, text, extra=extra)
 
 
-def _words(parsed: ParsedEpisode) -> Iterator[str]:
-    """List what makes a dialogue this one: who says what, in order."""
-    yield from (parsed.episode.free_turker_utterance, parsed.episode.guided_turker_utterance)
-    yield from (turn.text for turn in parsed.turns)
-
-
 def _stated(parsed: ParsedEpisode) -> dict[str, Any]:
-    """Return, by pointer, what hangs on the dialogue beside its words."""
+    """Return, by pointer, the facts about the dialogue other than its words."""
     episode = parsed.episode
     facts: dict[str, Any] = {"/context_dataset": episode.context_dataset}
     if episode.additional_context is not UNSET:

@@ -80,8 +80,8 @@ def _candidates(parsed: ParsedEpisode) -> Iterator[ReaderFinding]:
 def _texts(parsed: ParsedEpisode) -> Iterator[ReaderFinding]:
     """Find texts that come back changed, in the fields that the reference teacher emits."""
     episode = parsed.episode
-    said = [index for index, turn in enumerate(parsed.turns) if _CHANGED.search(turn.text)]
-    yield from cases("BS-07", "a text that the round trip changes", "dialog", said, [i + SEEDS for i in said])
+    turns = [index for index, turn in enumerate(parsed.turns) if _CHANGED.search(turn.text)]
+    yield from cases("BS-07", "a text that the round trip changes", "dialog", turns, [i + SEEDS for i in turns])
     lists = [] if episode.label_candidates is UNSET else episode.label_candidates
     offered = [e for e, texts in enumerate(lists) if any(map(_CHANGED.search, texts))]
     yield from cases("BS-07", "a candidate that the round trip changes", "label_candidates", offered)

@@ -42,7 +42,7 @@ from talkhouse.ingest.stored_record import StoredRecord, as_published, file_by_f
 
 
 class _EnvelopeExtra(Struct):
-    """What ``source_files.extra`` holds: what a file is beside its records."""
+    """The content of ``source_files.extra``: the facts about a file other than its records."""
 
     shape: str = ""
     head: str = ""
@@ -151,12 +151,9 @@ def _persona_lists(stored: StoredRecord, extra: _EpisodeExtra) -> list[list[str]
     persona_sets: defaultdict[str, list[str]] = defaultdict(list)
     for use in stored.persona_uses:
         persona_sets[use.persona_set].append(stored.personas[use.persona_id].text)
-    size = extra.lists.get(pointer("personas"), _last_persona(persona_sets) + 1)
+    others = [int(name.rpartition("_")[2]) for name in persona_sets if name not in WORKERS]
+    size = extra.lists.get(pointer("personas"), max(others, default=len(WORKERS) - 1) + 1)
     return [persona_sets[name] for name in (*WORKERS, *(f"persona_{number}" for number in range(len(WORKERS), size)))]
-
-
-def _last_persona(persona_sets: dict[str, list[str]]) -> int:
-    return max((int(name.rpartition("_")[2]) for name in persona_sets if name not in WORKERS), default=len(WORKERS) - 1)
 
 
 def _of_dialogue(stored: StoredRecord) -> dict[str, Any]:

@@ -152,9 +152,9 @@ FAMILIES = (
 
 
 def family(dialogue_id: str, subset: str | None) -> BotFamily | None:
-    """Find the family of bots that a dialogue is with in the fixed table; None where it is none of them."""
-    by_id = (one for one in FAMILIES if re.fullmatch(one.ids, dialogue_id.lower()))
-    by_subset = (one for one in FAMILIES if re.fullmatch(one.subsets, (subset or "").lower()))
+    """Find the family of bots that a dialogue is with in the fixed table, or None if it is none of them."""
+    by_id = (row for row in FAMILIES if re.fullmatch(row.ids, dialogue_id.lower()))
+    by_subset = (row for row in FAMILIES if re.fullmatch(row.subsets, (subset or "").lower()))
     return next(by_id, None) or next(by_subset, None)
 
 
@@ -183,7 +183,7 @@ PLACEHOLDERS = {"", "DBD-01", "DBD-1"}
 and of the Japanese data of the third."""
 
 _DESCRIPTION = re.compile(r".*\.(txt|pdf)|show_dial\.py", re.IGNORECASE)
-"""Names of what the publisher's archives have beside the logs: data_format.txt, DBDC2_LICENSE.txt, a manual ..."""
+"""Names of files in the publisher's archives other than the logs: data_format.txt, DBDC2_LICENSE.txt, a manual ..."""
 
 SPLITS = {"dev": "validation", "eval": "test"}
 """The splits of the challenge and their standard names."""
@@ -207,7 +207,7 @@ _OLDER = re.compile(r"(dbdc[12])([_\-. ].*)?")
 
 
 class PathFacts(NamedTuple):
-    """What a path says; None where it says nothing."""
+    """The facts that a path states, or None if it states none."""
 
     release: str | None
     language: str | None

@@ -74,7 +74,8 @@ def parse(text: str, group_id: str) -> GroupFile:
     """
     if not text:
         raise BadRecord("DE-01", "the file is empty")
-    line_end = _line_end(text)
+    # A checkout by git on Windows has another line end than the publisher's.
+    line_end = WINDOWS_END if text.partition(LINE_END)[0].endswith("\r") else LINE_END
     header, *lines = text.removesuffix(line_end).split(line_end)
     rows = [GroupRow(*cells) for line in lines if len(cells := line.split("\t")) == len(GroupRow._fields)]
     is_usual = header == HEADER and len(rows) == len(lines) and (line_end == WINDOWS_END or "\r\n" not in text)
@@ -136,11 +137,6 @@ def _field(cell: str) -> str:
     return match[1].replace('""', '"') + match[2] if match else cell
 
 
-def _line_end(text: str) -> str:
-    """Find what ends the first line: a checkout by git on Windows has another end than the publisher's."""
-    return WINDOWS_END if text.partition(LINE_END)[0].endswith("\r") else LINE_END
-
-
 CORPUS = "delidata"
 
 
@@ -176,7 +172,7 @@ TRACKER = "delidata.tracker"
 
 
 NO_SOLUTION = "N/A"
-"""What the tracker has, split into letters, for a user of whom no solution is known."""
+"""The tracker's value, split into letters, for a user without a known solution."""
 
 
 NO_ITEMS = "0"
@@ -193,7 +189,7 @@ def number(cell: str) -> float | None:
 
 
 def tracker(cell: str) -> dict[str, list[str]] | None:
-    """Read the cards of every user; None where the cell is no JSON object of lists of texts, each key once."""
+    """Read the cards of every user, or None if the cell is no JSON object of lists of texts, each key once."""
     try:
         cards: dict[str, list[str]] = decode.decoder(dict[str, list[str]]).decode(cell)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):

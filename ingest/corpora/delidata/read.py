@@ -21,6 +21,7 @@ from talkhouse.ingest.corpora.delidata.format import (
     TYPE,
     GroupFile,
     GroupRow,
+    is_quoted,
     looks_like_a_table,
     number,
     parse,
@@ -28,7 +29,6 @@ from talkhouse.ingest.corpora.delidata.format import (
     tracker,
     unquote,
 )
-from talkhouse.ingest.corpora.delidata.warnings import Repetitions, warnings
 from talkhouse.ingest.corpora.delidata.write import cells
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.input_files import DialogueKeys, read_each
@@ -74,14 +74,14 @@ class GroupReader:
         first = self._files.setdefault(location.file.sha256, record.record_id)
         repeats = first if first != record.record_id else None
         record.extra = decode.dump_extra({"differs": differs, "repeats": repeats} | _extra(table, content))
-        made: list[Row] = [record]
+        loaded: list[Row] = [record]
         if is_new:
-            made += dialogue_rows(dialogue_id, begun, rows, raw)
-        made += (label for some in labels for label in some)
+            loaded += dialogue_rows(dialogue_id, begun, rows, raw)
+        loaded += (label for some in labels for label in some)
         findings = list(self._repetitions.findings(location.file.id, dialogue_id, rows))
         findings += (warning for index, row in enumerate(rows) for warning in warnings(index, row, table.rows[index]))
         findings += (ReaderFinding("DE-10", what, pointer=pointer(row)) for what, row in table.unusual.items())
-        return Loaded(location, made, findings)
+        return Loaded(location, loaded, findings)
 
 
 def _differs(
@@ -92,9 +92,9 @@ def _differs(
     for index, (row, raw) in enumerate(zip(rows, table.rows, strict=True)):
         turn = turn_row(record.dialogue_id or "", index, row, raw)
         written = cells(record.native_id or "", turn, labels[index])
-        for name, ours, theirs in zip(GroupRow._fields, written, raw, strict=True):
-            if ours != theirs:
-                differing[pointer(index, name)] = theirs
+        for name, own, published in zip(GroupRow._fields, written, raw, strict=True):
+            if own != published:
+                differing[pointer(index, name)] = published
     return differing
 
 
@@ -135,7 +135,7 @@ def opening(rows: Sequence[GroupRow]) -> Opening:
 
 
 def dialogue_rows(dialogue_id: str, begun: Opening, rows: Sequence[GroupRow], raw: Sequence[GroupRow]) -> Iterator[Row]:
-    """List the dialogue, whoever is named or speaks, and the turns; only who is named takes part."""
+    """List the dialogue, everyone who is named or speaks, and the turns; only those named are participants."""
     yield Dialogue(dialogue_id, CORPUS, rows[0].group_id, language="en", extra=decode.dump({"cards": begun.cards}))
     for name in dict.fromkeys([*begun.names, *(row.origin for row in rows)]):
         yield Speaker.within(dialogue_id, name, kind="system" if name == SYSTEM else "human")
@@ -203,3 +203,105 @@ def _tracked(cards: list[str]) -> list[str | None]:
     if sorted(cards) == sorted(NO_SOLUTION):
         return [NO_SOLUTION]
     return [*cards] or [None]
+
+
+TARGETS = {
+    "Probing": {"Moderation", "Reasoning", "Solution"},
+    "Non-probing-deliberation": {"Reasoning", "Solution", "Agree", "Disagree"},
+    "None": {"0"},
+    "0": {"0"},
+}
+"""Annotation types, and the targets that go with each; None and 0 both say that a message is no deliberation."""
+
+ADDITIONAL_LABELS = {
+    "complete_solution",
+    "partial_solution",
+    "specific_addressee",
+    "solution_summary",
+    "consider_opposite",
+}
+
+
+class Repetitions:
+    """Groups and messages of a build that came before (DE-03); the first in path order makes the examples."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, str] = {}
+        self._messages: dict[str, str] = {}
+
+    def findings(self, file_id: str, dialogue_id: str, rows: Sequence[GroupRow]) -> Iterator[ReaderFinding]:
+        """Report a group that came before, or single messages that did."""
+        group_id = rows[0].group_id
+        before = self._groups.setdefault(group_id, file_id)
+        if before == file_id:
+            yield from self._messages_before(file_id, rows)
+            return
+        words = "the same words," if dialogue_id == f"{CORPUS}:{group_id}" else "other words, kept as"
+        yield ReaderFinding("DE-03", f"the group came before, from {before}: {words} {dialogue_id}", pointer="")
+
+    def _messages_before(self, file_id: str, rows: Sequence[GroupRow]) -> Iterator[ReaderFinding]:
+        for index, row in enumerate(rows):
+            where = f"{file_id}{pointer(index)}"
+            first = self._messages.setdefault(row.message_id, where)
+            if first != where and row.message_id != OPENING_ID:
+                detail = f"the message_id {row.message_id} came before, at {first}"
+                yield ReaderFinding("DE-03", detail, pointer=pointer(index, "message_id"), turn_index=index)
+
+
+class CellWarning(NamedTuple):
+    """Something unusual about a cell of a row."""
+
+    rule: str
+    column: str
+    detail: str
+
+
+def warnings(index: int, row: GroupRow, raw: GroupRow) -> Iterator[ReaderFinding]:
+    """List the findings of one row."""
+    unusual = [*_numbers(row), *_values(row), *_spellings(row, raw)]
+    if row.message_type not in KINDS:
+        unusual.insert(0, CellWarning("DE-03", "message_type", f"unknown message_type {row.message_type!r}"))
+    for rule, column, detail in unusual:
+        yield ReaderFinding(rule, detail, pointer=pointer(index, column), turn_index=index)
+
+
+def _numbers(row: GroupRow) -> Iterator[CellWarning]:
+    """DE-04: what tracker and performance can't be."""
+    if tracker(row.sol_tracker_all) is None:
+        yield CellWarning(
+            "DE-04", "sol_tracker_all", f"no JSON object of lists of cards: {row.sol_tracker_all[:200]!r}"
+        )
+    for column, lowest in (("team_performance", 0.0), ("performance_change", -1.0)):
+        value = number(getattr(row, column))
+        if value is None or not lowest <= value <= 1.0:
+            yield CellWarning("DE-04", column, f"no number from {lowest:g} to 1: {getattr(row, column)[:200]!r}")
+
+
+def _values(row: GroupRow) -> Iterator[CellWarning]:
+    """DE-08: annotations that the documentation does not know; those of a SUBMIT are DE-07's."""
+    if row.message_type != "MESSAGE":
+        return
+    kind, target = row.annotation_type, row.annotation_target
+    if kind not in TARGETS:
+        yield CellWarning("DE-08", "annotation_type", f"unknown type {kind!r}")
+    elif target not in TARGETS[kind]:
+        yield CellWarning("DE-08", "annotation_target", f"the target {target!r} does not go with the type {kind!r}")
+    items = row.annotation_additional.split(",")
+    if items != [NO_ITEMS] and (unknown := [item for item in items if item not in ADDITIONAL_LABELS]):
+        yield CellWarning("DE-08", "annotation_additional", f"unknown items {unknown}")
+
+
+def _spellings(row: GroupRow, raw: GroupRow) -> Iterator[CellWarning]:
+    """DE-09: quotes that the publisher's writer would not leave so, and messages without words."""
+    for column, cell in raw._asdict().items():
+        if is_quoted(cell):
+            if "'" in cell[1:-1].replace("''", ""):
+                yield CellWarning("DE-09", column, f"a single quote inside a quoted cell: {cell[:200]!r}")
+        elif cell.startswith("'") or cell.endswith("'"):
+            yield CellWarning("DE-09", column, f"a quote at one end only: {cell[:200]!r}")
+        if cell.lstrip(" ").startswith('"'):
+            yield CellWarning(
+                "DE-09", column, f"begins with a quote that the reference readers take for their own: {cell[:200]!r}"
+            )
+    if row.message_type == "MESSAGE" and not row.original_text:
+        yield CellWarning("DE-09", "original_text", "a MESSAGE without text")

@@ -62,7 +62,7 @@ class ConversationState:
     known: KnownConversations = field(default_factory=KnownConversations)
     people: MantisPeople = field(default_factory=MantisPeople)
     sites: frozenset[str] = frozenset()
-    """Categories that dialogues may have beside those of the published corpus."""
+    """Categories that dialogues may have in addition to those of the published corpus."""
 
 
 class ConversationBatch:
@@ -160,7 +160,7 @@ _AHEAD = 2
 
 
 def read_dialogues(build: ConversationState, file: SourceFile, role: Role, site: str = "") -> Iterator[Outcome]:
-    """Read every dialogue of a file, then what the file is beside them.
+    """Read every dialogue of a file, then the facts about the file other than its dialogues.
 
     ``site``: what its keys begin with in the tables, where files of several sites have the same ones.
     """
@@ -254,8 +254,8 @@ def column_batches(
         record_id=record_id(role.subset, split, site) + pl.col("record_index").cast(pl.String),
         source_pointer="/" + pl.col("key"),
     )
-    said = utterances(plain)
-    cast = _cast(plain["category"], said.filter(pl.col("turn_index") < 2), people, rows)
+    spoken = utterances(plain)
+    cast = _cast(plain["category"], spoken.filter(pl.col("turn_index") < 2), people, rows)
     file = {"source_file_id": file_id, "subset": role.subset, "split": role.split, "standard_split": SPLITS.get(split)}
     own = dialogues.select("dialogue_id", "title", "native_id", "extra", "started_at", domain="category")
     records = dialogues.select("dialogue_id", "record_index", "record_id", "native_id", "source_pointer")
@@ -264,13 +264,13 @@ def column_batches(
         ColumnBatch(Dialogue, {"corpus_id": CORPUS, "language": "en"}, own.to_dict()),
         ColumnBatch(Participant, {}, _participants(ids, cast).to_dict()),
         ColumnBatch(Record, {"corpus_id": CORPUS, "extra": extra, **file}, records.to_dict()),
-        ColumnBatch(Turn, {"kind": "message"}, _turns(ids, said, cast).to_dict()),
+        ColumnBatch(Turn, {"kind": "message"}, _turns(ids, spoken, cast).to_dict()),
     ]
 
 
-def _cast(categories: pl.Series, said: pl.DataFrame, people: MantisPeople, rows: list[Row]) -> pl.DataFrame:
+def _cast(categories: pl.Series, spoken: pl.DataFrame, people: MantisPeople, rows: list[Row]) -> pl.DataFrame:
     """Find who speaks: two people of each dialogue, user and agent, by the first two utterances; all have an id."""
-    facts = zip(categories.gather(said["owner"]).to_list(), said["user_id"], said["user_name"], strict=True)
+    facts = zip(categories.gather(spoken["owner"]).to_list(), spoken["user_id"], spoken["user_name"], strict=True)
     cast = [
         people.person(str(number).encode(), NAN if name is None else name, domain, "", rows)
         for domain, number, name in facts
@@ -288,13 +288,13 @@ def _participants(ids: pl.Series, cast: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([user, agent.select("dialogue_id", speaker_id="agent", role=pl.lit("agent"))])
 
 
-def _turns(ids: pl.Series, said: pl.DataFrame, cast: pl.DataFrame) -> pl.DataFrame:
+def _turns(ids: pl.Series, spoken: pl.DataFrame, cast: pl.DataFrame) -> pl.DataFrame:
     """Return the turns of two people who take turns."""
-    is_agent = said["turn_index"].cast(pl.UInt32) % 2
-    who = cast[said["owner"] * 2 + is_agent]
-    return said.with_columns(who["literals"]).select(
+    is_agent = spoken["turn_index"].cast(pl.UInt32) % 2
+    who = cast[spoken["owner"] * 2 + is_agent]
+    return spoken.with_columns(who["literals"]).select(
         "turn_index",
-        dialogue_id=ids.gather(said["owner"]),
+        dialogue_id=ids.gather(spoken["owner"]),
         speaker_id=who["speaker_id"],
         role=pl.Series(["user", "agent"]).gather(is_agent),
         text="utterance",

@@ -60,7 +60,7 @@ class PublishedDialogue:
 
     @cached_property
     def started_at(self) -> datetime | None:
-        """The time of the dialogue; None where it is not a time."""
+        """The time of the dialogue, or None if it is not a time."""
         return moment(self.facts.get("dialog_time", UNSET))
 
     def unknown(self, index: int) -> dict[str, Value]:
@@ -76,18 +76,18 @@ def decoded(raw: bytes, orders: KeyOrders) -> PublishedDialogue:
     facts = _json(raw)
     utterances: list[dict[str, Value]] = facts["utterances"]
     others = {
-        index: {name: value for name, value in said.items() if name not in _SPOKEN}
-        for index, said in enumerate(utterances)
-        if not _SPOKEN.issuperset(said)
+        index: {name: value for name, value in utterance.items() if name not in _SPOKEN}
+        for index, utterance in enumerate(utterances)
+        if not _SPOKEN.issuperset(utterance)
     }
-    spoken = {name: [said.get(name, UNSET) for said in utterances] for name in SPOKEN}
+    spoken = {name: [utterance.get(name, UNSET) for utterance in utterances] for name in SPOKEN}
     for name, column in spoken.items():
         if not _SCALARS.issuperset(map(type, column)):
             wrong = next(index for index, value in enumerate(column) if type(value) not in _SCALARS)
             raise BadRecord("MA-02", f"{name} is a list or an object", pointer("utterances", wrong, name))
     if "user" not in spoken["actor_type"]:
         raise BadRecord("MA-02", "no utterance of the user" if utterances else "no utterances", "/utterances")
-    numbers = [orders.setdefault(tuple(said), len(orders)) for said in utterances]
+    numbers = [orders.setdefault(tuple(utterance), len(orders)) for utterance in utterances]
     return PublishedDialogue(facts, spoken, numbers, others)
 
 
@@ -132,7 +132,7 @@ _NUMBER = re.compile(r"[-+]?\d+", re.ASCII)
 def warnings(dialogue: PublishedDialogue, sites: frozenset[str]) -> list[ReaderFinding]:
     """List a finding for each rule that a dialogue breaks, with the pointer of the first and what else there is.
 
-    ``sites``: categories that are expected beside those of the published corpus.
+    ``sites``: categories that are expected in addition to those of the published corpus.
     """
     broken = {
         "MA-03": list(_order(dialogue)),
@@ -140,7 +140,7 @@ def warnings(dialogue: PublishedDialogue, sites: frozenset[str]) -> list[ReaderF
         "MA-05": list(_values(dialogue)),
     }
     return [
-        ReaderFinding(rule, "; ".join(said for _, said in unusual), pointer=unusual[0][0])
+        ReaderFinding(rule, "; ".join(detail for _, detail in unusual), pointer=unusual[0][0])
         for rule, unusual in broken.items()
         if unusual
     ]
@@ -153,18 +153,18 @@ def _content(dialogue: PublishedDialogue, sites: frozenset[str]) -> Iterator[tup
         yield "/category", f"the category {category!r} is none of the {len(SITES)} sites"
     if len(people := set(spoken["user_id"]).difference(_MISSING)) > _PEOPLE:
         yield "/utterances", f"{len(people)} user ids"
-    if (said := spoken["actor_type"].count("agent")) < _AGENT_UTTERANCES:
-        yield "/utterances", f"only {said} of the utterances are the agent's"
+    if (count := spoken["actor_type"].count("agent")) < _AGENT_UTTERANCES:
+        yield "/utterances", f"only {count} of the utterances are the agent's"
 
 
 def _order(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
     """MA-03: numbers and roles."""
     numbers, roles = dialogue.spoken["utterance_pos"], dialogue.spoken["actor_type"]
-    is_due = (type(said) is int and said == due for due, said in enumerate(numbers, 1))
+    is_due = (type(number) is int and number == due for due, number in enumerate(numbers, 1))
     yield from _odd("utterance_pos", numbers, is_due)
     other = [] if roles[0] == "user" else [0]
     yield from _first("actor_type", other, lambda at: f"the first utterance is of {roles[at]!r}")
-    twice = [at for at, (one, following) in enumerate(pairwise(roles), 1) if one == following]
+    twice = [at for at, (role, following) in enumerate(pairwise(roles), 1) if role == following]
     yield from _first("actor_type", twice, lambda at: f"{roles[at]!r} speaks twice in a row")
     strange = [at for at, role in enumerate(roles) if role not in ("user", "agent")]
     yield from _first("actor_type", strange, lambda at: f"the actor_type {roles[at]!r}")
@@ -284,7 +284,7 @@ _TAKES_TURNS = (pl.col("utterance_pos") == pl.col("turn_index") + 1) & (
     (pl.col("turn_index") < 2)
     | ((pl.col("user_id") == pl.col("user_id").shift(2)) & pl.col("user_name").eq_missing(pl.col("user_name").shift(2)))
 )
-"""Whether an utterance has its number, and is said by whoever said the one before the last."""
+"""Whether an utterance has its number, and the same speaker as the utterance before the last."""
 
 
 def utterances(dialogues: pl.DataFrame) -> pl.DataFrame:
@@ -302,13 +302,13 @@ def without(dialogues: pl.DataFrame, positions: Collection[int]) -> pl.DataFrame
 
 def published(dialogues: pl.DataFrame) -> Iterator[PublishedDialogue]:
     """Return plain dialogues as the long way decodes them."""
-    said, sizes = utterances(dialogues), dialogues["utterances"].list.len().to_list()
+    turns, sizes = utterances(dialogues), dialogues["utterances"].list.len().to_list()
     columns = {
-        "utterance_pos": said["turn_index"] + 1,
-        "actor_type": pl.Series(["user", "agent"]).gather(said["turn_index"] % 2),
-        "is_answer": pl.Series([0]).gather(said["turn_index"] * 0),
+        "utterance_pos": turns["turn_index"] + 1,
+        "actor_type": pl.Series(["user", "agent"]).gather(turns["turn_index"] % 2),
+        "is_answer": pl.Series([0]).gather(turns["turn_index"] * 0),
     }
-    lists = {name: columns.get(name, said.get_column(name, default=None)).to_list() for name in SPOKEN}
+    lists = {name: columns.get(name, turns.get_column(name, default=None)).to_list() for name in SPOKEN}
     lists["user_name"] = [NAN if name is None else name for name in lists["user_name"]]
     lists["user_id"] = [str(number).encode() for number in lists["user_id"]]
     facts = dialogues.select(pl.exclude("utterances", "position"), pl.lit(None).alias("utterances")).rows(named=True)

@@ -56,9 +56,9 @@ class MantisPeople:
 
 def _literals(known: tuple[Value, Value], user: Value, name: Value) -> dict[str, str]:
     """Return the JSON of the fields that somebody's row does not give back."""
-    said = {"user_id": (user, known[0]), "user_name": (name, known[1])}
-    texts = {field: (literal(value), literal(given)) for field, (value, given) in said.items() if value is not UNSET}
-    return {field: text for field, (text, given) in texts.items() if text != given}
+    stated = {"user_id": (user, known[0]), "user_name": (name, known[1])}
+    texts = {field: (literal(value), literal(own)) for field, (value, own) in stated.items() if value is not UNSET}
+    return {field: text for field, (text, own) in texts.items() if text != own}
 
 
 def _token(user: Value) -> str:
@@ -93,12 +93,12 @@ class KnownConversations:
         self._restatements = Restatements()
 
     def find(self, split: str, key: str, dialogue: PublishedDialogue | None) -> Known:
-        """Assign a dialogue's id, and remember its words and facts; None where no other file may have it."""
+        """Assign a dialogue's id, and remember its words and facts, or None if no other file may have it."""
         natural = f"{CORPUS}:{split}:{key}"
         if dialogue is None:
             return Known(natural, is_new=True, is_first=True, differs={})
         spoken = dialogue.spoken
-        words = digest(*(part for said in zip(spoken["actor_type"], spoken["utterance"], strict=True) for part in said))
+        words = digest(*(part for pair in zip(spoken["actor_type"], spoken["utterance"], strict=True) for part in pair))
         dialogue_id, is_new = self._keys.assign(natural, words)
         return Known(dialogue_id, is_new, is_new and dialogue_id == natural, self._differs(dialogue_id, dialogue))
 
@@ -113,9 +113,9 @@ class KnownConversations:
             return {}
         found = {pointer(name): own[name] for name in own if name in wrong}
         for index in range(len(dialogue.orders)):
-            said = {name: dialogue.spoken[name][index] for name in FACTS if name in wrong}
-            said |= unknown.get(index, {}) if _UNKNOWN in wrong else {}
-            found |= {pointer("utterances", index, name): value for name, value in said.items()}
+            values = {name: dialogue.spoken[name][index] for name in FACTS if name in wrong}
+            values |= unknown.get(index, {}) if _UNKNOWN in wrong else {}
+            found |= {pointer("utterances", index, name): value for name, value in values.items()}
         return {at: literal(value) for at, value in found.items() if value is not UNSET}
 
 
@@ -208,8 +208,8 @@ def record(
         intents = [dialogue.others.get(index, {}).get("intent", UNSET) for index in range(len(dialogue.orders))]
     row.extra = _extra(dialogue, known, intents if is_labelled else [], intents)
     rows.append(row)
-    for index, said in enumerate(intents):
-        rows += annotations(row, index, said or [])
+    for index, labels in enumerate(intents):
+        rows += annotations(row, index, labels or [])
     return row, [*_intent_findings(intents, is_labelled=is_labelled), *_disagreements(known)]
 
 
@@ -226,13 +226,13 @@ def _intent_findings(intents: list[Value], *, is_labelled: bool) -> Iterator[Rea
     """MA-08: utterances of a labelled dialogue that have no intents; and unusual ones, as a warning."""
     unusual: list[str] = []
     if is_labelled:
-        for index, said in enumerate(intents):
-            if said is UNSET or said is None:
+        for index, labels in enumerate(intents):
+            if labels is UNSET or labels is None:
                 detail = "no intents in a labelled dialogue"
                 yield ReaderFinding("MA-08", detail, pointer=_intent_pointer(index), task=TASK, turn_index=index)
         if intents[0] is not UNSET and intents[0] is not None:
             unusual += not_first(intents[0])
-    unusual += spaces([intent for said in intents for intent in said or []])
+    unusual += spaces([intent for labels in intents for intent in labels or []])
     if unusual:
         yield ReaderFinding("MA-08", "; ".join(unusual), pointer="", severity="warn")
 
@@ -256,8 +256,8 @@ def _extra(dialogue: PublishedDialogue, known: Known, labelled: list[Value], int
     orders = dialogue.orders[0] if len(set(dialogue.orders)) == 1 else dialogue.orders
     own: dict[str, Any] = {
         "fields": list(dialogue.facts),
-        "lists": {_intent_pointer(index): said for index, said in enumerate(intents) if said in ([], None)},
-        "absent": [_intent_pointer(index) for index, said in enumerate(labelled) if said is UNSET],
+        "lists": {_intent_pointer(index): labels for index, labels in enumerate(intents) if labels in ([], None)},
+        "absent": [_intent_pointer(index) for index, labels in enumerate(labelled) if labels is UNSET],
         "differs": known.differs,
         "orders": None if known.is_new else Raw(msgspec.json.encode(orders)),
     }

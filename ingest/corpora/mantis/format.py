@@ -87,14 +87,14 @@ def name(part: Role) -> str:
 
 
 def role(name: str) -> Role | None:
-    """Return what a file is by its name; every .csv may be the table of intents, which its header decides."""
+    """Return the role of a file by its name; every .csv may be the table of intents, which its header decides."""
     if found := _SITE.fullmatch(name):
         return Role(SITE, found[1])
     return Role(INTENTS_CSV, None) if name.endswith(".csv") else _ROLES.get(name)
 
 
 def missing_files(parts: Mapping[Role, SourceFile]) -> Iterator[ReaderFinding]:
-    """Name every file that is missing, with the file beside which it is."""
+    """Name every missing file, with the file that it belongs to."""
     for subset in (MERGED, INTENTS, *RANKING):
         there = [split for split in SPLITS if Role(subset, split) in parts]
         for split in (split for split in SPLITS if there and split not in there):
@@ -131,7 +131,7 @@ class Manifest(NamedTuple):
 
     outcome: FileEnvelope | Unrecognised
     sites: frozenset[str]
-    """The categories that dialogues may have beside those of the published corpus."""
+    """The categories that dialogues may have in addition to those of the published corpus."""
 
 
 def read_manifest(file: SourceFile) -> Manifest:
@@ -197,7 +197,7 @@ SPOKEN = (
 """The fields of an utterance but for its intents, in the order of the publisher's code."""
 
 FACTS = tuple(name for name in SPOKEN if name not in ("utterance", "actor_type"))
-"""What a file says of an utterance beside its words, role and intents."""
+"""The facts that a file states about an utterance other than its words, role and intents."""
 
 DIALOGUE_FIELDS = ("category", "title", "dialog_time", "utterances", "has_concatenated_utterances")
 """The fields of a dialogue but for ``has_intent_labels``, in the order of the publisher's code."""

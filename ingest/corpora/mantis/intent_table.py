@@ -86,9 +86,9 @@ def _lines(text: str) -> Iterator[_Line]:
     taken: list[str] = []
 
     def feed() -> Iterator[str]:
-        for one in io.StringIO(text, newline=""):
-            taken.append(one)
-            yield one
+        for raw in io.StringIO(text, newline=""):
+            taken.append(raw)
+            yield raw
 
     rows = csv.reader(feed())
     while True:
@@ -104,6 +104,15 @@ def _lines(text: str) -> Iterator[_Line]:
             taken.clear()
     if taken:
         yield _Line([], "".join(taken))
+
+
+class _LabelledUtterance(NamedTuple):
+    """The utterance that a row labels."""
+
+    dialogue_id: str | None
+    """None where no dialogue of the split is there."""
+    turn: int
+    intents: list[str]
 
 
 class _Table:
@@ -135,8 +144,8 @@ class _Table:
         findings = [ReaderFinding("MA-08", unusual, pointer="", severity="warn")] if unusual else []
         return Loaded(location, [record, *annotations(record, turn, intents)], findings)
 
-    def _checked(self, row: _Line) -> tuple[str | None, int, list[str]]:
-        """Return dialogue, turn and intents of a row; BadRecord MA-08 where it names no utterance."""
+    def _checked(self, row: _Line) -> _LabelledUtterance:
+        """Return the utterance that a row labels; BadRecord MA-08 where it names no utterance."""
         if row.problem or len(row.cells) != len(HEADER):
             raise BadRecord("MA-08", row.problem or f"{len(row.cells)} cells instead of {len(HEADER)}")
         key, position, intents, split = row.cells
@@ -152,7 +161,7 @@ class _Table:
         if number < 1 or (dialogue and number > dialogue.size):
             size = dialogue.size if dialogue else "some"
             raise BadRecord("MA-08", f"comment_pos {number} of a dialogue of {size} utterances")
-        return dialogue.dialogue_id if dialogue else None, number - 1, intents.split(",")
+        return _LabelledUtterance(dialogue.dialogue_id if dialogue else None, number - 1, intents.split(","))
 
     def _warnings(self, split: str, key: str, turn: int, intents: list[str]) -> Iterator[str]:
         """MA-08, as warnings."""

@@ -73,14 +73,14 @@ class ContextIndex:
         """Whether other files of a split need what is said in its dialogues."""
         return split in self._ranked or self._is_labelled
 
-    def add(self, split: str, key: str, dialogue_id: str, said: Mapping[str, Sequence[Any]]) -> None:
-        """Remember a dialogue; ``said`` has the columns of its utterances."""
+    def add(self, split: str, key: str, dialogue_id: str, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Remember a dialogue; ``columns``: those of its utterances."""
         if not self.remembers(split):
             return
-        texts, positions = said["utterance"], said["utterance_pos"]
+        texts, positions = columns["utterance"], columns["utterance_pos"]
         numbers = [number if type(number) is int else index for index, number in enumerate(positions, 1)]
         fingerprints = b"".join(map(digest, texts)) if split in self._ranked else b""
-        picked = tuple(contexts(said["actor_type"], numbers))
+        picked = tuple(contexts(columns["actor_type"], numbers))
         self._known[split][key] = IndexedDialogue(dialogue_id, len(texts), fingerprints, picked)
 
     def known(self, split: str) -> bool:
@@ -88,11 +88,11 @@ class ContextIndex:
         return split in self._known
 
     def find(self, split: str, key: str) -> IndexedDialogue | None:
-        """Find a dialogue; None where there is none."""
+        """Find a dialogue, or None if there is none."""
         return self._known.get(split, {}).get(key)
 
     def context(self, split: str, key: str, words: Sequence[str], response: str, expected: int) -> Context | None:
-        """Find a context with its response in its dialogue, first where it is expected; None where it is not."""
+        """Find a context with its response in its dialogue, first where it is expected, or None if it is not."""
         known = self.find(split, key)
         if known is None:
             return None
@@ -114,7 +114,7 @@ def contexts(roles: Sequence[str], numbers: Sequence[int]) -> Iterator[Sequence[
     """Yield where the words of each context stand, and last its response, as the authors' code picks them.
 
     Each utterance of a user but the first gives one: those that bear its number, the ten below it and the one above it;
-    the last of them is the response, whoever says it. At a user's utterance that bears the number of the last one the
+    the last of them is the response, of either role. At a user's utterance that bears the number of the last one the
     search ends. A context without words is none.
     """
     is_plain = all(number == index for index, number in enumerate(numbers, 1))
@@ -245,12 +245,8 @@ class RankingReader:
             detail += f"; the quote that opens at {place} is not closed"
         yield Rejected(self._location(raw, None, index), problem.rule, detail, rows)
         if self._keys and keys:
-            yield self._rejected_keys(self._keys, keys, raw.line, index)
-
-    def _rejected_keys(self, lines: Lines, keys: list[bytes], line: int, index: int) -> Rejected:
-        """Reject lines of the lookup file whose rows are rejected or not there."""
-        raw = lines.joined(keys, is_last=line + len(keys) == lines.count)
-        return self._unused_keys(lines, raw, line, index)
+            text = self._keys.joined(keys, is_last=raw.line + len(keys) == self._keys.count)
+            yield self._unused_keys(self._keys, text, raw.line, index)
 
     def _surplus(self, lines: Lines, keys: Iterator[bytes], index: int) -> Rejected:
         """Reject the lines of the lookup file that are left at the end: one record, as large as one may be."""

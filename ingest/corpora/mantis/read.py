@@ -42,7 +42,7 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
         elif part.subset == INTENTS_CSV:
             tables.append(file)
         elif part.subset == SITE:
-            same = [one for one, other in sites if other == part and one.path.parent.name == file.path.parent.name]
+            same = [site for site, other in sites if other == part and site.path.parent.name == file.path.parent.name]
             if same:
                 raise duplicate_part(same[0], file)
             sites.append((file, part))
@@ -54,15 +54,15 @@ def read(files: list[SourceFile]) -> Iterator[Outcome]:
     for file, part in sites:
         if reason := _is_elsewhere(file, part, parts, sites):
             yield Unrecognised(file, reason, is_meant=True)
-    yield from _parts(parts, tables, [one for one in sites if not _is_elsewhere(*one, parts, sites)])
+    yield from _parts(parts, tables, [site for site in sites if not _is_elsewhere(*site, parts, sites)])
 
 
 def _is_elsewhere(file: SourceFile, part: Role, parts: _Files, sites: _Sites) -> str | None:
-    """Return which files have the dialogues of a site's file too; None if none has."""
+    """Return the files that have the dialogues of a site's file too, or None if none has."""
     merged = [split for split in SPLITS if {Role(MERGED, split), Role(INTENTS, split)} & parts.keys()]
     if part.split in merged or (part.split is None and merged):
         return f"its dialogues are in merged_{part.split or merged[0]}.json"
-    if part.split is None and any(other.split and one.path.parent == file.path.parent for one, other in sites):
+    if part.split is None and any(other.split and site.path.parent == file.path.parent for site, other in sites):
         return "its dialogues are in the files of its splits"
     return None
 

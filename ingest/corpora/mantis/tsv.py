@@ -27,7 +27,7 @@ def cell(text: str) -> str:
 
 
 def plain(cell: bytes) -> bytes | None:
-    """Return the text of a row's last cell; None where it is not written as the csv module would, or not one cell."""
+    """Return the text of a row's last cell, or None if it is not written as the csv module would, or not one cell."""
     if b'"' not in cell:
         return None if b"\t" in cell else cell
     if cell[:1] != b'"' or cell[-1:] != b'"':
@@ -91,7 +91,7 @@ class Lines:
         return text.removesuffix(self.carriage + b"\n") if is_last and self.lacks_final_newline else text
 
     def envelope(self) -> dict[str, object]:
-        """Return what the file says beside its lines."""
+        """Return the facts about the file other than its lines."""
         line_end = {"line_end": "\r\n"} if self.carriage else {}
         return {"lines": self.count, **line_end} | ({"lacks_final_newline": True} if self.lacks_final_newline else {})
 
@@ -109,7 +109,7 @@ class RawBlock:
     tails: list[bytes]
     """What follows in each of the other rows."""
     keys: list[str | None]
-    """The keys of the texts in these tails, None where one is not known; empty where the rows don't begin alike."""
+    """The keys of the texts in these tails, None if one is not known; empty if the rows don't begin alike."""
     size: int
     """Bytes of the rows, line ends included."""
     file_line: int = 0
@@ -122,7 +122,7 @@ class RawBlock:
         return [self.head, *(self.begin + tail for tail in self.tails)]
 
     def open_quote(self) -> str | None:
-        """Return where the quote stands that opens the first cell that is not closed; None where all are."""
+        """Return the position of the quote that opens the first unclosed cell, or None if all are closed."""
         before = 0
         for row in self.rows:
             at = _open_quote(row, 0, len(row), is_row=True)
@@ -158,16 +158,12 @@ class _Buffer:
         self.is_all = size <= enough
         text = b"".join(pieces)
         if not self.whole and not lines.count:
-            lines.carriage = _carriage(text)
+            first_line = text[: max(text.find(_NEWLINE), 0)]
+            lines.carriage = b"\r" if first_line.endswith(b"\r") else b""
         if self.is_all and text and not text.endswith(b"\n"):
             lines.lacks_final_newline = True
             text += lines.carriage + b"\n"
         self.text, self.whole = text, text.rfind(_NEWLINE) + 1
-
-
-def _carriage(text: bytes) -> bytes:
-    """Return the carriage return that the first line ends with; empty where it has none, or has no end."""
-    return b"\r" if text[: max(text.find(_NEWLINE), 0)].endswith(b"\r") else b""
 
 
 def blocks(lines: Lines, known: Mapping[bytes, str]) -> Iterator[RawBlock]:
@@ -196,7 +192,7 @@ def blocks(lines: Lines, known: Mapping[bytes, str]) -> Iterator[RawBlock]:
 
 
 def _like_rows(buffer: _Buffer, begun: int, first: int, known: Mapping[bytes, str]) -> RawBlock | None:
-    """Gather rows that begin alike, up to the next right response; None where something else comes before it."""
+    """Gather rows that begin alike, up to the next right response, or None if something else comes before it."""
     text, whole = buffer.text, buffer.whole
     end = text.find(_NEWLINE, begun)
     head = text[begun:end]
@@ -239,7 +235,7 @@ def _any_rows(buffer: _Buffer, begun: int, first: int) -> RawBlock:
 
 
 def _open_quote(text: bytes, start: int, end: int, *, is_row: bool, opened: int | None = None) -> int | None:
-    """Return where the quote stands that opens a cell which a line does not close; None where no cell is open.
+    """Return the position of the quote that opens a cell which a line does not close, or None if no cell is open.
 
     A quote opens a cell at its begin; all quotes that follow in an open cell stand in pairs. So the last odd run of
     quotes decides; without one, what was ``opened`` before the line is open still. ``is_row``: a row begins here.

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from msgspec import Raw, Struct
 from msgspec.json import decode
@@ -31,15 +32,15 @@ def write(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
     rankings = _RankingWriter()
 
     def write_file(first: StoredRecord, following: Iterator[StoredRecord]) -> Iterator[bytes]:
-        one = role(PurePosixPath(first.path).name)
-        assert one is not None  # noqa: S101 - the reader gave it by this name
-        if one.subset in CONVERSATIONS:
+        part = role(PurePosixPath(first.path).name)
+        assert part is not None  # noqa: S101 - the reader gave it by this name
+        if part.subset in CONVERSATIONS:
             return _conversations(first, following)
-        if one.subset == INTENTS_CSV:
+        if part.subset == INTENTS_CSV:
             return intent_table.write(first, following)
-        if one.subset == MANIFEST:
+        if part.subset == MANIFEST:
             return iter([write_manifest(first)])
-        return rankings.write(first, following, one)
+        return rankings.write(first, following, part)
 
     yield from file_by_file(write_file)(records)
     yield from rankings.lookups()
@@ -112,7 +113,7 @@ def _dialogue(stored: StoredRecord, orders: list[list[str]]) -> bytes:
     utterances = []
     for index, turn in enumerate(stored.turns):
         extra = decode(turn.extra or "{}", type=_DialogueTurnExtra)
-        values = _said(turn, stored.speakers[turn.speaker_id or ""], extra)
+        values = _utterance(turn, stored.speakers[turn.speaker_id or ""], extra)
         values["intent"] = json.dumps([row.label for row in stored.annotations_by_turn[index]])
         number = extra.fields if own.orders is None else own.orders
         order = orders[number if isinstance(number, int) else number[index]]
@@ -130,7 +131,7 @@ def _facts(dialogue: Dialogue) -> dict[str, str]:
     return {name: json.dumps(value) for name, value in columns.items()} | _texts(extra) | own
 
 
-def _said(turn: Turn, speaker: Speaker, extra: _DialogueTurnExtra) -> dict[str, str]:
+def _utterance(turn: Turn, speaker: Speaker, extra: _DialogueTurnExtra) -> dict[str, str]:
     """Return the JSON of what the row of a turn says."""
     values = {
         "utterance": json.dumps(turn.text),
@@ -184,12 +185,21 @@ class _BlockRecordExtra(Struct):
     runs: list[tuple[str, int]] = []
 
 
+class _BlockKey(NamedTuple):
+    """Lines of a lookup file: the key of a block, once for each of its rows."""
+
+    line: int
+    """The first."""
+    key: bytes
+    """Or the lines as they came, where the number of rows is 0."""
+    rows: int
+
+
 class _RankingWriter:
     """Writes TSVs as their blocks come, and keeps the keys of each block for the lookup file."""
 
     def __init__(self) -> None:
-        self._keys: defaultdict[Role, list[tuple[int, bytes, int]]] = defaultdict(list)
-        """First line, key (or lines as they came, with count 0), and number of lines."""
+        self._keys: defaultdict[Role, list[_BlockKey]] = defaultdict(list)
         self._lookups: list[tuple[Role, list[StoredRecord]]] = []
 
     def write(self, first: StoredRecord, following: Iterator[StoredRecord], role: Role) -> Iterator[bytes]:
@@ -205,7 +215,9 @@ class _RankingWriter:
                 left -= block.raw.count(b"\n")
                 yield block.raw
                 continue
-            self._keep_key(block, role)
+            extra = _extra(block.loaded)
+            if block.loaded.native_id is not None:
+                self._keys[role].append(_BlockKey(extra.line, block.loaded.native_id.encode(), extra.size))
             text = _lines(block)
             left -= text.count(b"\n")
             yield text if left else file.as_last(text)
@@ -219,16 +231,10 @@ class _RankingWriter:
             file = _file_extra(first)
             yield first.path, b""
             keys = self._keys[Role(part.subset.removesuffix("_lookup"), part.split)]
-            keys += [(int(one.pointer[1:]), one.raw, 0) for one in following if one.raw is not None]
+            keys += [_BlockKey(int(entry.pointer[1:]), entry.raw, 0) for entry in following if entry.raw is not None]
             for line, key, count in sorted(keys):
                 text = (key + file.end) * count or key
                 yield first.path, file.as_last(text) if count and line + count == file.lines else text
-
-    def _keep_key(self, block: StoredRecord, role: Role) -> None:
-        """Keep the key of a block and its number of rows."""
-        extra = _extra(block.loaded)
-        if block.loaded.native_id is not None:
-            self._keys[role].append((extra.line, block.loaded.native_id.encode(), extra.size))
 
 
 def _lines(block: StoredRecord) -> bytes:
@@ -255,7 +261,7 @@ def _context(block: StoredRecord, extra: _BlockRecordExtra) -> list[str]:
     if extra.own_texts is not None:
         return [block.texts[text_id] for text_id in extra.own_texts]
     turn = block.candidates[0].turn_index or 0
-    return [said.text for said in block.turns[max(0, turn - WINDOW) : turn]]
+    return [earlier.text for earlier in block.turns[max(0, turn - WINDOW) : turn]]
 
 
 def _extra(record: Record) -> _BlockRecordExtra:

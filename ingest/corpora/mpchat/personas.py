@@ -89,7 +89,8 @@ class PersonaElements:
         """Make personas of new elements and add their rows; returns what is unusual about them."""
         warnings: list[ElementWarning] = []
         for fingerprint, element in new.items():
-            natural, order = f"{CORPUS}:{element.element.id}", self._order(element)
+            natural = f"{CORPUS}:{element.element.id}"
+            order = self.orders.setdefault(tuple(element.pieces), len(self.orders))
             persona_id, is_new = self._keys.assign(natural, _content(element.element, element.pieces))
             problems = list(label_problems(element.element))
             if is_new:
@@ -104,13 +105,13 @@ class PersonaElements:
             ]
         return warnings
 
-    def fill_uses(self, one: PersonaList) -> None:
+    def fill_uses(self, personas: PersonaList) -> None:
         """Name the persona of every element of a list."""
-        one.uses = list(map(self._known.__getitem__, one.fingerprints))
+        personas.uses = list(map(self._known.__getitem__, personas.fingerprints))
 
-    def _persona(self, persona_id: str, one: _NewElement, order: int, rows: list[Row]) -> Persona:
+    def _persona(self, persona_id: str, new: _NewElement, order: int, rows: list[Row]) -> Persona:
         """Return the row of a persona; its owner's comes before it."""
-        element = one.element
+        element = new.element
         if order:
             self._orders_of[persona_id] = order
         return Persona(
@@ -121,34 +122,31 @@ class PersonaElements:
             text=element.title,
             image_file=element.file_name,
             image_url=element.direct_url if isinstance(element.direct_url, str) else None,
-            extra=_extra(one.pieces, order),
+            extra=_extra(new.pieces, order),
         )
 
     def _is_other_persona(self, natural: str, persona_id: str) -> bool:
         """Whether a persona has another title, picture or author than the first one of its id."""
         return self._keys.content(natural)[-_IDENTITY:] != self._keys.content(persona_id)[-_IDENTITY:]
 
-    def _use(self, persona_id: str, one: _NewElement, order: int) -> Use:
-        element, is_labelled, extra = one.element, not _LABELS.isdisjoint(one.pieces), None
+    def _use(self, persona_id: str, new: _NewElement, order: int) -> Use:
+        element, is_labelled, extra = new.element, not _LABELS.isdisjoint(new.pieces), None
         if is_labelled or order != self._orders_of.get(persona_id, 0):
             no_votes = {"label_per_worker": element.label_per_worker} if element.label_per_worker in (None, []) else {}
             extra = decode.dump({"fields": order} | no_votes)
         labels = labels_of(element) if is_labelled else ()
         return Use(persona_id, element.id, extra, len(element.title), labels)
 
-    def _order(self, one: _NewElement) -> int:
-        return self.orders.setdefault(tuple(one.pieces), len(self.orders))
 
-
-def _decoded(raw: bytes, one: PersonaList, index: int) -> _NewElement:
+def _decoded(raw: bytes, personas: PersonaList, index: int) -> _NewElement:
     """Decode one element; a defect is named with its pointer inside the dialogue."""
     try:
         element, unknown = decode.record(raw, PersonaElement, rule="MP-06")
         for at, piece in unknown.items():
             check_unknown(at, bytes(piece))
     except decode.BadRecord as bad:
-        raise decode.BadRecord(bad.rule, bad.detail, one.pointer(index) + bad.pointer) from bad
-    return _NewElement(element, decode.decoder(dict[str, Raw]).decode(raw), one, index)
+        raise decode.BadRecord(bad.rule, bad.detail, personas.pointer(index) + bad.pointer) from bad
+    return _NewElement(element, decode.decoder(dict[str, Raw]).decode(raw), personas, index)
 
 
 def _content(element: PersonaElement, pieces: dict[str, Raw]) -> bytes:
@@ -156,11 +154,11 @@ def _content(element: PersonaElement, pieces: dict[str, Raw]) -> bytes:
     plain = element
     if element.label_overall is not UNSET or element.label_per_worker is not UNSET:
         plain = msgspec.structs.replace(element, label_overall=UNSET, label_per_worker=UNSET)
-    said = msgspec.json.encode(plain)
+    stated = msgspec.json.encode(plain)
     if not pieces.keys() <= _FIELDS:
-        said += msgspec.json.encode({name: pieces[name] for name in sorted(pieces.keys() - _FIELDS)})
+        stated += msgspec.json.encode({name: pieces[name] for name in sorted(pieces.keys() - _FIELDS)})
     identity = hash((element.title, element.file_name, element.direct_url, element.author)) & _MASK
-    return blake2b(said, digest_size=16 - _IDENTITY).digest() + identity.to_bytes(_IDENTITY)
+    return blake2b(stated, digest_size=16 - _IDENTITY).digest() + identity.to_bytes(_IDENTITY)
 
 
 def _extra(pieces: dict[str, Raw], order: int) -> str | None:
@@ -194,28 +192,28 @@ def persona_lists(task_file: TaskFile, dialogue: SourceDialogue) -> Iterator[Per
                     yield PersonaList(field, len(dialogue.messages) - 1, raws, sizes)
 
 
-def persona_use_batch(record: Record, one: PersonaList) -> ColumnBatch:
+def persona_use_batch(record: Record, personas: PersonaList) -> ColumnBatch:
     """Return the uses of a list that describes the main author."""
     shared = {
         "record_id": record.record_id,
-        "turn_index": one.turn_index,
-        "persona_set": one.field.set_name,
+        "turn_index": personas.turn_index,
+        "persona_set": personas.field.set_name,
         "dialogue_id": record.dialogue_id,
         "speaker_id": record.main_speaker_id,
     }
-    return ColumnBatch(PersonaUse, shared, {"position": list(range(len(one.uses))), **_columns(one)})
+    return ColumnBatch(PersonaUse, shared, {"position": list(range(len(personas.uses))), **_columns(personas)})
 
 
-def candidate_batch(record: Record, one: PersonaList, *, is_answer_first: bool) -> ColumnBatch:
+def candidate_batch(record: Record, personas: PersonaList, *, is_answer_first: bool) -> ColumnBatch:
     """Return the candidates of a list of personas, or of authors with a list of personas each."""
-    sizes = one.sizes or [1] * len(one.uses)
+    sizes = personas.sizes or [1] * len(personas.uses)
     indexes = {
         "position": list(chain.from_iterable(repeat(position, size) for position, size in enumerate(sizes))),
         "item_index": list(chain.from_iterable(map(range, sizes))),
     }
-    shared = _candidate(record, one.turn_index, one.field.set_name)
-    gold = _gold(sizes[0], len(one.uses), is_answer_first=is_answer_first)
-    return ColumnBatch(Candidate, shared, indexes | _columns(one) | {"is_gold": gold})
+    shared = _candidate(record, personas.turn_index, personas.field.set_name)
+    gold = _gold(sizes[0], len(personas.uses), is_answer_first=is_answer_first)
+    return ColumnBatch(Candidate, shared, indexes | _columns(personas) | {"is_gold": gold})
 
 
 def response_batch(record: Record, turn: int, text_ids: list[str], *, is_answer_first: bool) -> ColumnBatch:
@@ -225,23 +223,23 @@ def response_batch(record: Record, turn: int, text_ids: list[str], *, is_answer_
     return ColumnBatch(Candidate, _candidate(record, turn, RESPONSES) | {"item_index": 0}, columns)
 
 
-def annotations(record: Record, one: PersonaList) -> Iterator[Annotation]:
+def annotations(record: Record, personas: PersonaList) -> Iterator[Annotation]:
     """List the labels of the personas of a list."""
-    for position, use in enumerate(one.uses):
+    for position, use in enumerate(personas.uses):
         for label in use.labels:
             yield record.annotation(
-                one.turn_index,
-                persona_set=one.field.set_name,
+                personas.turn_index,
+                persona_set=personas.field.set_name,
                 persona_position=position,
                 persona_id=use.persona_id,
                 **label._asdict(),
             )
 
 
-def _columns(one: PersonaList) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {"persona_id": list(map(_PERSONA_ID, one.uses))}
-    if any(map(_EXTRA, one.uses)):
-        columns["extra"] = list(map(_EXTRA, one.uses))
+def _columns(personas: PersonaList) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {"persona_id": list(map(_PERSONA_ID, personas.uses))}
+    if any(map(_EXTRA, personas.uses)):
+        columns["extra"] = list(map(_EXTRA, personas.uses))
     return columns
 
 

@@ -44,15 +44,7 @@ from talkhouse.ingest.corpora.mpchat.warnings import (
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.input_files import InputFile, InputFiles, load_or_reject
 from talkhouse.ingest.keys import Keys, Restatements, Texts, digest
-from talkhouse.ingest.outcomes import (
-    FileEnvelope,
-    Loaded,
-    Outcome,
-    ReaderFinding,
-    SourceLocation,
-    Unrecognised,
-    reject,
-)
+from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, ReaderFinding, SourceLocation, Unrecognised, reject
 from talkhouse.ingest.rows import ColumnBatch, Dialogue, Image, Participant, Record, Row, Turn
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import StoredRecord
@@ -81,8 +73,8 @@ class MpchatDialogues:
     def add(self, dialogue: SourceDialogue, rows: list[Row]) -> tuple[str, list[ReaderFinding]]:
         """Return the key of a dialogue, and a finding if it has other words than the plain key's; add rows if new."""
         nobody = [",".join(str(turn) for turn, name in enumerate(dialogue.authors) if name is None)]
-        said = zip((name or "" for name in dialogue.authors), dialogue.messages, strict=True)
-        words = digest(*chain.from_iterable(said), *(nobody if None in dialogue.authors else ()))
+        utterances = zip((name or "" for name in dialogue.authors), dialogue.messages, strict=True)
+        words = digest(*chain.from_iterable(utterances), *(nobody if None in dialogue.authors else ()))
         ids = dialogue.message_ids
         natural = f"{CORPUS}:{ids[0]}-{ids[-1]}" if isinstance(ids, list) else f"{CORPUS}:{words.hex()[:16]}"
         dialogue_id, is_new = self._keys.assign(natural, words)
@@ -95,7 +87,7 @@ class MpchatDialogues:
         return dialogue_id, [ReaderFinding("MP-12", detail)]
 
     def differing(self, dialogue_id: str, dialogue: SourceDialogue) -> Mapping[str, Any]:
-        """Return what a record states of its dialogue beside the words, if an earlier one stated it otherwise."""
+        """Return a record's facts other than its words, if an earlier record of the dialogue stated them otherwise."""
         stated = {f"/{name}": value for name in _STATED if (value := getattr(dialogue, name)) is not UNSET}
         return self._restatements.differing(dialogue_id, stated)
 
@@ -151,7 +143,7 @@ class MpchatReader:
             yield Unrecognised(file, f"none of {', '.join((*TASK_FILES, *IMAGE_FILES))}")
 
     def _task_file(self, file: SourceFile, task_file: TaskFile) -> Iterator[Outcome]:
-        """Read every dialogue of a file, then what the file is beside them."""
+        """Read every dialogue of a file, then the facts about the file other than its dialogues."""
         buffer = file.hold()
         location = SourceLocation(file, subset=task_file.subset, size=file.size)
         try:
@@ -222,12 +214,12 @@ class MpchatReader:
         self, record: Record, dialogue: SourceDialogue, lists: Lists, first: set[int], rows: list[Row]
     ) -> Iterator[ColumnBatch]:
         """Return the rows of all lists: long ones as column batches, labels and new texts among the other rows."""
-        for (_, turn), one in lists.items():
-            if one.field.is_candidates:
-                yield candidate_batch(record, one, is_answer_first=turn in first)
+        for (_, turn), personas in lists.items():
+            if personas.field.is_candidates:
+                yield candidate_batch(record, personas, is_answer_first=turn in first)
             else:
-                yield persona_use_batch(record, one)
-            rows += annotations(record, one)
+                yield persona_use_batch(record, personas)
+            rows += annotations(record, personas)
         if isinstance(dialogue, ResponseDialogue):
             for turn, texts in enumerate(dialogue.nrp_candidate_responses or ()):
                 if texts:

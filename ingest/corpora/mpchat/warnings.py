@@ -78,9 +78,9 @@ def unusual_values(dialogue: SourceDialogue, nan: list[int]) -> Iterator[ReaderF
 def _stray_lists(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists) -> Iterator[ReaderFinding]:
     """MP-08: lists on turns of others than the main author."""
     filled: defaultdict[str, list[int]] = defaultdict(list)
-    for (_, turn), one in lists.items():
-        if turn is not None and one.field.nesting in (Nesting.PER_TURN, Nesting.ONE_PER_TURN):
-            filled[one.field.name].append(turn)
+    for (_, turn), personas in lists.items():
+        if turn is not None and personas.field.nesting in (Nesting.PER_TURN, Nesting.ONE_PER_TURN):
+            filled[personas.field.name].append(turn)
     for turn, texts in enumerate(getattr(dialogue, "nrp_candidate_responses", None) or ()):
         if texts:
             filled[task_file.candidates].append(turn)
@@ -109,11 +109,11 @@ def picture_name(native_id: str, url: str) -> str:
 def _missing_personas(lists: Lists) -> Iterator[ReaderFinding]:
     """MP-09: personas of the main author that a task offers and all_personas does not have."""
     known = {use.native_id for use in lists["all", None].uses} if ("all", None) in lists else set()
-    for (name, turn), one in lists.items():
-        missing = [use.native_id for use in one.uses if use.native_id not in known] if name in _OF_MAIN_AUTHOR else []
+    for (name, turn), personas in lists.items():
+        missing = [use.native_id for use in personas.uses if name in _OF_MAIN_AUTHOR and use.native_id not in known]
         if missing:
-            detail = f"{one.field.name} has personas that all_personas has not: {_listed(missing)}"
-            yield ReaderFinding("MP-09", detail, pointer=one.pointer(0), turn_index=turn)
+            detail = f"{personas.field.name} has personas that all_personas has not: {_listed(missing)}"
+            yield ReaderFinding("MP-09", detail, pointer=personas.pointer(0), turn_index=turn)
 
 
 def persona_problems(element: PersonaElement) -> Iterator[tuple[str, str]]:
@@ -172,12 +172,12 @@ def answers_first(dialogue: SourceDialogue, lists: Lists) -> set[int]:
         return {turn for turn, texts in enumerate(candidates) if texts and texts[0] == dialogue.messages[turn]}
     if isinstance(dialogue, GroundingDialogue):
         both = (
-            (turn, one, lists.get(("gpp_gold", turn))) for (name, turn), one in lists.items() if name == "gpp_persona"
+            (turn, own, lists.get(("gpp_gold", turn))) for (name, turn), own in lists.items() if name == "gpp_persona"
         )
         return {
             turn
-            for turn, one, gold in both
-            if turn is not None and gold and one.uses[0].native_id == gold.uses[0].native_id
+            for turn, own, gold in both
+            if turn is not None and gold and own.uses[0].native_id == gold.uses[0].native_id
         }
     last = len(dialogue.messages) - 1
     candidates_of, main = lists.get(("si_author", last)), lists.get(("si_main", None))
@@ -277,13 +277,13 @@ def _is_repeated(task_file: TaskFile, dialogue: SourceDialogue, lists: Lists, tu
     if isinstance(dialogue, ResponseDialogue):
         texts = (dialogue.nrp_candidate_responses or [])[turn] or []
         return texts.count(texts[0]) > 1
-    one = lists[task_file.lists[-1].set_name, turn]
-    sizes = (one.sizes or [1] * len(one.uses))[:CANDIDATES]
+    personas = lists[task_file.lists[-1].set_name, turn]
+    sizes = (personas.sizes or [1] * len(personas.uses))[:CANDIDATES]
     ends = list(accumulate(sizes, initial=0))
-    characters = list(accumulate((use.title_length for use in one.uses), initial=0))
+    characters = list(accumulate((use.title_length for use in personas.uses), initial=0))
     lengths = [characters[end] - characters[start] + end - start for start, end in pairwise(ends)]
     same = [k for k, length in enumerate(lengths) if length == lengths[0] and sizes[k]]
-    gold, *others = [_joined(one.raws[ends[k] : ends[k + 1]]) for k in same] if len(same) > 1 else [""]
+    gold, *others = [_joined(personas.raws[ends[k] : ends[k + 1]]) for k in same] if len(same) > 1 else [""]
     return gold in others
 
 
@@ -291,8 +291,8 @@ def _turns_of_main_author(dialogue: SourceDialogue) -> list[int]:
     return [turn for turn, author in enumerate(dialogue.authors) if author == dialogue.main_author]
 
 
-def _wrong_size(one: PersonaList | None, task_file: TaskFile) -> str:
-    size = len(one.uses) if one else 0
+def _wrong_size(personas: PersonaList | None, task_file: TaskFile) -> str:
+    size = len(personas.uses) if personas else 0
     return "" if 1 <= size <= task_file.limit else f"has {size} elements, not 1 to {task_file.limit}"
 
 

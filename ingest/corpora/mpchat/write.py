@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from itertools import chain
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -21,6 +22,7 @@ from talkhouse.ingest.corpora.mpchat.format import (
     label_fields,
 )
 from talkhouse.ingest.corpora.mpchat.read import seconds_since, write_images
+from talkhouse.ingest.decode import last_name
 from talkhouse.ingest.rows import Annotation, Candidate, Persona, PersonaUse, Turn
 from talkhouse.ingest.stored_record import StoredRecord, as_published, file_by_file
 
@@ -92,7 +94,7 @@ def _task_file(extra: _TaskFileExtra, records: Iterable[StoredRecord]) -> Iterat
     Records come in the order of their indexes, so that the splits alternate: the first split is written as it
     comes, the others wait in temporary files, for together they can be larger than memory.
     """
-    unknown = {unescaped(pointer): value for pointer, value in extra.unknown.items()}
+    unknown = {last_name(pointer): value for pointer, value in extra.unknown.items()}
     streamed, *later = [name for name in extra.fields if name in SPLITS]
     with ExitStack() as stack:
         waiting = {name: stack.enter_context(TemporaryFile()) for name in later}
@@ -101,7 +103,8 @@ def _task_file(extra: _TaskFileExtra, records: Iterable[StoredRecord]) -> Iterat
             if name == streamed:
                 yield from _list(_streamed(streamed, waiting, records, ElementWriter(extra.orders)))
             elif name in waiting:
-                yield from _list(_copied(waiting[name]))
+                waiting[name].seek(0)
+                yield from _list(iter(partial(waiting[name].read, _COPIED), b""))
             else:
                 yield bytes(unknown[name])
     yield b"}"
@@ -123,12 +126,6 @@ def _streamed(
             stream.write(_BETWEEN + piece if stream.tell() else piece)
 
 
-def _copied(stream: IO[bytes]) -> Iterator[bytes]:
-    stream.seek(0)
-    while piece := stream.read(_COPIED):
-        yield piece
-
-
 def _list(pieces: Iterable[bytes]) -> Iterator[bytes]:
     return chain((b"[",), pieces, (b"]",))
 
@@ -148,7 +145,7 @@ class _TaskRecordExtra(Struct):
 
 
 class _PersonaExtra(Struct):
-    """What ``personas.extra`` holds beside plain fields."""
+    """The content of ``personas.extra`` other than plain fields."""
 
     fields: int = 0
     unknown: dict[str, Raw] = {}
@@ -172,7 +169,7 @@ def write_dialogue(task_file: TaskFile, stored: StoredRecord, elements: ElementW
     values = _messages(stored) | {"main_author": _name(stored.loaded.main_speaker_id)}
     values |= _Lists(task_file, stored, elements, extra.lists).fields()
     for pointer, value in {**extra.differs, **extra.lists, **extra.unknown}.items():
-        name, *index = map(unescaped, pointer.split("/")[1:])
+        name, *index = map(last_name, pointer.split("/")[1:])
         if index:
             values[name][int(index[0])] = value
         else:
@@ -259,8 +256,3 @@ def _seconds(turn: Turn) -> Any:
     if turn.extra is not None:
         return msgspec.json.decode(turn.extra)["created_utc"]
     return seconds_since(turn.said_at) if turn.said_at else None
-
-
-def unescaped(token: str) -> str:
-    """Return the key that a token of a JSON pointer means."""
-    return token.removeprefix("/").replace("~1", "/").replace("~0", "~")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.contract.definition import id_problem
 from talkhouse.ingest.declared.declaration.cells import (
     check_names,
     dialect_of,
@@ -15,7 +15,7 @@ from talkhouse.ingest.declared.declaration.cells import (
     text_lines_of,
 )
 from talkhouse.ingest.declared.declaration.forms import FORMS, check_tables
-from talkhouse.ingest.declared.declaration.keys import TABLES
+from talkhouse.ingest.declared.declaration.keys import known_tables
 from talkhouse.ingest.declared.declaration.label_tables import annotations_of, tasks_of
 from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration, Format
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
@@ -89,7 +89,7 @@ def declaration_of(
         **facts,
         **fields,
         dialect=dialect,
-        lines=text_lines_of(whole),
+        lines=text_lines_of(whole, form),
         speakers=speakers_of(whole),
         markers=markers_of(whole, form),
         separators=separators_of(whole),
@@ -124,20 +124,21 @@ def from_options(
     if format_ not in FORMS:
         raise UsageError(f"no format {format_!r:.80}", where=FORMAT, expected=one_of(format_, FORMS))
     origin = _Options({("format",): f"{FORMAT} {format_}"})
-    document: dict[str, Any] = {"title": title or _title(corpus_id), "format": format_}
+    document: dict[str, Any] = {"title": title or corpus_id.replace("_", " ").strip().capitalize() or corpus_id}
+    document["format"] = format_
     document["files"] = [{"path": EVERYTHING, **({} if split is None else {"split": split})}]
     origin.options["files", 0, "split"] = f"{SPLIT} {split}"
     for option in maps:
         check_unicode(option, MAP)
-        name, has_sign, theirs = option.partition("=")
+        name, has_sign, path = option.partition("=")
         if not has_sign:
             raise UsageError(f"{MAP} is ours=theirs", where=f"{MAP} {option:.80}", next_step=f"{MAP} id=chat_id, say")
-        table, key = _ours(name, format_)
+        table, key = _mapped(name, format_)
         if not table:
             raise _unknown(option, name, format_)
         if key in document.setdefault(table, {}):
             raise UsageError(f"[{table}] {key} is mapped twice", where=f"{MAP} {option}")
-        document[table][key] = theirs
+        document[table][key] = path
         origin.options[table, key] = f"{MAP} {option}"
     check_unicode(split or "", SPLIT)
     text = toml_text(document)
@@ -159,20 +160,16 @@ class _Options:
         return UsageError(problem, where=self.options.get(path) or MAP, **parts)
 
 
-def _title(corpus_id: str) -> str:
-    return corpus_id.replace("_", " ").strip().capitalize() or corpus_id
-
-
 def _keys(format_: Any) -> dict[str, tuple[str, ...]]:
     """Return the tables that an option reaches, each with the keys that it may have in a format."""
     form = FORMS[format_]
-    speaker = {"speaker": tuple(TABLES["speaker"].keys)} if "speaker" in form.tables else {}
+    speaker = {"speaker": tuple(known_tables()["speaker"].keys)} if "speaker" in form.tables else {}
     return {
         name: form.fields[name] for name in ("dialogue", "turn", "pair", "preference") if name in form.fields
     } | speaker
 
 
-def _ours(name: str, format_: str) -> tuple[str, str]:
+def _mapped(name: str, format_: str) -> tuple[str, str]:
     """Return the table and key that an option means; empty where there is none."""
     tables = _keys(format_)
     table, has_table, key = name.partition(".")

@@ -40,9 +40,9 @@ def answers_of(whole: DeclarationTable) -> AnswerFields | None:
     if "answers" not in table:
         _winners(whole)
         return None
-    said = [key for key in _BY if key in table]
-    if len(said) > 1:
-        table.fail(said[1], f"{said[0]!r} and {said[1]!r} would both say which answer is best", next_step="remove one")
+    by = [key for key in _BY if key in table]
+    if len(by) > 1:
+        table.fail(by[1], f"{by[0]!r} and {by[1]!r} would both say which answer is best", next_step="remove one")
     is_list = isinstance(table.values["answers"], str)
     names = [path.names for path in table.json_paths("answers")]
     if not is_list and not 1 < len(set(names)) == len(names):
@@ -51,26 +51,26 @@ def answers_of(whole: DeclarationTable) -> AnswerFields | None:
         table.fail(
             "text", "'text' is for answers in a list; the paths of 'answers' lead to each", next_step="remove it"
         )
-    paths = tuple(_list(table, "answers", one) for one in names) if is_list else tuple(_one(table, "answers", names))
+    paths = tuple([_list(table, "answers", name) for name in names] if is_list else _plain(table, "answers", names))
     of_each: dict[str, Any] = {}
     for key in ("source", "score", "rank"):
         if key in table:
-            of_each[key] = tuple(_one(table, key, [path.names for path in table.json_paths(key)]))
+            of_each[key] = tuple(_plain(table, key, [path.names for path in table.json_paths(key)]))
             if len(of_each[key]) != len(paths):
                 table.wrong(key, "one path, inside the items" if is_list else f"{len(paths)} paths, of each answer one")
     text = table.json_path("text").names if "text" in table else ()
-    winner = _one(table, "winner", [table.json_path("winner").names])[0] if "winner" in table else None
+    winner = _plain(table, "winner", [table.json_path("winner").names])[0] if "winner" in table else None
     return AnswerFields(
         paths,
         is_list,
-        _one(table, "text", [text])[0] if text else (),
+        _plain(table, "text", [text])[0] if text else (),
         winner=winner,
         winners=_winners(whole),
         **of_each,
     )
 
 
-def _one(table: DeclarationTable, key: str, paths: list[JsonPath]) -> list[JsonPath]:
+def _plain(table: DeclarationTable, key: str, paths: list[JsonPath]) -> list[JsonPath]:
     for path in paths:
         if not path or not all(isinstance(name, str) for name in path):
             table.wrong(key, "a path to one place, of names alone")
@@ -78,7 +78,7 @@ def _one(table: DeclarationTable, key: str, paths: list[JsonPath]) -> list[JsonP
 
 
 def _winners(whole: DeclarationTable) -> dict[str, int | str]:
-    """Return which answer is best by each word."""
+    """Return the best answer for each word."""
     table, preference = whole.table("winners"), whole.table("preference")
     if "winners" in whole and "winner" not in preference:
         whole.fail("winners", "[winners] without 'winner' in [preference]", expected='[preference] winner = "..."')

@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from talkhouse.ingest.declared.declaration.forms import Form
-from talkhouse.ingest.declared.declaration.keys import TABLES
-from talkhouse.ingest.declared.declaration.line_patterns import BadRegex, named_groups
+from talkhouse.ingest.declared.declaration.keys import known_tables
 from talkhouse.ingest.declared.declaration.model import REVERSED, Dialect, Lines
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, shown
 
 
 def dialect_of(whole: DeclarationTable) -> Dialect:
-    """Return how cells are told apart."""
+    """Return the rules that separate cells."""
     table = whole.table("dialect")
     table.check_keys(table.keys)
     delimiter, quote = table.text("delimiter") if "delimiter" in table else None, table.text("quoteChar", '"')
@@ -47,9 +46,11 @@ def check_names(whole: DeclarationTable, dialect: Dialect) -> None:
         _check_columns(whole, dialect.names, "{} is none of 'names' in [dialect]")
 
 
-def text_lines_of(whole: DeclarationTable) -> Lines | None:
-    """Return how lines of text files are rows, if that is declared."""
+def text_lines_of(whole: DeclarationTable, form: Form) -> Lines | None:
+    """Return the pattern by which lines of text files are rows, or lines of a text are turns, if declared."""
     if "lines" not in whole:
+        if form.needs_markers and "turn" in whole:
+            whole.fail("turn", "[turn] without [lines]: its keys name groups of the pattern", next_step="remove it")
         return None
     table = whole.table("lines")
     table.check_keys(table.keys)
@@ -58,7 +59,12 @@ def text_lines_of(whole: DeclarationTable) -> Lines | None:
     groups = tuple(_groups_of(table, "pattern"))
     if not groups:
         table.wrong("pattern", "one with named groups, such as '(?<who>[^:]+): (?<said>.*)'")
-    _check_columns(whole, groups, "the pattern in [lines] has no group {}")
+    _check_columns(whole, groups, "the pattern in [lines] has no group {}", of_turns=not form.is_rows)
+    if not form.is_rows:
+        for key in (key for key in ("begins", "turns") if key in table):
+            table.fail(key, f"{key!r} is for text files of format = 'turns'", next_step="remove it")
+        if "text" not in whole.table("turn"):
+            whole.fail("lines", "[lines] needs 'text' in [turn]", expected='[turn] text = "said"')
     if "begins" in table:
         _groups_of(table, "begins")
         if "id" in whole.table("dialogue"):
@@ -66,7 +72,10 @@ def text_lines_of(whole: DeclarationTable) -> Lines | None:
                 "begins", "dialogues are told apart twice: by [dialogue] id and by the lines with which they begin"
             )
     begins = table.text("begins") if "begins" in table else None
-    return Lines(table.text("pattern"), groups, begins, table.get("turns") or "first")
+    if "skip" in table:
+        _groups_of(table, "skip")
+    skip = table.text("skip") if "skip" in table else None
+    return Lines(table.text("pattern"), groups, begins, table.get("turns") or "first", skip)
 
 
 def _groups_of(table: DeclarationTable, key: str) -> list[str]:
@@ -81,11 +90,14 @@ def _groups_of(table: DeclarationTable, key: str) -> list[str]:
         )
 
 
-def _check_columns(whole: DeclarationTable, columns: Sequence[str], problem: str) -> None:
-    """Refuse a column that is none of these; those of files of labels are columns of theirs."""
-    own = [table for table in whole.tables("annotations") if "from" not in table]
-    for table in (*map(whole.table, ("dialogue", "turn", "speaker")), *own):
-        known = TABLES[str(table.path[0])].keys
+def _check_columns(whole: DeclarationTable, columns: Sequence[str], problem: str, *, of_turns: bool = False) -> None:
+    """Refuse a column that is none of these; those of files of labels are columns of theirs.
+
+    ``of_turns``: only turns have such columns.
+    """
+    own = [table for table in whole.tables("annotations") if "from" not in table and not of_turns]
+    for table in (*map(whole.table, ("turn",) if of_turns else ("dialogue", "turn", "speaker")), *own):
+        known = known_tables()[str(table.path[0])].keys
         for key, value in table.values.items():
             if key != "columns" and not (key in known and known[key].type in ("path", "paths")):
                 continue
@@ -95,7 +107,7 @@ def _check_columns(whole: DeclarationTable, columns: Sequence[str], problem: str
 
 
 def separators_of(whole: DeclarationTable) -> tuple[str, ...]:
-    """Return what stands between the turns of a transcript, in place of marks."""
+    """Return the separator of the turns of a transcript, in place of marks."""
     table = whole.table("dialogue")
     separators = table.words("separator")
     if separators and whole.table("markers").values:
@@ -113,10 +125,12 @@ def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
     markers = {mark: table.word(mark) or "" for mark in table.values}
     if "" in markers:
         table.fail("", "an empty marker would begin a turn everywhere", expected='a text such as "\\n\\nUser: "')
-    if form.needs_markers and not markers and "separator" not in whole.table("dialogue"):
+    if markers and "lines" in whole:
+        whole.fail("markers", "turns are told apart twice: by [lines] and by [markers]", next_step="remove one")
+    if form.needs_markers and not markers and "lines" not in whole and "separator" not in whole.table("dialogue"):
         whole.fail(
             "markers" if "markers" in whole else "format",
-            "format = 'transcript' needs [markers] or [dialogue] separator: nobody knows where a turn begins",
+            "format = 'transcript' needs [markers], [lines] or [dialogue] separator: nobody knows where a turn begins",
             expected='[markers] and below it lines such as "\\n\\nUser: " = "user"',
         )
     return markers
@@ -124,3 +138,44 @@ def markers_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
 
 def _is_sign(text: str) -> bool:
     return len(text) == 1 and text.isascii() and (text.isprintable() or text == "\t")
+
+
+LONGEST_REGEX = 1_000
+_TIMES = 5
+"""A pattern that is so often in another may be no larger than Rust allows, 10 MB: that bounds its states."""
+
+
+class BadRegex(ValueError):
+    """A text that is no pattern; its message says why."""
+
+
+def whole_line(pattern: str) -> str:
+    """Return the pattern of a whole line."""
+    return f"^(?:{pattern})$"
+
+
+def line_begin(pattern: str) -> str:
+    """Return the pattern of the beginning of a line."""
+    return f"^(?:{pattern})"
+
+
+def named_groups(pattern: str) -> list[str]:
+    """Return the names of a pattern's groups; raises BadRegex for a text that is none, or one that is too large."""
+    if not 0 < len(pattern) <= LONGEST_REGEX:
+        raise BadRegex(f"a pattern has 1 to {LONGEST_REGEX:,} letters, not {len(pattern):,}")
+    groups = _groups(pattern)
+    _groups(whole_line(f"(?:{pattern}){{{_TIMES}}}"))
+    return [name for name in groups if not name.isdigit()]
+
+
+def _groups(pattern: str) -> list[str]:
+    # It takes a while to import, and few declarations have a pattern.
+    import polars as pl
+
+    try:
+        return pl.Series([""]).str.extract_groups(pattern).struct.fields
+    except pl.exceptions.ComputeError as error:
+        words = str(error).removeprefix("regex error: ")
+        if "size limit" in words:
+            words = "it is too large: shorten its counted repetitions, such as {0,100}"
+        raise BadRegex(words.splitlines()[-1].removeprefix("error: ")) from error

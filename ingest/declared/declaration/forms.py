@@ -5,14 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from talkhouse.ingest.declared.declaration.answers import OF_ANSWERS
-from talkhouse.ingest.declared.declaration.keys import TABLES
-from talkhouse.ingest.declared.declaration.model import (
-    DialogueFields,
-    Format,
-    PairFields,
-    PreferenceFields,
-    TurnFields,
-)
+from talkhouse.ingest.declared.declaration.keys import known_tables
+from talkhouse.ingest.declared.declaration.model import DialogueFields, Format, PairFields, PreferenceFields, TurnFields
 from talkhouse.ingest.declared.declaration.table import DeclarationTable
 
 
@@ -62,6 +56,9 @@ LIST_OF_TURNS: Mapping[str, tuple[str, ...]] = {
 ALPACA = {"system": "system", "history": "history", "prompt": "instruction", "query": "input", "response": "output"}
 """The names of pairs that are not declared (Alpaca; with history and system, LLaMA-Factory)."""
 
+PAIR_ROLES = {"system": "system", "prompt": "user", "query": "user", "response": "assistant"}
+"""The roles of a pair's texts, in the order of their turns, unless ``[roles]`` says others."""
+
 FORMS: Mapping[Format, Form] = {
     "chat": Form(
         fields=LIST_OF_TURNS,
@@ -92,7 +89,7 @@ FORMS: Mapping[Format, Form] = {
             "dialogue": (*_OF_DIALOGUE, "record"),
             "pair": ("system", "history", "prompt", "query", "response", "each", "zip"),
         },
-        tables=frozenset({"times", "dialect"}),
+        tables=frozenset({"roles", "times", "dialect"}),
         needs=(("pair", "prompt"), ("pair", "response")),
         label_targets=("response", "turn", "dialogue", "record"),
         turns_are_objects=False,
@@ -112,8 +109,11 @@ FORMS: Mapping[Format, Form] = {
         turns_are_objects=False,
     ),
     "transcript": Form(
-        fields={"dialogue": (*_OF_DIALOGUE, "text", "separator", "record")},
-        tables=frozenset({"times", "dialect", "markers"}),
+        fields={
+            "dialogue": (*_OF_DIALOGUE, "text", "separator", "record"),
+            "turn": ("text", "role", "speaker", "said_at"),
+        },
+        tables=_PEOPLE | {"lines", "markers"},
         defaults={"dialogue": {"text": "text"}},
         needs_markers=True,
         label_targets=("dialogue", "turn", "record"),
@@ -136,7 +136,7 @@ FORMS: Mapping[Format, Form] = {
         scope="corpus",
     ),
     "turns": Form(
-        fields={"dialogue": _OF_DIALOGUE, "turn": _IN_ORDER},
+        fields={"dialogue": (*_OF_DIALOGUE, "folder"), "turn": _IN_ORDER},
         tables=_PEOPLE | {"lines"},
         needs=(("turn", "text"),),
         is_rows=True,
@@ -163,14 +163,14 @@ _OTHERS = ("speaker", "speakers", "roles", "times", "dialect", "lines", "markers
 
 
 def fitting_keys(name: str, format_: Format) -> list[str] | None:
-    """Return the keys that a table may have in a format; None where it means nothing there."""
+    """Return the keys that a table may have in a format, or None if it has no meaning there."""
     form = FORMS[format_]
     if name in form.fields:
         return list(form.fields[name])
     if name in FIELDS or (name in _OTHERS and name not in form.tables):
         return None
     here = "rows" if form.is_rows else "documents"
-    return [key for key, known in TABLES[name].keys.items() if known.only in ("", here)]
+    return [key for key, known in known_tables()[name].keys.items() if known.only in ("", here)]
 
 
 def check_tables(whole: DeclarationTable, format_: Format) -> None:

@@ -8,11 +8,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE
+from talkhouse.ingest.contract.definition import ADDRESS, LANGUAGE
+from talkhouse.ingest.declared.declaration.cells import LONGEST_REGEX
 from talkhouse.ingest.declared.declaration.forms import fitting_keys
-from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES, Key, Table
+from talkhouse.ingest.declared.declaration.keys import Key, Table, head_keys, known_tables
 from talkhouse.ingest.declared.declaration.label_tables import LONGEST_NAME
-from talkhouse.ingest.declared.declaration.line_patterns import LONGEST_REGEX
 from talkhouse.ingest.declared.declaration.model import Format
 from talkhouse.schema.contents import ID
 
@@ -41,8 +41,8 @@ _TYPES: Mapping[str, dict[str, Any]] = {
 
 def json_schema() -> dict[str, Any]:
     """Return the schema; what a format does not take is refused where it is the format."""
-    head = _table(TABLES[""])
-    tables = {name: _table(table) for name, table in TABLES.items() if name}
+    head = _table(known_tables()[""])
+    tables = {name: _table(table) for name, table in known_tables().items() if name}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "corpus.toml",
@@ -75,14 +75,14 @@ def _key(key: Key) -> dict[str, Any]:
 
 def _of_format(format_: Format) -> dict[str, Any]:
     """Refuse the tables and keys that mean nothing in a format."""
-    fitting = {name: fitting_keys(name, format_) for name in TABLES if name}
+    fitting = {name: fitting_keys(name, format_) for name in known_tables() if name}
     tables = {
         name: {"items": {"propertyNames": {"enum": keys}}}
-        if TABLES[name].is_list
+        if known_tables()[name].is_list
         else {"propertyNames": {"enum": keys}}
         for name, keys in fitting.items()
-        if keys is not None and set(keys) != TABLES[name].keys.keys()
+        if keys is not None and set(keys) != known_tables()[name].keys.keys()
     }
     is_format = {"properties": {"format": {"const": format_}}, "required": ["format"]}
-    words = [*HEAD, *(name for name, keys in fitting.items() if keys is not None)]
+    words = [*head_keys(), *(name for name, keys in fitting.items() if keys is not None)]
     return {"if": is_format, "then": {"propertyNames": {"enum": words}, "properties": tables}}

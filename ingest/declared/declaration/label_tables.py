@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
+from talkhouse.ingest.contract.definition import STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.forms import FORMS, Form, fitting_keys
-from talkhouse.ingest.declared.declaration.keys import TABLES
+from talkhouse.ingest.declared.declaration.keys import known_tables
 from talkhouse.ingest.declared.declaration.model import Annotations, DeclaredTask, Files, Format, matches
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 from talkhouse.schema.contents import ID
@@ -62,9 +62,9 @@ def _annotations(
     form: Form,
     files: tuple[Files, ...],
 ) -> Annotations:
-    advice = {name: _ONLY[key.only] for name, key in TABLES["annotations"].keys.items() if key.only}
+    advice = {name: _ONLY[key.only] for name, key in known_tables()["annotations"].keys.items() if key.only}
     table.check_keys(fitting_keys("annotations", format_) or (), format_, advice)
-    given = Annotations(
+    labels = Annotations(
         scheme=scheme,
         line=table.line("scheme"),
         description=table.text("description"),
@@ -75,11 +75,11 @@ def _annotations(
         offsets=table.get("offsets") or "code points",
     )
     _check_labels(table, form)
-    if "start" in table and given.on not in ("turn", "response"):
+    if "start" in table and labels.on not in ("turn", "response"):
         table.fail("start", "only labels on a turn have a place in its text", next_step="remove start and end")
     if form.is_rows:
-        return _in_rows(whole, table, given, files)
-    return _in_documents(table, given, form)
+        return _in_rows(whole, table, labels, files)
+    return _in_documents(table, labels, form)
 
 
 def _target(table: DeclarationTable, form: Form) -> Any:
@@ -111,7 +111,7 @@ def _check_labels(table: DeclarationTable, form: Form) -> None:
             table.wrong("columns", "names of columns, each once")
     elif "label" not in table and "value" not in table:
         what = "column" if form.is_rows else "path"
-        expected = f"label, the {what} of a label, or value, that of a number" + (", or columns" * form.is_rows)
+        expected = f"label, the {what} of a label, or value, that of a number{', or columns' if form.is_rows else ''}"
         table.fail("each" if "each" in table else "scheme", "nothing says where the labels are", expected=expected)
     for key, other in (("start", "end"), ("end", "start"), ("offsets", "start")):
         if key in table and other not in table:
@@ -119,14 +119,14 @@ def _check_labels(table: DeclarationTable, form: Form) -> None:
 
 
 def _in_rows(
-    whole: DeclarationTable, table: DeclarationTable, given: Annotations, files: tuple[Files, ...]
+    whole: DeclarationTable, table: DeclarationTable, labels: Annotations, files: tuple[Files, ...]
 ) -> Annotations:
     columns: dict[str, Any] = {key: table.column(key) for key in _PATHS if key in table}
     if "from" not in table:
         for key in ("dialogue", "turn"):
             if key in table:
                 table.fail(key, f"{key!r} without 'from': the row says which it is", next_step=f"remove {key!r}")
-        return replace(given, **columns)
+        return replace(labels, **columns)
     pattern = table.word("from") or ""
     if not any(each.holds == "annotations" and _fit(each, pattern) for each in files):
         table.fail(
@@ -142,22 +142,22 @@ def _in_rows(
             next_step="put the labels into columns, or give the files splits: ids = 'split'",
         )
     for key in ("dialogue", "turn"):
-        if key not in table and (key == "dialogue" or given.on == "turn"):
+        if key not in table and (key == "dialogue" or labels.on == "turn"):
             table.fail(
                 "from", f"nothing says of which {key} the labels are", expected=f"{key} = the column with its id"
             )
         if key == "turn" and key in table:
             columns[key] = table.column(key)
     columns |= _of_dialogue(table, of_dialogue)
-    if given.on != "turn" and "turn" in table:
-        table.fail("turn", f"on = {given.on!r}, so the labels are of no turn", next_step="remove 'turn' or 'on'")
-    return replace(given, from_file=pattern, **columns)
+    if labels.on != "turn" and "turn" in table:
+        table.fail("turn", f"on = {labels.on!r}, so the labels are of no turn", next_step="remove 'turn' or 'on'")
+    return replace(labels, from_file=pattern, **columns)
 
 
 def _of_dialogue(table: DeclarationTable, of_dialogue: DeclarationTable) -> dict[str, Any]:
     """Return the columns that name the dialogue of a label, as many as ``[dialogue] id`` has."""
-    ours, theirs = (one.values.get(key) for one, key in ((table, "dialogue"), (of_dialogue, "id")))
-    count, wanted = (len(value) if isinstance(value, list) else 1 for value in (ours, theirs))
+    columns, ids = table.values.get("dialogue"), of_dialogue.values.get("id")
+    count, wanted = (len(value) if isinstance(value, list) else 1 for value in (columns, ids))
     if count != wanted:
         expected = f"{wanted} columns, in the order of 'id' in [dialogue]" if wanted > 1 else "a column"
         table.wrong("dialogue", expected)
@@ -167,7 +167,7 @@ def _of_dialogue(table: DeclarationTable, of_dialogue: DeclarationTable) -> dict
     return {"dialogue": parts[0]} if len(parts) == 1 else {"dialogue_parts": parts}
 
 
-def _in_documents(table: DeclarationTable, given: Annotations, form: Form) -> Annotations:
+def _in_documents(table: DeclarationTable, labels: Annotations, form: Form) -> Annotations:
     paths: dict[str, Any] = {}
     for key in ("by", "each"):
         if key in table:
@@ -180,21 +180,21 @@ def _in_documents(table: DeclarationTable, given: Annotations, form: Form) -> An
         table.fail("each", "'each' is inside 'by', so it can't begin at the record", next_step="leave '$.' out")
     has_items = "by" in paths or "each" in paths
     for key in (key for key in _PATHS if key in table):
-        paths[key] = _path_inside(table, key, is_of_record=given.on != "turn" and not has_items)
+        paths[key] = _path_inside(table, key, is_of_record=labels.on != "turn" and not has_items)
     for key in ("skip", "only"):
         if key in table and not ("by" in paths or (key == "only" and has_items)):
             table.fail(key, f"{key!r} without {'by' if key == 'skip' else 'each'!r}: there are no items to choose from")
     is_of_record = bool(paths.get("by_record") or paths.get("each_by_record"))
-    if given.on == "turn":
+    if labels.on == "turn":
         _check_turn(table, is_of_record=is_of_record, turns_are_objects=form.turns_are_objects)
     elif "turn" in table:
-        table.fail("turn", f"on = {given.on!r}, so the labels are of no turn", next_step="remove 'turn' or 'on'")
+        table.fail("turn", f"on = {labels.on!r}, so the labels are of no turn", next_step="remove 'turn' or 'on'")
     if "turn" in table:
         is_position = table.text("turn") == _POSITION
         paths |= (
             {"turn_is_position": True} if is_position else {"turn": _path_inside(table, "turn", is_of_record=False)}
         )
-    return replace(given, only=_only(table), **paths)
+    return replace(labels, only=_only(table), **paths)
 
 
 def _check_turn(table: DeclarationTable, *, is_of_record: bool, turns_are_objects: bool) -> None:
@@ -232,7 +232,6 @@ def _fit(files: Files, pattern: str) -> bool:
     return files.path == pattern or matches(files.path, pattern) or matches(pattern, files.path)
 
 
-_KINDS = TABLES["tasks"].keys["kind"].words
 _OF_SCHEMES = ("turn_label", "dialogue_label", "spans")
 _TARGETS = {"turn_label": ("turn", "response"), "dialogue_label": ("dialogue", "record"), "spans": ("turn", "response")}
 
@@ -248,7 +247,8 @@ def tasks_of(
         name = name_of(table, "name", tasks)
         table.check_keys(table.keys)
         if "kind" not in table:
-            table.fail("name", f"the task {name!r} has no kind", expected=f"kind = one of: {', '.join(_KINDS)}")
+            kinds = ", ".join(known_tables()["tasks"].keys["kind"].words)
+            table.fail("name", f"the task {name!r} has no kind", expected=f"kind = one of: {kinds}")
         kind = table.get("kind")
         _check_kind(table, kind, format_, schemes)
         for other in tasks:

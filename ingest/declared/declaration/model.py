@@ -5,13 +5,16 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import EllipsisType
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from talkhouse.schema.errors import RegistryError
 
 Format: TypeAlias = Literal[
     "chat", "sharegpt", "pairs", "preference", "transcript", "tree", "dialogue", "turns", "convokit"
 ]
+
+FORMATS_VERSION = 7
+"""Raised when the formats are read into other rows: corpora of a page of TOML are then loaded again."""
 
 NOT_STATED = "not stated"
 """The licence and the citation of a declaration that has none."""
@@ -47,6 +50,26 @@ WHOLE: JsonPath = ("",)
 Fallbacks: TypeAlias = Mapping[str, tuple[JsonPath, ...]]
 """Of keys that have a list of paths: those behind the first, which count in this order where it leads to nothing."""
 
+
+class HalfDays(str):
+    """A pattern of strftime with other words than AM and PM."""
+
+    words: tuple[tuple[str, str], ...]
+
+    def __new__(cls, pattern: str, words: Mapping[str, str] = {}) -> Self:
+        """``words``: word -> AM or PM; the longest counts first."""
+        form = super().__new__(cls, pattern)
+        form.words = tuple(sorted(words.items(), key=lambda item: -len(item[0])))
+        return form
+
+    def as_english(self, text: str) -> tuple[str, str]:
+        """Return a time with AM or PM, and the pattern of the text as it is."""
+        for word, english in self.words:
+            if word in text:
+                return text.replace(word, english, 1), self.replace("%p", word.replace("%", "%%"))
+        return text, str(self)
+
+
 RecordForm: TypeAlias = Literal["item", "file", "member"] | JsonPath
 """What a record is in a JSON file: an item of its list, all of it (``$``), or a member of its object (``*``); or the
 path of records further inside, which ends in every item or every member."""
@@ -65,7 +88,9 @@ class Files:
     subset: str | None = None
     holds: Literal["dialogues", "annotations", "speakers"] = "dialogues"
     skip: str | None = None
-    """Why these files are no data; None where they are."""
+    """Why these files are no data, or None if they are."""
+    repair: Literal["latin1-utf8"] | None = None
+    """What is wrong with their texts, and mended."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +102,8 @@ class DialogueFields:
     """What is the id together, where that is in several places; ``id`` is None then."""
     ids: Literal["corpus", "file", "split"] = "corpus"
     """Where an id means one dialogue."""
+    is_folder: bool = False
+    """Whether all files of a folder are one dialogue, in their order."""
     title: JsonPath | None = None
     split: JsonPath | None = None
     domain: JsonPath | None = None
@@ -117,11 +144,13 @@ class TurnFields:
     start_ms: JsonPath | None = None
     end_ms: JsonPath | None = None
     fallbacks: Fallbacks = field(default_factory=dict)
+    beside: Mapping[str, JsonPath] = field(default_factory=dict)
+    """``role``, ``speaker``, where these stand in a list of the record: its item at a turn's place is the turn's."""
 
 
 @dataclass(frozen=True)
 class SpeakerFields:
-    """``[speaker]``: whom a name means, and what else is known of a speaker."""
+    """``[speaker]``: the scope of a name, and the paths of the other facts about a speaker."""
 
     scope: Literal["corpus", "dialogue"] = "corpus"
     """Where a name means one speaker: in the corpus (``corpus:name``), or in a dialogue (``dialogue_id/name``)."""
@@ -217,7 +246,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Lines:
-    """``[lines]``: how a line of a text file is a row."""
+    """``[lines]``: how a line of a text file is a row, or a line of a record's text a turn."""
 
     pattern: str
     """A regular expression that fits a whole line; its named groups are the columns."""
@@ -227,6 +256,8 @@ class Lines:
     """One that fits the beginning of the lines with which a dialogue begins; None: a file is a dialogue."""
     turns: Literal["first", "each"] = "first"
     """Of several groups that may be a turn's text: the first that says something, or each that does is a turn."""
+    skip: str | None = None
+    """One that fits the beginning of lines that nobody says."""
 
 
 @dataclass(frozen=True)
@@ -320,7 +351,7 @@ class Declaration:
     roles: Mapping[str, str] = field(default_factory=dict)
     """The file's word -> ours."""
     splits: Mapping[str, str | None] = field(default_factory=dict)
-    """The publisher's split -> train, validation or test, or None where it is none of these."""
+    """The publisher's split -> train, validation or test, or None if it is none of these."""
     times: Mapping[str, str] = field(default_factory=dict)
     """said_at, started_at -> ``unix``, ``unix_ms`` or a pattern of strftime; else they are ISO 8601.
 
@@ -355,7 +386,7 @@ class Declaration:
 
 
 def beside(declaration: Declaration) -> Declaration:
-    """Return how files that lie beside those of dialogues are read, which have a header of their own."""
+    """Return the declaration for files other than those of dialogues, which have a header of their own."""
     return replace(declaration, dialect=replace(declaration.dialect, names=()))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import EllipsisType
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from talkhouse.ingest.declared.declaration.keys import TABLES, Table
+from talkhouse.ingest.declared.declaration.keys import Table, known_tables
 from talkhouse.ingest.declared.declaration.model import NO_PATH, JsonPath
 from talkhouse.ingest.declared.declaration.toml_text import KeyPath
 from talkhouse.schema.errors import TalkhouseError, closest
@@ -68,10 +68,10 @@ class DeclarationTable:
 
     @property
     def _known(self) -> Table:
-        return TABLES[str(self.path[0]) if self.path else ""]
+        return known_tables()[str(self.path[0]) if self.path else ""]
 
     def get(self, key: str) -> Any:
-        """Return the value of a key, of the type that it has in ``keys.TABLES``; None where it is not there."""
+        """Return the value of a key, of the type that it has in ``keys.known_tables``, or None if it is missing."""
         if key not in self.values:
             return None
         known = self._known.keys[key]
@@ -95,7 +95,7 @@ class DeclarationTable:
         return value
 
     def word(self, key: str) -> str | None:
-        """Return a text that is not empty, None where there is none."""
+        """Return a text that is not empty, or None if there is none."""
         if key not in self.values:
             return None
         return self.text(key) or self.wrong(key, "a text that is not empty")
@@ -289,7 +289,7 @@ def _segment(name: str | int | EllipsisType | None) -> str:
 
 
 def _problem(text: str, rest: str) -> str:
-    """Return what is wrong where a path can't be read on."""
+    """Return the problem at the point where a path can't be read on."""
     if not text:
         return "an empty path leads nowhere"
     if rest.startswith("[") and "]" not in rest:

@@ -1,14 +1,14 @@
 """The head of a declaration, and its tables that say where in the data things are, and what words there mean."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from talkhouse.ingest.contract.declaration import ADDRESS, LANGUAGE, STANDARD_SPLITS
+from talkhouse.ingest.contract.definition import ADDRESS, LANGUAGE, STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.answers import OF_ANSWERS, answers_of, zipped_of
-from talkhouse.ingest.declared.declaration.forms import ALPACA, FIELDS, FORMS, LIST_OF_TURNS, Form
-from talkhouse.ingest.declared.declaration.keys import HEAD, TABLES
+from talkhouse.ingest.declared.declaration.forms import ALPACA, FIELDS, FORMS, LIST_OF_TURNS, PAIR_ROLES, Form
+from talkhouse.ingest.declared.declaration.keys import head_keys, known_tables
 from talkhouse.ingest.declared.declaration.model import (
     EVERYTHING,
     MOMENTS,
@@ -17,6 +17,7 @@ from talkhouse.ingest.declared.declaration.model import (
     UNIX,
     Files,
     Format,
+    HalfDays,
     JsonPath,
     PairFields,
     RecordForm,
@@ -29,13 +30,13 @@ from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 
 def facts_of(whole: DeclarationTable) -> dict[str, Any]:
     """Return the values of the fields of Declaration that describe the corpus."""
-    whole.check_keys((*HEAD, *(name for name in TABLES if name)))
+    whole.check_keys((*head_keys(), *(name for name in known_tables() if name)))
     for key, expected in (("title", 'title = "..."'), ("format", f"one of: {', '.join(FORMS)}")):
         if key not in whole:
             whole.fail(key, f"the declaration has no {key}", expected=expected, next_step=_above_tables(whole, key))
     facts: dict[str, Any] = {}
-    for key in (key for key in HEAD if key in whole):
-        facts[key] = whole.text(key) if TABLES[""].keys[key].type == "address" else whole.get(key)
+    for key in (key for key in head_keys() if key in whole):
+        facts[key] = whole.text(key) if known_tables()[""].keys[key].type == "address" else whole.get(key)
     if len(facts["title"].splitlines()) > 1:
         whole.wrong("title", "one line")
     for key in ("homepage", "licence_url"):
@@ -48,7 +49,7 @@ def facts_of(whole: DeclarationTable) -> dict[str, Any]:
 
 
 def _above_tables(whole: DeclarationTable, key: str) -> str:
-    """Return where a key belongs, if it stands below the head of a table and so is that table's."""
+    """Return the next step for a top-level key that is missing, or stands below the head of a table."""
     below = [name for name, value in whole.values.items() for table in _tables_in(value) if key in table]
     if below:
         return f"it stands in [{below[0]}]: move it above the first table"
@@ -59,11 +60,11 @@ def _tables_in(value: object) -> list[dict[str, object]]:
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
 
 
-_LISTS = {("dialogue", "turns"), ("turn", "replies"), ("pair", "each")}
+_LISTS = {("dialogue", "turns"), ("dialogue", "text"), ("turn", "replies"), ("pair", "each")}
 _MAY_BE_ALL = {("turn", "text"), ("dialogue", "turns"), ("dialogue", "text"), ("pair", "each")}
 """What may be the thing itself: turns that are texts, and records that are a list, a message or a text."""
 _NO_PATHS = {
-    *(("dialogue", key) for key in ("record", "ids", "separator")),
+    *(("dialogue", key) for key in ("record", "ids", "separator", "folder")),
     ("pair", "zip"),
     *(("preference", key) for key in OF_ANSWERS),
 }
@@ -85,12 +86,16 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
     for name, kind in FIELDS.items():
         keys = form.fields.get(name, ())
         table = whole.table(name)
-        advice = dict.fromkeys(HEAD, "write it above the first [table]")
+        advice = dict.fromkeys(head_keys(), "write it above the first [table]")
         advice |= {key: f"write it below [{other}]" for other in form.fields for key in form.fields[other]}
         table.check_keys(keys, format_, advice)
         paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
         fallbacks: dict[str, tuple[JsonPath, ...]] = {}
         for key in (key for key in table.values if (name, key) not in _NO_PATHS):
+            if name == "turn" and key in _BESIDE and not form.is_rows and (beside := _beside(table, key)) is not None:
+                paths["beside"] = {**paths.get("beside", {}), key: beside}
+                paths[key] = None
+                continue
             is_none = (name, key) in form.may_be_none and table.values[key] == ""
             if key == "order" and table.values[key] == REVERSED:
                 paths |= {"is_reversed": True}
@@ -119,6 +124,10 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
             paths["ids"] = table.get("ids")
             if "id" not in table and not _has_names(paths.get("record")):
                 table.fail("ids", "'ids' without 'id': nothing says what a dialogue's id is", expected="id = ...")
+        if "folder" in table:
+            paths["is_folder"] = table.flag("folder", default=False)
+            if "id" in table or "begins" in whole.table("lines"):
+                table.fail("folder", "dialogues are told apart twice: by folders and in the files")
         if (name, "id") in form.may_be_none and "id" not in table:
             paths |= {"may_lack_id": True} if paths.get("record") != "member" else {"id": None}
         fields[name] = kind(**paths)
@@ -128,11 +137,26 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
 
 def paths_of(table: DeclarationTable, name: str, key: str, form: Form) -> list[JsonPath]:
     """Return the path of a key of one of these tables, or the paths where it may have several."""
-    if TABLES[name].keys[key].type == "paths":
+    if known_tables()[name].keys[key].type == "paths":
         if form.is_rows:
             return list(table.columns(key))
         return [_checked(table, name, key, form, path.names) for path in table.json_paths(key)]
     return [table.column(key) if form.is_rows else _checked(table, name, key, form, table.json_path(key).names)]
+
+
+_BESIDE = ("role", "speaker")
+
+
+def _beside(table: DeclarationTable, key: str) -> JsonPath | None:
+    """Return the path of a list of the record that has an item for each turn, ``$.speakers[*]``; None for another."""
+    if not isinstance(table.values[key], str):
+        return None
+    names, from_record = table.json_path(key)
+    if not from_record or not names:
+        return None
+    if names[-1] is not None or not all(isinstance(name, str) for name in names[:-1]):
+        table.wrong(key, "a list beside the turns, such as '$.speakers[*]', or a path inside the turn")
+    return names[:-1]
 
 
 def _checked(table: DeclarationTable, name: str, key: str, form: Form, names: JsonPath) -> JsonPath:
@@ -168,7 +192,7 @@ def _may_be_lists(table: DeclarationTable, name: str, form: Form) -> bool:
 
 
 def _record_of(table: DeclarationTable) -> RecordForm:
-    """Return what a record is; a path that ends in a name leads to a list."""
+    """Return the form of a record; a path that ends in a name leads to a list."""
     names = table.json_path("record").names
     if names in _RECORDS:
         return _RECORDS[names]
@@ -200,14 +224,12 @@ def _with_bare_records(fields: dict[str, Any]) -> dict[str, Any]:
     return fields | inside
 
 
-def _paths_in(fields: Any) -> Iterator[tuple[str, JsonPath]]:
-    for key, value in vars(fields).items():
-        if isinstance(value, tuple) and key != "record":
-            yield from ((key, path) for path in (value if key == "id_parts" else [value]))
-
-
 def _inside(fields: Any) -> Any:
-    paths: dict[str, Any] = {key: ("", *path) for key, path in _paths_in(fields) if key != "id_parts"}
+    paths: dict[str, Any] = {
+        key: ("", *path)
+        for key, path in vars(fields).items()
+        if isinstance(path, tuple) and key not in ("record", "id_parts")
+    }
     if parts := getattr(fields, "id_parts", ()):
         paths |= {"id_parts": tuple(("", *path) for path in parts)}
     if fallbacks := getattr(fields, "fallbacks", {}):
@@ -234,11 +256,11 @@ def _speaker_of(table: DeclarationTable, form: Form) -> SpeakerFields:
 
 
 def speakers_of(whole: DeclarationTable) -> SpeakersFile | None:
-    """Return which file names the speakers, if one does."""
+    """Return the file that names the speakers, if one does."""
     if "speakers" not in whole:
         return None
     table = whole.table("speakers")
-    advice = dict.fromkeys(set(TABLES["speaker"].keys) - set(table.keys), "write it below [speaker]")
+    advice = dict.fromkeys(set(known_tables()["speaker"].keys) - set(table.keys), "write it below [speaker]")
     table.check_keys(table.keys, advice=advice)
     if "path" not in table:
         table.fail(None, "[speakers] without a path", expected='path = "users.json"')
@@ -267,30 +289,32 @@ def _places(table: DeclarationTable, key: str) -> tuple[JsonPath, ...]:
 
 
 def roles_of(whole: DeclarationTable, form: Form) -> dict[str, str]:
-    """Return what the file's words for roles mean; what is declared comes first, so that it is what is written back."""
+    """Return the roles of the file's words; declared ones come first, so that they are what is written back."""
     table = whole.table("roles")
     declared = {word: table.word(word) or "" for word in table.values}
+    if "pair" in form.fields:
+        table.check_keys(PAIR_ROLES)
+        roles = {**PAIR_ROLES, **declared}
+        if table.values and roles["prompt"] == roles["response"]:
+            table.fail(None, "prompt and response have the same role", expected="a role each")
     return declared | {word: role for word, role in form.roles.items() if word not in declared}
 
 
 def splits_of(whole: DeclarationTable) -> dict[str, str | None]:
-    """Return what the publisher's splits are called elsewhere; None: nothing."""
+    """Return the standard names of the publisher's splits; None: no standard name."""
     table = whole.table("splits")
-    return {split: _standard_split(table, split) for split in table.values}
-
-
-def _standard_split(table: DeclarationTable, split: str) -> str | None:
-    word = table.text(split)
-    if word and word not in STANDARD_SPLITS:
-        table.wrong(split, f'{one_of(word, STANDARD_SPLITS)}; or "" for none')
-    return word or None
+    words = {split: table.text(split) for split in table.values}
+    for split, word in words.items():
+        if word and word not in STANDARD_SPLITS:
+            table.wrong(split, f'{one_of(word, STANDARD_SPLITS)}; or "" for none')
+    return {split: word or None for split, word in words.items()}
 
 
 def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the forms of times that are not ISO 8601, and of moments in a recording that are no milliseconds."""
     table = whole.table("times")
     table.check_keys(table.keys)
-    for key in table.values:
+    for key in (key for key in table.values if key not in _HALVES):
         of_table = "dialogue" if key == "started_at" else "turn"
         if getattr(fields[of_table], key) is None:
             table.fail(key, f"there is no {key!r} in [{of_table}] whose form this could be")
@@ -298,11 +322,18 @@ def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> 
             _check_clock(table, key)
         else:
             _check_form(table, key)
-    forms = {**form.times, **{key: table.text(key) for key in table.values}}
+    forms = {**form.times, **{key: table.text(key) for key in table.values if key not in _HALVES}}
+    halves = {word: english for key, english in _HALVES.items() for word in table.words(key)}
+    if halves and not any("%p" in pattern for pattern in forms.values()):
+        table.fail(None, "words for the halves of a day, and no form has %p", expected="said_at = '%d/%m/%Y %I:%M %p'")
+    forms = {key: HalfDays(text, halves) if halves and "%p" in text else text for key, text in forms.items()}
     start, end = MOMENTS
     if start in forms and fields["turn"].end_ms is not None:
         forms.setdefault(end, forms[start])
     return forms
+
+
+_HALVES = {"am": "AM", "pm": "PM"}
 
 
 def _check_form(table: DeclarationTable, key: str) -> None:
@@ -368,7 +399,7 @@ def _files_of(table: DeclarationTable, *, labels_have_split: bool) -> Files:
     for key in _OF_DIALOGUES:
         if key in table and ("skip" in table or holds != "dialogues") and not (has_split and key == "split"):
             table.fail(key, f"only files of dialogues have a {key}", next_step=f"remove {key!r}")
-    words = {key: table.get(key) for key in (*_OF_DIALOGUES, "skip")}
+    words = {key: table.get(key) for key in (*_OF_DIALOGUES, "skip", "repair")}
     return Files(path, table.line("path"), holds=holds, **words)
 
 

@@ -58,7 +58,7 @@ class _Open:
         self.key: list[str] = []
         self.dots = 0
         self.value: KeyPath | None = None
-        """The path of the value that is being read; None where a key is, and in lists."""
+        """The path of the value that is being read; None while a key is, and in lists."""
         self.index = 0
 
 
@@ -222,7 +222,7 @@ def decoded(raw: bytes, place: str) -> str:
 
 
 def parsed(text: str, place: str) -> tuple[dict[str, Any], TomlLines]:
-    """Return what a TOML text holds, and where; raises RegistryError at ``place:LINE`` for one that is no TOML."""
+    """Return the values of a TOML text and their lines; raises RegistryError at ``place:LINE`` for invalid TOML."""
     try:
         lines = lines_of(text)
         return tomllib.loads(text), TomlLines(place, lines)

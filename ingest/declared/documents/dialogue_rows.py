@@ -10,18 +10,15 @@ from msgspec import Raw
 from msgspec.structs import asdict
 
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Splits
-from talkhouse.ingest.declared.documents.labels import ParsedLabel
-from talkhouse.ingest.declared.documents.parsed_record import (
-    ParsedDialogue,
-    ParsedPart,
-    RecordFields,
-    given_back_by_records,
-)
+from talkhouse.ingest.declared.documents.document_format import RecordFields, given_back_by_records
 from talkhouse.ingest.declared.identity import DialogueKey, Identity, digests, ids_within, line
+from talkhouse.ingest.declared.labels import ParsedLabel
+from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, ParsedPart
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Shapes, SplitObject
 from talkhouse.ingest.declared.speakers import SPOKEN, Speakers
 from talkhouse.ingest.declared.times import BadTimes
+from talkhouse.ingest.declared.turn_tallies import TurnTallies
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.keys import Memory, Texts, digest_of
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding, SourceLocation
@@ -31,7 +28,7 @@ CANDIDATE_SET = "completion"
 """The name of the list of answers that are compared."""
 
 _FACTS = ("title", "domain", "language", "started_at")
-"""What the row of a dialogue holds beside its keys."""
+"""The columns of a dialogue's row other than its keys."""
 
 _WORDS = ("role", "speaker", "text")
 _REST = (
@@ -42,7 +39,7 @@ _REST = (
 
 _TIME = pl.Datetime("us")
 RECORDS: Mapping[str, Any] = dict.fromkeys(RecordFields.__struct_fields__, pl.String) | {"started_at": _TIME}
-"""Columns of ``DecodedDialogues.records`` beside ``n``."""
+"""Columns of ``DecodedDialogues.records`` other than ``n``."""
 
 TURNS: Mapping[str, Any] = {
     **dict.fromkeys((*_WORDS, "kind", "native_id"), pl.String),
@@ -93,7 +90,7 @@ class ReadRecord(NamedTuple):
     """Where the turns without a text are."""
 
     def of_record(self, *, is_same: bool) -> OfRecord:
-        """Return what the record's own row has to hold, of a dialogue that is all the same in another record or not."""
+        """Return the content of the record's own row; ``is_same``: its dialogue is exactly the stored one."""
         extra = dict(self.dialogue.extra) if is_same else {}
         shape = self.split.shape(self.taken if is_same else given_back_by_records(self.taken), extra)
         return OfRecord(shape, extra, self.labels)
@@ -101,21 +98,21 @@ class ReadRecord(NamedTuple):
 
 def dialogues_of(reads: Mapping[int, ReadRecord]) -> DecodedDialogues:
     """Return records that were read one by one as frames."""
-    parsed = [(n, i, one) for n, read in reads.items() for i, one in enumerate(read.dialogue.turns)]
+    parsed = [(n, i, turn) for n, read in reads.items() for i, turn in enumerate(read.dialogue.turns)]
     shapes: dict[str, int] = {}
     numbers = [
-        None if one.shape is None else shapes.setdefault(msgspec.json.encode(one.shape).decode(), len(shapes))
-        for *_, one in parsed
+        None if turn.shape is None else shapes.setdefault(msgspec.json.encode(turn.shape).decode(), len(shapes))
+        for *_, turn in parsed
     ]
     turns = [
-        *_laid_out([one for *_, one in parsed], TURNS),
+        *_laid_out([turn for *_, turn in parsed], TURNS),
         pl.Series("n", [n for n, *_ in parsed], pl.UInt32),
         pl.Series("i", [i for _, i, _ in parsed], pl.Int32),
         pl.Series("shape", numbers, pl.UInt32),
-        pl.Series("rest", [dump(one.extra) for *_, one in parsed], pl.String),
+        pl.Series("rest", [dump(turn.extra) for *_, turn in parsed], pl.String),
     ]
     records = [*_laid_out([read.fields for read in reads.values()], RECORDS), pl.Series("n", list(reads), pl.UInt32)]
-    parts = {(n, i): one.parts for n, i, one in parsed if one.parts}
+    parts = {(n, i): turn.parts for n, i, turn in parsed if turn.parts}
     known = [msgspec.json.decode(shape) for shape in shapes]
     return DecodedDialogues(pl.DataFrame(records), pl.DataFrame(turns), known, parts, {})
 
@@ -132,8 +129,10 @@ def _completed(rows: pl.DataFrame, kinds: Mapping[str, Any]) -> pl.DataFrame:
 class DialogueRows:
     """Makes the rows of one corpus, block by block; keeps its keys and speakers."""
 
-    def __init__(self, declaration: Declaration, speakers: Speakers, splits: Splits, memory: Memory) -> None:
-        self._corpus_id, self._splits = declaration.corpus_id, splits
+    def __init__(
+        self, declaration: Declaration, speakers: Speakers, splits: Splits, memory: Memory, tallies: TurnTallies
+    ) -> None:
+        self._corpus_id, self._splits, self._tallies = declaration.corpus_id, splits, tallies
         self.identity = Identity(declaration.corpus_id, memory)
         self._ids = declaration.dialogue.ids
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
@@ -157,10 +156,10 @@ class DialogueRows:
         ``read`` returns what the record at a place is read as by itself. Of records that were decoded together, those
         are asked for that have the id of another: only now it is known what the two share.
         """
-        some = [one for one in some if len(one.records)]
+        some = [decoded for decoded in some if len(decoded.records)]
         if not some:
             return None
-        records = pl.concat([one.records for one in some], how="diagonal")
+        records = pl.concat([decoded.records for decoded in some], how="diagonal")
         records = records.sort("n") if len(some) > 1 else records
         records = _completed(records, RECORDS)
         raws = [block[n] for n in records["n"]]
@@ -171,7 +170,7 @@ class DialogueRows:
             record_index=pl.Series([raw.record_index for raw in raws], dtype=pl.Int64),
             source_pointer=pl.Series([raw.pointer for raw in raws], dtype=pl.String),
         )
-        parts = {at: pieces for one in some for at, pieces in one.parts.items()}
+        parts = {at: pieces for decoded in some for at, pieces in decoded.parts.items()}
         turns = self._turns(some, parts)
         keys = self._keys(records, turns, path, location.split)
         records = records.hstack(pl.DataFrame(keys, _KEYS, orient="row"))
@@ -181,18 +180,18 @@ class DialogueRows:
             turns = turns.filter(records["is_new"].gather(owners))
         rows: list[Row] = []
         findings: list[ReaderFinding] = []
-        own = {n: of_record for one in some for n, of_record in one.of_records.items()}
+        own = {n: of_record for decoded in some for n, of_record in decoded.of_records.items()}
         extra, last = list[str | None](), None
         for n, raw, record_id, key in zip(records["n"], raws, records["record_id"], keys, strict=True):
             of_record, found = own.get(n), list[ReaderFinding]()
             if of_record is None or key.is_taken or not key.is_same:
-                one = read(n)
+                record = read(n)
                 of_record, found, native_id = (
-                    one.of_record(is_same=key.is_same),
-                    [*filter(self._is_named, one.findings)],
-                    one.fields.native_id,
+                    record.of_record(is_same=key.is_same),
+                    [*filter(self._is_named, record.findings)],
+                    record.fields.native_id,
                 )
-                rows += self._candidates(record_id, key.dialogue_id, one.dialogue)
+                rows += self._candidates(record_id, key.dialogue_id, record.dialogue)
                 if key.is_taken:
                     found.append(ReaderFinding("GF-04", f"the id {native_id!r:.100} has other words too"))
                 if found:
@@ -205,6 +204,8 @@ class DialogueRows:
         rows += self._parts(turns, parts) if parts else ()
         turns = turns.with_columns(speaker_id=self._speakers.id("speaker"), is_new=pl.lit(value=True))
         turns = turns.rename({"n": "owner", "i": "turn_index", "speaker_name": "shown"})
+        self._tallies.look(location.file, turns, turns)
+        self._tallies.look_inside(location.file, extra)
         speakers = self._speakers.of_turns(turns[[*SPOKEN]])
         rows += speakers.rows
         dialogues = records if records["is_new"].all() else records.filter("is_new")
@@ -218,7 +219,7 @@ class DialogueRows:
             *speakers.batches,
             ColumnBatch(Turn, {}, turns[[*Turn.__struct_fields__]].to_dict()),
         ]
-        filled = [one for one in batches if len(one)]
+        filled = [batch for batch in batches if len(batch)]
         return LoadedBatch(location.file, len(records), sum(len(raw.raw) for raw in raws), rows, filled, findings)
 
     def _is_named(self, finding: ReaderFinding) -> bool:
@@ -230,10 +231,10 @@ class DialogueRows:
         """Join the turns of a block in order, and number their shapes and those of their parts."""
         shapes: list[Mapping[str, Any]] = []
         frames = []
-        for one in some:
-            shape = one.turns["shape"].cast(pl.UInt32)
-            frames.append(one.turns.with_columns(shape + len(shapes)))
-            shapes += one.shapes
+        for decoded in some:
+            shape = decoded.turns["shape"].cast(pl.UInt32)
+            frames.append(decoded.turns.with_columns(shape + len(shapes)))
+            shapes += decoded.shapes
         turns = pl.concat(frames, how="diagonal")
         turns = turns.sort("n", "i") if len(some) > 1 else turns
         turns = _completed(turns, {**TURNS, "parts": pl.String} if not parts else TURNS)
@@ -304,7 +305,7 @@ class DialogueRows:
         splits = [location.split if own is None else own for own in records["split"]]
         standard = {split: self._splits[split] for split in {*splits} if split is not None}
         names = ["record_id", "dialogue_id", "native_id", "record_index", "source_pointer"]
-        made = {
+        columns = {
             **records[names].to_dict(),
             "extra": pl.Series(extra, dtype=pl.String),
             "split": pl.Series(splits, dtype=pl.String),
@@ -316,7 +317,7 @@ class DialogueRows:
             "release": location.release,
             "source_file_id": location.file.id,
         }
-        return ColumnBatch(Record, shared, made)
+        return ColumnBatch(Record, shared, columns)
 
     def _parts(self, turns: pl.DataFrame, parts: Mapping[tuple[int, int], Sequence[ParsedPart]]) -> Iterator[Part]:
         some = turns.drop_nulls("parts").select("n", "i", "dialogue_id")

@@ -7,24 +7,23 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
-from itertools import chain
-from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
-import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_OFFSET, ISO_UTC, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, DialogueRows, ReadRecord, dialogues_of
-from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
-from talkhouse.ingest.declared.documents.labels import labels_of
-from talkhouse.ingest.declared.documents.parsed_record import (
+from talkhouse.ingest.declared.documents.document_format import (
     DocumentFormat,
+    FallbackReaders,
+    ListColumns,
     RecordFieldsReader,
+    has_fallbacks,
     paths_of,
     take_label,
     write_field,
 )
+from talkhouse.ingest.declared.documents.flat_records import FlatRecords
 from talkhouse.ingest.declared.documents.typed import (
     EmptyTurn,
     Seen,
@@ -34,18 +33,11 @@ from talkhouse.ingest.declared.documents.typed import (
     placeholders_of_keys,
     typed_dialogues,
 )
-from talkhouse.ingest.declared.empty_turns import NO_TEXT, EmptyTurns
-from talkhouse.ingest.declared.offsets import (
-    SAID_AT,
-    STARTED_AT,
-    Offset,
-    Offsets,
-    offsets_of_names,
-    paths_of_times,
-    with_form,
-)
-from talkhouse.ingest.declared.record_files import open_records, write_records
-from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord, RecordFile, WrittenRecord
+from talkhouse.ingest.declared.labels import labels_of
+from talkhouse.ingest.declared.parsed_dialogue import NO_TEXT
+from talkhouse.ingest.declared.record_files import layout_of, open_records
+from talkhouse.ingest.declared.record_files.content import CAREFULLY, BadRawRecord, RawRecord, RecordFile, WrittenRecord
+from talkhouse.ingest.declared.record_files.repaired import as_published
 from talkhouse.ingest.declared.shapes import (
     KnownShapes,
     Members,
@@ -58,18 +50,29 @@ from talkhouse.ingest.declared.shapes import (
     wanted,
 )
 from talkhouse.ingest.declared.speakers import Speakers
-from talkhouse.ingest.declared.times import EPOCH, NO_OFFSET, NO_TIME, BadTimes
+from talkhouse.ingest.declared.times import (
+    EPOCH,
+    NO_OFFSET,
+    NO_TIME,
+    SAID_AT,
+    STARTED_AT,
+    BadTimes,
+    Offset,
+    Offsets,
+    offsets_of_names,
+    paths_of_times,
+    with_form,
+)
+from talkhouse.ingest.declared.turn_tallies import TurnTallies
+from talkhouse.ingest.declared.whole_records import write_stored
 from talkhouse.ingest.decode import BadRecord, check, literals
 from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import FileEnvelope, Outcome, ReaderFinding, Rejected, SourceLocation, reject
 from talkhouse.ingest.sources import SourceFile
-from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord
+from talkhouse.ingest.stored_record import StoredRecord
 
 DeclaredFile: TypeAlias = tuple[SourceFile, Files]
 """A file, and the ``[[files]]`` that it belongs to."""
-
-CAREFULLY = "TALKHOUSE_READ_CAREFULLY"
-"""A variable of the environment: set, every record is read one by one, to the same rows."""
 
 _BLOCK = 4_000_000
 """Bytes of records that are decoded and handed on together."""
@@ -97,13 +100,13 @@ class _RecordReader:
 
     def __init__(self, declaration: Declaration, format_of: FormatOf) -> None:
         self.format = format_of(declaration)
-        self._want = merged(self.format.wanted, wanted(paths_of(declaration)))
+        self.want = merged(self.format.wanted, wanted(paths_of(declaration)))
         self._fields = RecordFieldsReader(declaration)
         self._labels = labels_of(declaration)
 
     def read(self, members: Members, key: str | None, inside: Members, at: str) -> ReadRecord:
         """Read a record; ``inside``: the members that labels of the record are among, at ``at``."""
-        split = SplitObject(members, self._want)
+        split = SplitObject(members, self.want)
         taken: dict[str, str | None] = {}
         findings: list[ReaderFinding] = []
         fields = self._fields.read(split, taken, findings)
@@ -141,11 +144,17 @@ class _RecordsReader:
         self.labels = labels_of(declaration)
         columns = None if os.environ.get(CAREFULLY) or self._of_paths else self._reader.format.columns
         placeholders = placeholders_of_keys(declaration)
-        self._typed = (
-            None
-            if columns is None or placeholders is None
-            else TypedRecords(declaration, placeholders, columns, self._see)
-        )
+        self._typed: TypedRecords | None = None
+        self._flat: FlatRecords | None = None
+        if isinstance(columns, ListColumns) and placeholders is not None:
+            self._typed = TypedRecords(declaration, placeholders, columns, self._see)
+        elif isinstance(columns, frozenset) and placeholders is not None:
+            is_plain = not (self.labels or declaration.dialogue.are_bare or columns & placeholders.keys())
+            self._flat = FlatRecords(columns, self._reader.want, self._see) if is_plain else None
+
+    def flat(self, block: Sequence[RawRecord]) -> list[DecodedDialogues]:
+        """Read the records of a block together whose turns are texts of the record."""
+        return self._flat.decode(block) if self._flat else []
 
     def decoded(self, blocks: Iterable[list[RawRecord]]) -> Iterator[tuple[list[RawRecord], list[Typed]]]:
         """Decode large blocks in a thread of its own, one ahead: DuckDB works without Python's lock."""
@@ -207,7 +216,7 @@ class _RecordsReader:
             read = self._reader_of(members).read(members, raw.key, inside, at)
         except BadRecord as bad:
             raise BadRecord(bad.rule, bad.detail, bad.pointer.removeprefix("/")) from bad
-        findings = [replace(one, pointer=(one.pointer or "").removeprefix("/")) for one in read.findings]
+        findings = [replace(finding, pointer=(finding.pointer or "").removeprefix("/")) for finding in read.findings]
         return read._replace(findings=findings, empty=[at.removeprefix("/") for at in read.empty])
 
     def see_offsets(self, raw: RawRecord, offsets: Offsets) -> None:
@@ -234,8 +243,8 @@ class _DocumentReader:
         self._declaration = declaration
         self._reader_of = cache(lambda form: _RecordsReader(with_form(declaration, form), format_of))
         self._times = paths_of_times(declaration)
-        self._rows = DialogueRows(declaration, speakers, Splits(declaration), memory)
-        self._empty = EmptyTurns(memory.tallies)
+        self._tallies = TurnTallies(declaration, memory.tallies)
+        self._rows = DialogueRows(declaration, speakers, Splits(declaration), memory, self._tallies)
 
     def file(self, file: SourceFile, entry: Files) -> Iterator[Outcome]:
         """Read one file; what is wrong with it as a whole refuses it."""
@@ -248,8 +257,10 @@ class _DocumentReader:
             self._rows.shapes.is_utc = offsets.is_utc
             reader = self._reader_of(ISO_UTC if offsets.is_utc else ISO)
             for block, typed in reader.decoded(_blocks(records.texts())):
-                some = [typed_dialogues(one, block, reader.labels) for one in typed]
-                decoded = {n for one in some for n in one.of_records}
+                some = [typed_dialogues(form, block, reader.labels) for form in typed]
+                empty = [turn for form, decoded in zip(typed, some, strict=True) for turn in empty_turns(form, decoded)]
+                some += reader.flat(block)
+                decoded = {n for dialogues in some for n in dialogues.of_records}
                 reads: dict[int, ReadRecord] = {}
                 for n, raw in enumerate(block):
                     if n not in decoded:
@@ -258,8 +269,9 @@ class _DocumentReader:
                             yield read
                         else:
                             reads[n] = read
-                empty = [turn for one, decoded in zip(typed, some, strict=True) for turn in empty_turns(one, decoded)]
                 empty += [(n, at) for n, read in reads.items() for at in read.empty]
+                left_out = [block[n].pointer + at for n, read in reads.items() for at in read.dialogue.left_out]
+                self._tallies.leave_out(file, left_out)
                 some.append(dialogues_of(reads))
                 self._count(file, block, some, empty)
                 read_again = partial(reader.read_of, block, reads)
@@ -279,9 +291,9 @@ class _DocumentReader:
         if len(near) > 1:
             reader = self._reader_of(ISO_OFFSET)
             for block, typed in reader.decoded(_blocks(open_records(file, self._declaration).texts())):
-                seen = {n for one in typed for n in one.records["n"]}
-                for one in typed:
-                    for key, rows in ((STARTED_AT, one.records), (SAID_AT, one.turns)):
+                seen = {n for form in typed for n in form.records["n"]}
+                for form in typed:
+                    for key, rows in ((STARTED_AT, form.records), (SAID_AT, form.turns)):
                         if key in rows.columns:
                             _note_offsets(key, rows[key].unique(), offsets)
                 for n, raw in enumerate(block):
@@ -297,7 +309,7 @@ class _DocumentReader:
         """Count the turns of a block, and those that have no text, each by its record and its place there."""
         in_order = sorted(empty)
         first = block[in_order[0][0]].pointer + in_order[0][1] if in_order else ""
-        self._empty.add(file, sum(len(one.turns) for one in some), len(in_order), first)
+        self._tallies.add(file, sum(len(dialogues.turns) for dialogues in some), len(in_order), first)
 
 
 def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
@@ -312,52 +324,28 @@ def _blocks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield block
 
 
-def documents_writer(document_format: DocumentFormat, *, are_bare: bool) -> FileWriter:
-    """Make the writer of a file of a corpus; ``are_bare`` as ``[dialogue]`` has it."""
+class DocumentFilesWriter:
+    """Writes the files of one corpus; ``are_bare`` as ``[dialogue]`` has it."""
 
-    def write_file(first: StoredRecord, rest: Iterator[StoredRecord]) -> Iterator[bytes]:
-        has_envelope = first.record is None and first.raw is None
-        envelope = literals(first.file.extra)
-        shapes = KnownShapes(envelope)
-        records = rest if has_envelope else chain([first], rest)
-        return write_records(
-            envelope,
-            (_written(number, stored, document_format, shapes, are_bare) for number, stored in enumerate(records)),
-            PurePosixPath(first.path),
-        )
+    def __init__(self, document_format: DocumentFormat, *, are_bare: bool) -> None:
+        self._format, self._are_bare = document_format, are_bare
 
-    return write_file
+    def write_file(self, first: StoredRecord, others: Iterator[StoredRecord]) -> Iterator[bytes]:
+        """Write a file from its envelope and its records."""
+        return write_stored(first, others, partial(self._json, shapes=KnownShapes(literals(first.file.extra))))
 
+    def write_record(self, stored: StoredRecord) -> bytes:
+        """Write a record alone."""
+        envelope = literals(stored.file.extra)
+        written = WrittenRecord(stored.pointer, self._json(stored, KnownShapes(envelope)))
+        return as_published(layout_of(envelope), written, stored.loaded.record_index or 0).raw
 
-def document_writer(document_format: DocumentFormat, *, are_bare: bool) -> RecordWriter:
-    """Make the writer of a single record."""
+    def _json(self, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        extra = literals(stored.loaded.extra)
 
-    def write_record(stored: StoredRecord) -> bytes:
-        return _json(stored, document_format, KnownShapes(literals(stored.file.extra)), are_bare)
+        def fill(placeholder: str) -> bytes:
+            own = write_field(placeholder, stored, shapes)
+            return own if own is not None else self._format.write(placeholder, stored, shapes)
 
-    return write_record
-
-
-def _written(
-    number: int, stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes, are_bare: bool
-) -> WrittenRecord:
-    if stored.raw is not None:
-        return WrittenRecord(number, stored.pointer, stored.raw, is_verbatim=True)
-    cells = literals(stored.loaded.extra).get("cells")
-    return WrittenRecord(
-        stored.loaded.record_index,
-        stored.pointer,
-        _json(stored, document_format, shapes, are_bare),
-        None if cells is None else msgspec.json.decode(cells, type=Mapping[str, str]),
-    )
-
-
-def _json(stored: StoredRecord, document_format: DocumentFormat, shapes: KnownShapes, are_bare: bool) -> bytes:
-    extra = literals(stored.loaded.extra)
-
-    def fill(placeholder: str) -> bytes:
-        own = write_field(placeholder, stored, shapes)
-        return own if own is not None else document_format.write(placeholder, stored, shapes)
-
-    written = join(shapes.shape("record", extra), extra, fill)
-    return written.removeprefix(b'{"":').removesuffix(b"}") if are_bare else written
+        written = join(shapes.shape("record", extra), extra, fill)
+        return written.removeprefix(b'{"":').removesuffix(b"}") if self._are_bare else written

@@ -1,20 +1,15 @@
 """The formats ``chat``, ``sharegpt``, ``dialogue`` and ``tree``: a record has messages, in a list, object or tree."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
-from talkhouse.ingest.declared.documents.message_replies import (
-    find_replies,
-    find_same_ids,
-    in_order_of_replies,
-    nearest_turns,
-)
+from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
+from talkhouse.ingest.declared.documents.document_format import ListColumns, last_answer
 from talkhouse.ingest.declared.documents.messages import (
     SYSTEM,
     Message,
@@ -24,13 +19,15 @@ from talkhouse.ingest.declared.documents.messages import (
     results_without_calls,
     step_text,
 )
-from talkhouse.ingest.declared.documents.parsed_record import (
-    ListColumns,
+from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.parsed_dialogue import (
     ParsedDialogue,
     ParsedTurn,
-    last_answer,
+    in_loops,
+    places_behind,
+    set_aside,
+    text_or_aside,
 )
-from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
     KnownShapes,
@@ -45,7 +42,8 @@ from talkhouse.ingest.declared.shapes import (
     write_text,
 )
 from talkhouse.ingest.declared.speakers import NO_ROLE
-from talkhouse.ingest.decode import BadRecord, decoder, last_name, literals, pointer
+from talkhouse.ingest.decode import BadRecord, check, decoder, last_name, literals, pointer
+from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
@@ -68,6 +66,7 @@ class DialogueFormat:
         self._is_bare = declaration.dialogue.are_bare
         self._has_bare_turns = declaration.turn.text == ()
         self._is_reversed = declaration.turn.is_reversed
+        self._beside = declaration.turn.beside
         self._messages = MessageFormat(declaration, with_parts=declaration.format != "dialogue")
         self._is_one_list = all(isinstance(step, str) for step in self._path) and not self._messages.are_lists
         self._at = pointer(*self._path)
@@ -77,7 +76,9 @@ class DialogueFormat:
     def columns(self) -> ListColumns | None:
         """The list of turns."""
         is_plain = len(self._path) == 1 and not (self._are_members or self._is_bare)
-        fields = None if self._has_bare_turns or not is_plain or self._has_order else self._messages.columns
+        fields = (
+            None if self._has_bare_turns or not is_plain or self._has_order or self._beside else self._messages.columns
+        )
         of = self._messages
         return (
             None if fields is None else ListColumns(str(self._path[0]), fields, of.parts, of.is_plain, of.null_is_text)
@@ -102,10 +103,15 @@ class DialogueFormat:
         raw = record.find(self._path)
         if raw is None:
             raise missing(record, self._path)
-        dialogue.taken[_TURNS] = _AFTERSYSTEM if dialogue.turns else _TURNS
-        items, keys = self._items(raw)
+        first, is_cell = len(dialogue.turns), bytes(raw)[:1] == b'"'
+        items, keys = self._items(json_in_cell(raw))
         names = range(len(items)) if keys is None else keys
         places = self._read_items(items, [f"{self._at}{pointer(name)}" for name in names], keys, dialogue)
+        self._read_beside(record, len(items), places, dialogue.turns[first:], dialogue.findings)
+        if is_cell:
+            _keep_whole(dialogue.turns[first:])
+            return
+        dialogue.taken[_TURNS] = _AFTERSYSTEM if first else _TURNS
         if keys is not None:
             members = {key: Raw(b"[" + bytes(item) + b"]") for key, item in zip(keys, items, strict=True)}
             members |= {keys[item]: Raw(str(place).encode()) for place, item in enumerate(places)}
@@ -142,11 +148,34 @@ class DialogueFormat:
         first = len(dialogue.turns)
         items, pointers = [item for item, _ in places], [at for _, at in places]
         keys = [last_name(at) for at in pointers] if self._are_members else None
-        self._read_items(items, pointers, keys, dialogue)
-        for turn in dialogue.turns[first:]:
-            turn.shape = turn.extra = None
-            for piece in turn.parts or ():
-                piece.shape = piece.extra = None
+        order = self._read_items(items, pointers, keys, dialogue)
+        self._read_beside(record, len(items), order, dialogue.turns[first:], dialogue.findings)
+        _keep_whole(dialogue.turns[first:])
+
+    def _read_beside(
+        self,
+        record: SplitObject,
+        count: int,
+        places: Sequence[int],
+        turns: Sequence[ParsedTurn],
+        findings: list[ReaderFinding],
+    ) -> None:
+        """Read who speaks of lists beside the turns; ``places``: those of the turns among the ``count`` items."""
+        for key, path in self._beside.items():
+            raw, at = record.find(path), pointer(*path)
+            items = None if raw is None else members_of_any(json_in_cell(raw))
+            if items is None or len(items) != count:
+                found = "there is none" if items is None else f"it has {len(items):,} items"
+                findings.append(set_aside(f"{step_text(path[-1])} is to have an item for each turn, and {found}", at))
+                continue
+            for place, turn in zip(places, turns, strict=True):
+                if is_null(items[place]):
+                    continue
+                word, _ = text_or_aside(items[place], f"{at}/{place}", f"the {key}", findings) or (None, "")
+                if key == "speaker":
+                    turn.speaker = word or None
+                elif word:
+                    turn.role = self._messages.roles.role_of(word)
 
     def _read_items(
         self, items: Sequence[Raw], pointers: Sequence[str], keys: Sequence[str] | None, dialogue: ParsedDialogue
@@ -165,6 +194,8 @@ class DialogueFormat:
         order = []
         for place, (item, at) in enumerate(zip(items, pointers, strict=True)):
             if keys is not None and self._messages.is_none(item):
+                if self._messages.is_said(item):
+                    dialogue.left_out.append(at)
                 above |= self._messages.reply_of(item, keys[place])
                 continue
             message = self._messages.open(item, at, dialogue.findings)
@@ -189,7 +220,7 @@ class DialogueFormat:
     def _in_order(
         self, messages: Sequence[Message], skipped: Mapping[str, str | None], *, are_members: bool
     ) -> Sequence[int] | None:
-        """Return the messages in the order of turns; None where it is that of the file.
+        """Return the messages in the order of turns, or None if it is that of the file.
 
         One without a place stays behind the one before it.
         """
@@ -221,6 +252,26 @@ class DialogueFormat:
             speaker=stored.speakers.get(turn.speaker_id or ""),
             turns=stored.turns,
         )
+
+
+def _keep_whole(turns: Iterable[ParsedTurn]) -> None:
+    """Leave to the record how turns are written."""
+    for turn in turns:
+        turn.shape = turn.extra = None
+        for piece in turn.parts or ():
+            piece.shape = piece.extra = None
+
+
+def json_in_cell(raw: Raw) -> Raw:
+    """Return the list or object that a text has as JSON, such as a cell of CSV; anything else as it is."""
+    if bytes(raw)[:1] != b'"':
+        return raw
+    inner = string_of(raw, "", "").strip().encode()
+    try:
+        check(inner)
+    except BadRecord:
+        return raw
+    return Raw(inner) if inner[:1] in (b"[", b"{") else raw
 
 
 _LINES = "lines"
@@ -307,10 +358,14 @@ class TreeFormat:
 
     def _read_all(self, roots: list[tuple[Raw, str]], dialogue: ParsedDialogue) -> list[Message]:
         """Read messages and all below them, without a call for each level."""
-        waiting: list[tuple[Raw, str, int | None]] = [(raw, at, None) for raw, at in reversed(roots)]
+        waiting: list[tuple[int | None, list[tuple[Raw, str]]]] = [(None, roots[::-1])]
         messages: list[Message] = []
         while waiting:
-            raw, at, parent = waiting.pop()
+            parent, left = waiting[-1]
+            if not left:
+                waiting.pop()
+                continue
+            raw, at = left.pop()
             message = self._messages.open(raw, at, dialogue.findings)
             index = len(messages)
             messages.append(message)
@@ -318,8 +373,7 @@ class TreeFormat:
             above = None if parent is None else messages[parent].turn.native_id
             if message.reply is not None and message.reply[0] == above:
                 message.taken["reply_to"] = "reply_to" + message.reply[1]
-            replies = self._replies(message)
-            waiting += [(reply, place, index) for reply, place in reversed(replies)]
+            waiting.append((index, self._replies(message)[::-1]))
             dialogue.turns.append(message.close())
         return messages
 
@@ -352,3 +406,86 @@ class TreeFormat:
             )
             below[turn.reply_to].append(text)
         return write_list(below[None][::-1]) if placeholder == _ROOTS else below[None][0]
+
+
+def find_replies(
+    messages: Mapping[int, Message],
+    turn: TurnFields,
+    dialogue: ParsedDialogue,
+    skipped: Mapping[str, str | None] = {},
+) -> None:
+    """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message.
+
+    ``skipped``: ids of what is no turn -> the id of the next above that is; a reply to one is to that.
+    """
+    first = find_same_ids(turn, dialogue)
+    asked = {
+        index: message.reply
+        for index, message in messages.items()
+        if message.reply is not None and message.reply[0] != message.turn.native_id
+    }
+    meant = {index: skipped.get(to, to) if to not in first else to for index, (to, _) in asked.items()}
+    targets = [first.get(to) if (to := meant.get(turn)) is not None else None for turn in range(len(dialogue.turns))]
+    is_in_loop = in_loops(targets)
+
+    def report(rule: str, index: int, detail: str) -> None:
+        at = dialogue.turns[index].pointer + pointer(*(messages[index].fields or turn).reply_to or ())
+        dialogue.findings.append(ReaderFinding(rule, detail, pointer=at))
+
+    for index, (to, suffix) in asked.items():
+        target = targets[index]
+        if target is None and meant[index] is None:
+            continue
+        if target is None:
+            report("GF-07", index, f"a reply to {to!r:.100}, which is not a turn of the dialogue")
+        elif is_in_loop[index]:
+            report("GF-07", index, f"a reply to {to!r:.100}, which replies to this turn in the end")
+        else:
+            messages[index].turn.reply_to = target
+            if meant[index] == to:
+                messages[index].taken["reply_to"] = "reply_to" + suffix
+            if target > index:
+                report("GF-19", index, f"a reply to the turn {target}")
+
+
+def in_order_of_replies(messages: Sequence[Message], skipped: Mapping[str, str | None]) -> Sequence[int] | None:
+    """Return messages in an order in which each follows what it replies to, or None if they already are."""
+    first: dict[str, int] = {}
+    for place, message in enumerate(messages):
+        if message.turn.native_id is not None:
+            first.setdefault(message.turn.native_id, place)
+    asked = [None if message.reply is None else message.reply[0] for message in messages]
+    meant = [skipped.get(to, to) if to is not None and to not in first else to for to in asked]
+    targets = [None if to is None else first.get(to) for to in meant]
+    if all(target is None or target < place for place, target in enumerate(targets)):
+        return None
+    is_in_loop = in_loops(targets)
+    places = places_behind([None if is_in_loop[place] else target for place, target in enumerate(targets)])
+    return sorted(range(len(messages)), key=places.__getitem__)
+
+
+def nearest_turns(above: Mapping[str, str | None], turns: Collection[str]) -> dict[str, str | None]:
+    """Return, for the ids of what is no turn, the nearest turn above, or None if there is none.
+
+    ``above``: the id of each -> the id of the one above it.
+    """
+    nearest: dict[str, str | None] = {}
+    for start in above:
+        way = dict[str, None]()
+        at: str | None = start
+        while at is not None and at in above and at not in turns and at not in nearest and at not in way:
+            way[at] = None
+            at = above[at]
+        end = None if at is None or at in way else nearest.get(at, at if at in turns else None)
+        nearest |= dict.fromkeys(way, end)
+    return nearest
+
+
+def find_same_ids(turn: TurnFields, dialogue: ParsedDialogue) -> Mapping[str, int]:
+    """Return the first turn of each id; GF-06 where another has the same."""
+    first: dict[str, int] = {}
+    for index, parsed in enumerate(dialogue.turns):
+        if parsed.native_id is not None and first.setdefault(parsed.native_id, index) != index:
+            detail = f"the id {parsed.native_id!r:.100} is that of an earlier turn"
+            dialogue.findings.append(ReaderFinding("GF-06", detail, pointer=parsed.pointer + pointer(*turn.id or ())))
+    return first

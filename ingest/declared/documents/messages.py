@@ -8,14 +8,8 @@ from typing import Any
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, UNIX, Declaration, JsonPath, TurnFields
-from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
-from talkhouse.ingest.declared.documents.parsed_record import (
-    ParsedDialogue,
-    ParsedPart,
-    ParsedTurn,
-    set_aside,
-)
+from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, Declaration, JsonPath, TurnFields
+from talkhouse.ingest.declared.documents.document_format import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.parts import (
     MEMBERS,
     read_content,
@@ -24,11 +18,19 @@ from talkhouse.ingest.declared.documents.parts import (
     write_member,
     write_part,
 )
-from talkhouse.ingest.declared.empty_turns import NO_TEXT
+from talkhouse.ingest.declared.parsed_dialogue import (
+    NO_TEXT,
+    ParsedDialogue,
+    ParsedPart,
+    ParsedTurn,
+    set_aside,
+    text_or_aside,
+)
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
     LITERAL,
     KnownShapes,
+    Spelling,
     SplitObject,
     Wanted,
     is_null,
@@ -39,7 +41,6 @@ from talkhouse.ingest.declared.shapes import (
     string_of,
     text_of,
     wanted,
-    write_text,
 )
 from talkhouse.ingest.declared.speakers import NO_ROLE, Roles
 from talkhouse.ingest.declared.times import MILLISECONDS, not_a_time, read_moment, read_time, write_moment, write_time
@@ -52,7 +53,7 @@ class Message:
     """A message on its way in: what was read of it, and what columns take."""
 
     place: Decimal | None = None
-    """Its place among the others, by ``[turn] order``; None where it has none that can be read."""
+    """Its place among the others, by ``[turn] order``, or None if it has none that can be read."""
     fields: TurnFields | None = None
     """Where it says what, if a key has several paths."""
 
@@ -74,18 +75,15 @@ class Message:
 
 
 def read_name(message: Message, placeholder: str, path: JsonPath | None, findings: list[ReaderFinding]) -> str | None:
-    """Read a text that names something; None where there is none, which an empty one is too, or a list or object."""
+    """Read a text that names something, or None if there is none, or it is empty, a list or an object."""
     raw = message.split.find(path)
     if raw is None:
         return None
     if is_null(raw):
         message.taken[placeholder] = None
         return None
-    if bytes(raw)[:1] in (b"{", b"["):
-        at = message.turn.pointer + pointer(*path or ())
-        findings.append(set_aside(f"{step_text((path or ('',))[-1])} is {kind_of(raw)}, not a text", at))
-        return None
-    text, suffix = text_of(raw, message.turn.pointer + pointer(*path or ()), step_text((path or ("",))[-1]))
+    at, what = message.turn.pointer + pointer(*path or ()), step_text((path or ("",))[-1])
+    text, suffix = text_or_aside(raw, at, what, findings) or ("", "")
     if not text:
         return None
     message.taken[placeholder] = placeholder + suffix
@@ -100,7 +98,7 @@ def read_said_at(message: Message, path: JsonPath, form: str, findings: list[Rea
     placeholder = message.taken.pop("said_at") or ""
     message.turn.said_at, how = read_time(text, form, is_number=placeholder.endswith(LITERAL))
     if how is not None:
-        message.taken["said_at"] = f"said_at@{how}"
+        message.taken["said_at"] = str(Spelling("said_at", form=how))
     elif message.turn.said_at is None:
         at = message.turn.pointer + pointer(*path)
         findings.append(ReaderFinding("GF-09", not_a_time(text, form), pointer=at))
@@ -150,14 +148,14 @@ def read_ms(message: Message, placeholder: str, path: JsonPath, form: str, findi
     text, suffix = (bytes(raw).decode(), "") if bytes(raw)[:1] in _INNER else text_of(raw, at, placeholder)
     value, how = read_moment(text, form)
     if how is not None:
-        message.taken[placeholder] = placeholder + suffix + (f"@{how}" if how else "")
+        message.taken[placeholder] = str(Spelling(placeholder, suffix == LITERAL, how))
     elif value is None and text:
         findings.append(ReaderFinding("GF-09", not_a_time(text, form or "a whole number"), pointer=at))
     return value
 
 
 SYSTEM = "system"
-"""The placeholder, and the role, of a system's text that stands beside the turns."""
+"""The placeholder, and the role, of a system's text that is a member next to the turns."""
 
 
 def read_system(record: SplitObject, path: JsonPath | None, dialogue: ParsedDialogue) -> None:
@@ -181,12 +179,12 @@ def read_system(record: SplitObject, path: JsonPath | None, dialogue: ParsedDial
 
 def missing(split: SplitObject, path: JsonPath, at: str = "") -> BadRecord:
     """Return the error for a missing member, at the object that does not have it; ``at`` is where ``split`` is."""
-    depth = next((depth for depth in range(len(path)) if split.find(path[: depth + 1]) is None), 0)
+    depth = split.depth(path)
     return BadRecord("GF-01", f"{step_text(path[depth])} is missing", at + pointer(*path[:depth]))
 
 
 def step_text(step: object) -> str:
-    """Return what messages call a step of a path; the name "" stands for a record that is no object (``are_bare``)."""
+    """Return the text of a path's step in error messages; "" stands for a record that is no object (``are_bare``)."""
     return f"[{step}]" if isinstance(step, int) else f"'{step}'" if step else "the record"
 
 
@@ -267,7 +265,7 @@ class MessageFormat:
         own = wanted({**paths, **{key: getattr(self.turn, key) for key in others}})
         self.parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
         self.null_is_text = with_parts
-        """Whether a text of null says that there is none, as in messages that have parts beside it."""
+        """Whether a text of null means that there is none, as in messages that have parts instead."""
         self._wanted: Wanted = {**{name: name for name in self.parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
         self._may_be_bare = declaration.format in ("chat", "sharegpt", "dialogue")
@@ -278,7 +276,7 @@ class MessageFormat:
 
     @property
     def columns(self) -> dict[str, str] | None:
-        """Column of a turn -> key of a message; None where one is deeper, or means another turn or somebody's name."""
+        """Column of a turn -> key of a message; None if one is deeper, or means another turn or a person's name."""
         if self.turn.reply_to or any(self._names[1:]) or self._of_paths or self.are_lists:
             return None
         paths = {column: path for column, path in self._paths.items() if path}
@@ -329,6 +327,12 @@ class MessageFormat:
         has_no_holder = all(len(path) > 1 for path in paths) and all(h is None or is_null(h) for h in holders)
         return has_no_holder or self.turn.reply_to is not None
 
+    def is_said(self, raw: Raw) -> bool:
+        """Whether what is no message has something there where one would have its text."""
+        split = SplitObject(members_of_any(raw), {})
+        holders = (split.find(path[:-1]) for path in self._text_paths if len(path) > 1)
+        return any(holder is not None and not is_null(holder) for holder in holders)
+
     def reply_of(self, raw: Raw, key: str) -> dict[str, str | None]:
         """Return the id of what is no message, or else its name ``key``, and the id of what it is an answer to."""
         members = members_of_any(raw)
@@ -340,7 +344,7 @@ class MessageFormat:
         return {} if own is None else {own: above}
 
     def _no_object(self, raw: Raw) -> str:
-        """Return what a turn is that is no object, and for a text what would accept it."""
+        """Return the problem with a turn that is no object, and for a text the declaration that would accept it."""
         problem = f"a turn is {kind_of(raw)}, not {'a list' if self.are_lists else 'an object'}"
         if bytes(raw)[:1] != b'"':
             return problem
@@ -353,7 +357,7 @@ class MessageFormat:
             raise missing(message.split, path, parsed.pointer)
         at = parsed.pointer + pointer(*path)
         word = string_of(raw, at, step_text(path[-1]))
-        parsed.role = self.roles.ours(word)
+        parsed.role = self.roles.role_of(word)
         if word == FUNCTION_CALL:
             parsed.kind = FUNCTION_CALL
         if self.roles.gives_back(word):
@@ -370,7 +374,7 @@ class MessageFormat:
         pieces: list[ParsedPart] = []
         for name, raw in split.members.items():
             if name == self._text_key:
-                pieces += self._read_text(message)
+                pieces += self._read_text(message, findings)
             elif name in self.parts:
                 if is_null(raw):
                     message.taken[name] = None
@@ -386,7 +390,7 @@ class MessageFormat:
         taken = message.taken
         return "text" in taken and (taken["text"] is not None or self.null_is_text)
 
-    def _read_text(self, message: Message) -> list[ParsedPart]:
+    def _read_text(self, message: Message, findings: list[ReaderFinding]) -> list[ParsedPart]:
         path = self.turn.text or ()
         raw, parsed = message.split.find(path), message.turn
         if raw is None:
@@ -401,6 +405,9 @@ class MessageFormat:
                 parsed.text, pieces = read_content(_ITEMS.decode(raw), self._field, parsed.pointer + pointer(*path))
                 message.taken["text"] = "parts"
                 return pieces
+            case b"{":
+                at = parsed.pointer + pointer(*path)
+                findings.append(set_aside(f"{step_text(path[-1])} is an object, not a text", at))
             case _:
                 detail = f"{step_text(path[-1])} is {kind_of(raw)}, neither a text nor a list of parts"
                 raise BadRecord("GF-01", detail, parsed.pointer + pointer(*path))
@@ -413,10 +420,7 @@ class MessageFormat:
         name, is_bot = split.find(path), split.find(bot_path)
         if name is not None and not is_null(name):
             at = parsed.pointer + pointer(*path or ())
-            if bytes(name)[:1] in (b"{", b"["):
-                findings.append(set_aside(f"the name is {kind_of(name)}, not a text", at))
-            else:
-                parsed.speaker_name, _ = text_of(name, at, "the name")
+            parsed.speaker_name, _ = text_or_aside(name, at, "the name", findings) or (None, "")
         if is_bot is not None:
             parsed.is_bot = _BOOLEANS.get(bytes(is_bot))
 
@@ -456,8 +460,8 @@ class MessageFormat:
         others = others or {}
 
         def fill(placeholder: str) -> bytes:
-            column, _, how = placeholder.partition("@")
-            is_literal, column = column.endswith(LITERAL), column.removesuffix(LITERAL)
+            spelling = Spelling.read(placeholder)
+            column = spelling.column
             if column in others:
                 return others[column]
             if column == "parts":
@@ -466,19 +470,17 @@ class MessageFormat:
                 own = [part for part in parts if part.field == column]
                 return write_member(column, own, turn.text, shapes)
             if column == "said_at" and turn.said_at is not None:
-                text = write_time(turn.said_at, how, is_utc=shapes.is_utc)
-                return text.encode() if how in UNIX else write_text(column, text)
+                return spelling.write(write_time(turn.said_at, spelling.form, is_utc=shapes.is_utc))
             if column in MOMENTS:
-                text = write_moment(getattr(turn, column), how)
-                return text.encode() if is_literal else write_text(column, text)
-            return write_text(placeholder, self._text(column, turn, speaker, turns))
+                return spelling.write(write_moment(getattr(turn, column), spelling.form))
+            return spelling.write(self._text(column, turn, speaker, turns))
 
         return join(shapes.shape("message", extra), extra, fill)
 
     def _text(self, column: str, turn: Turn, speaker: Speaker | None, turns: Sequence[Turn]) -> str:
         match column:
             case "role":
-                return self.roles.theirs(turn.role)
+                return self.roles.word_of(turn.role)
             case "speaker" if speaker is not None:
                 return (speaker.name if speaker.native_id is None else speaker.native_id) or ""
             case "reply_to" if turn.reply_to is not None:

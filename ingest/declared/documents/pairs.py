@@ -1,4 +1,4 @@
-"""The format ``pairs``: instructions with their answers."""
+"""The format ``pairs``: instructions with their answers, in one object, a list of them, or two lists side by side."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,14 +8,13 @@ from functools import partial
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, Fallbacks, JsonPath
-from talkhouse.ingest.declared.documents.fallback_readers import FallbackReaders, has_fallbacks
-from talkhouse.ingest.declared.documents.messages import CHAT, items_of, required
-from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, ParsedTurn, set_aside
+from talkhouse.ingest.declared.declaration.forms import PAIR_ROLES
+from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
+from talkhouse.ingest.declared.documents.document_format import FallbackReaders, has_fallbacks
+from talkhouse.ingest.declared.documents.messages import CHAT, SYSTEM, items_of, read_system, required
 from talkhouse.ingest.declared.documents.parts import write_list
-from talkhouse.ingest.declared.documents.transcript import (
-    Answers,
-)
+from talkhouse.ingest.declared.documents.transcript import Answers
+from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, ParsedTurn, set_aside
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
     KnownShapes,
@@ -34,9 +33,6 @@ from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.stored_record import StoredRecord
 
-_ROLES = {"system": "system", "prompt": "user", "query": "user", "response": "assistant"}
-"""The placeholders in the order of their turns; the history comes behind the first."""
-
 _REQUIRED = frozenset({"prompt", "response"})
 _TURNS = re.compile(r"(turns|messages)\[(-?\d+)(:?)(-?\d*)\]")
 
@@ -49,7 +45,7 @@ class ParsedPair:
     taken: dict[str, str | None] = field(default_factory=dict)
     findings: list[ReaderFinding] = field(default_factory=list)
     response: int | None = None
-    """Where its response begins; None where it is empty."""
+    """Where its response begins, or None if it is empty."""
 
 
 class PairReader:
@@ -60,16 +56,27 @@ class PairReader:
 
     def __init__(self, declaration: Declaration, *, in_list: bool) -> None:
         pair = declaration.pair
-        self._paths: Mapping[str, JsonPath] = {placeholder: getattr(pair, placeholder) or () for placeholder in _ROLES}
+        self._roles = {**PAIR_ROLES, **declaration.roles}
+        self._paths: Mapping[str, JsonPath] = {
+            placeholder: getattr(pair, placeholder) or () for placeholder in PAIR_ROLES
+        }
         self._places = {placeholder: pointer(*path) for placeholder, path in self._paths.items()}
         self._history: JsonPath = () if in_list else pair.history or ()
-        self._answers = None if in_list else Answers(declaration, CHAT)
+        self._answers = None if in_list else Answers(replace(declaration, roles={}), CHAT)
         self.wanted: Wanted = wanted({**self._paths, "history": self._history})
+
+    @property
+    def columns(self) -> frozenset[str] | None:
+        """The keys of the texts, if all are members of the record itself, each another."""
+        paths = [path for path in (*self._paths.values(), self._history) if path]
+        if any(len(path) > 1 for path in paths) or len({*paths}) < len(paths):
+            return None
+        return frozenset(str(path[0]) for path in self._paths.values() if path)
 
     def read(self, record: SplitObject, at: str = "") -> ParsedPair:
         """Read the object at a pointer; BadRecord GF-01 without prompt or response, or where a type is another."""
         pair = ParsedPair()
-        spoken = {placeholder: self._turns_of(record, placeholder, at, pair) for placeholder in _ROLES}
+        spoken = {placeholder: self._turns_of(record, placeholder, at, pair) for placeholder in PAIR_ROLES}
         history = self._read_history(record, pair)
         system = spoken.pop("system")
         if system:
@@ -81,7 +88,8 @@ class PairReader:
         for placeholder, turns in spoken.items():
             if turns:
                 is_list = bytes(record.find(self._paths[placeholder]) or b"")[:1] == b"["
-                pair.taken[placeholder] = _messages(end, len(turns)) if is_list else f"turns[{end}]"
+                messages = f"messages[{end}:{end + len(turns) or ''}]"
+                pair.taken[placeholder] = messages if is_list else f"turns[{end}]"
                 end += len(turns)
                 pair.turns += turns
         response = spoken["response"]
@@ -103,17 +111,17 @@ class PairReader:
             return []
         at += self._places[placeholder]
         if self._answers is not None and placeholder in _REQUIRED and self._answers.has_messages(raw):
-            return self._answers.read(raw, at, _ROLES[placeholder], pair.findings).turns
+            return self._answers.read(raw, at, self._roles[placeholder], pair.findings).turns
         if placeholder == "system" and bytes(raw)[:1] != b'"':
             pair.findings.append(set_aside(f"the system's text is {kind_of(raw)}, not a text", at))
             return []
         text = string_of(raw, at, f"the {placeholder}")
         if not text:
             pair.taken[placeholder] = placeholder + EMPTY
-        return [ParsedTurn(_ROLES[placeholder], text, at)] if text else []
+        return [ParsedTurn(self._roles[placeholder], text, at)] if text else []
 
     def _read_history(self, record: SplitObject, pair: ParsedPair) -> list[ParsedTurn] | None:
-        """Return the turns of the history, empty ones too; None where there is none, or something else."""
+        """Return the turns of the history, empty ones too, or None if there is none, or something else."""
         raw = record.find(self._history)
         if raw is None:
             return None
@@ -134,10 +142,10 @@ class PairReader:
             if len(texts) != 2:
                 detail = f"an item of the history has {len(texts):,} texts, not a question and its answer"
                 raise BadRecord("GF-01", detail, f"{at}/{place}")
-            for which, (text, role) in enumerate(zip(texts, ("user", "assistant"), strict=True)):
+            for which, (text, role) in enumerate(zip(texts, ("prompt", "response"), strict=True)):
                 where = f"{at}/{place}/{which}"
-                said = "" if is_null(text) else string_of(text, where, "a text of the history")
-                turns.append(ParsedTurn(role, said, where))
+                content = "" if is_null(text) else string_of(text, where, "a text of the history")
+                turns.append(ParsedTurn(self._roles[role], content, where))
         return turns
 
     def write(self, placeholder: str, turns: Sequence[Turn], stored: StoredRecord, shapes: KnownShapes) -> bytes:
@@ -155,10 +163,6 @@ class PairReader:
         return msgspec.json.encode(list(zip(texts[::2], texts[1::2], strict=True)))
 
 
-def _messages(start: int, length: int) -> str:
-    return f"messages[{start}:{start + length or ''}]"
-
-
 def count_turns(shape: Mapping[str, object]) -> int:
     """Count the turns of a pair of texts of this shape."""
     inner = (item for item in shape.values() if isinstance(item, Mapping))
@@ -169,26 +173,22 @@ def count_turns(shape: Mapping[str, object]) -> int:
 _EACH = "each"
 
 
-def _without_each(fallbacks: Fallbacks) -> Fallbacks:
-    return {key: others for key, others in fallbacks.items() if key != _EACH}
-
-
 class Pairs:
     """Reads and writes the records of one corpus."""
-
-    columns = None
 
     def __init__(self, declaration: Declaration) -> None:
         each = declaration.pair.each or ()
         self._each: JsonPath = each[:-1] if each[-1:] == (None,) else each
         self._pairs = PairReader(declaration, in_list=bool(each))
-        inside = {"pair": replace(declaration.pair, fallbacks=_without_each(declaration.pair.fallbacks))}
+        others = {key: paths for key, paths in declaration.pair.fallbacks.items() if key != _EACH}
+        inside = {"pair": replace(declaration.pair, fallbacks=others)}
         self._of_paths = (
             FallbackReaders(inside, lambda chosen: PairReader(replace(declaration, **chosen), in_list=True))
             if each and has_fallbacks(inside)
             else None
         )
         self.wanted: Wanted = wanted({_EACH: self._each}) if each else self._pairs.wanted
+        self.columns = None if each else self._pairs.columns
 
     def read(self, record: SplitObject) -> ParsedDialogue:
         """Make the turns; BadRecord GF-01 where prompt or response is missing, or anything is of another type."""
@@ -244,3 +244,89 @@ class Pairs:
             turns = stored.turns[place : place + count_turns(shape)]
             place += len(turns)
             yield join(shape, extra, partial(self._pairs.write, turns=turns, stored=stored, shapes=shapes))
+
+
+_LISTS = {"prompts": "prompt", "responses": "response"}
+_TEXT = "text"
+
+
+class ZippedPairs:
+    """Reads and writes the records of one corpus."""
+
+    columns = None
+
+    def __init__(self, declaration: Declaration) -> None:
+        pair, lists = declaration.pair, declaration.pair.zip
+        if lists is None:
+            raise ValueError("no lists of pairs are declared")
+        self._system = pair.system
+        self._roles = {name: {**PAIR_ROLES, **declaration.roles}[key] for name, key in _LISTS.items()}
+        self._lists: dict[str, JsonPath] = {"prompts": lists.prompts, "responses": lists.responses}
+        self._inner: dict[str, JsonPath] = {"prompts": pair.prompt or (), "responses": pair.response or ()}
+        self._of_item = {name: wanted({_TEXT: path}) for name, path in self._inner.items()}
+        self.wanted: Wanted = wanted({SYSTEM: self._system, **self._lists})
+
+    def read(self, record: SplitObject) -> ParsedDialogue:
+        """Make the turns; BadRecord GF-01 for a list that is none, more responses than prompts, and an odd item."""
+        dialogue = ParsedDialogue([], messages={})
+        read_system(record, self._system, dialogue)
+        lists = {
+            name: items_of(required(record, path), pointer(*path), f"the list of {name}")
+            for name, path in self._lists.items()
+        }
+        count, answers = (len(items) for items in lists.values())
+        at = pointer(*self._lists["responses"])
+        if answers > count:
+            raise BadRecord("GF-01", f"{answers:,} responses for {count:,} prompts", f"{at}/{count}")
+        is_whole = True
+        messages: dict[int, Members] = {}
+        for place in range(count):
+            for name, items in lists.items():
+                if place < answers or name == "prompts":
+                    turn, members = self._turn(name, items[place], place)
+                    if turn.text:
+                        messages |= {len(dialogue.turns): members} if members else {}
+                        dialogue.response = dialogue.response if name == "prompts" else len(dialogue.turns)
+                        dialogue.turns.append(turn)
+                    else:
+                        is_whole = False
+                        if name == "responses":
+                            empty = turn.pointer + pointer(*self._inner[name])
+                            dialogue.findings.append(ReaderFinding("GF-03", "the response is empty", pointer=empty))
+        if answers < count:
+            detail = f"{count - answers:,} prompts have no response"
+            dialogue.findings.append(ReaderFinding("GF-03", detail, pointer=at))
+        dialogue.messages = messages
+        if is_whole:
+            dialogue.taken |= {name: name for name in self._lists}
+        else:  # no turn can hold what an item without words says: the lists stay as they are
+            for turn in dialogue.turns:
+                turn.shape = turn.extra = None
+        return dialogue
+
+    def _turn(self, name: str, raw: Raw, place: int) -> tuple[ParsedTurn, Members | None]:
+        path, at = self._inner[name], f"{pointer(*self._lists[name])}/{place}"
+        if not path:
+            return ParsedTurn(self._roles[name], string_of(raw, at, f"an item of the {name}"), at), None
+        if bytes(raw)[:1] != b"{":
+            raise BadRecord("GF-01", f"an item of the {name} is {kind_of(raw)}, not an object", at)
+        item = SplitObject(members_of(raw), self._of_item[name])
+        text = string_of(required(item, path, at), at + pointer(*path), f"an item of the {name}")
+        extra: dict[str, Raw] = {}
+        shape = item.shape({_TEXT: _TEXT}, extra)
+        return ParsedTurn(self._roles[name], text, at, shape=shape, extra=extra or None), item.members
+
+    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+        """Return the system's text, or one of the lists."""
+        if placeholder.startswith(SYSTEM):
+            return b'""' if placeholder.endswith(EMPTY) else msgspec.json.encode(stored.turns[0].text)
+        return write_list(list(self._write_items(placeholder, stored, shapes)))
+
+    def _write_items(self, name: str, stored: StoredRecord, shapes: KnownShapes) -> Iterator[bytes]:
+        for turn in stored.turns:
+            if turn.role == self._roles[name]:
+                yield self._item(turn, shapes) if self._inner[name] else msgspec.json.encode(turn.text)
+
+    def _item(self, turn: Turn, shapes: KnownShapes) -> bytes:
+        extra = literals(turn.extra)
+        return join(shapes.shape("message", extra), extra, lambda _: msgspec.json.encode(turn.text))

@@ -4,17 +4,20 @@ The names are those of OpenAI's and Anthropic's interfaces, and of chat template
 that is not known here gets the kind that is nearest, and what no column takes stays with the part.
 """
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
 
-from talkhouse.ingest.declared.documents.parsed_record import ParsedPart
+from talkhouse.ingest.declared.parsed_dialogue import ParsedPart
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     KnownShapes,
     Members,
+    Spelling,
     SplitObject,
     Wanted,
     is_null,
@@ -28,31 +31,9 @@ from talkhouse.ingest.declared.shapes import (
 from talkhouse.ingest.decode import BadRecord, check_depth, decoder, literals
 from talkhouse.ingest.rows import Part
 
-KIND_OF_TYPE: Mapping[str, str] = {
-    "text": "text",
-    "input_text": "text",
-    "output_text": "text",
-    "image": "uri",
-    "image_url": "uri",
-    "input_image": "uri",
-    "video": "uri",
-    "video_url": "uri",
-    "audio": "uri",
-    "audio_url": "uri",
-    "input_audio": "blob",
-    "file": "file",
-    "input_file": "file",
-    "document": "file",
-    "refusal": "refusal",
-    "reasoning": "reasoning",
-    "thinking": "reasoning",
-    "redacted_thinking": "reasoning",
-    "function": "tool_call",
-    "tool_call": "tool_call",
-    "tool_use": "tool_call",
-    "tool_call_response": "tool_call_response",
-    "tool_result": "tool_call_response",
-}
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+KIND_OF_TYPE: Mapping[str, str] = _TABLES["kinds"]
 """Type of a part -> kind."""
 
 Placeholder: TypeAlias = "str | Mapping[str, str]"
@@ -60,46 +41,7 @@ Placeholder: TypeAlias = "str | Mapping[str, str]"
 ADDRESS = {"url": "uri"}
 """What a column takes of an object with an address; the file may also have the address itself there."""
 
-COLUMNS: Mapping[str, Mapping[str, Placeholder]] = {
-    "text": {"text": "text", "value": "text", "content": "text"},
-    "refusal": {"refusal": "text", "text": "text"},
-    "reasoning": {"reasoning": "text", "thinking": "text", "text": "text", "content": "text"},
-    "tool_call": {
-        "function": {"name": "name", "arguments": "arguments"},
-        "custom": {"name": "name", "input": "text"},
-        "id": "call_id",
-        "name": "name",
-        "arguments": "arguments",
-        "input": "arguments",
-    },
-    "tool_call_response": {
-        "tool_use_id": "call_id",
-        "id": "call_id",
-        "name": "name",
-        "content": "text",
-        "response": "text",
-    },
-    "uri": {
-        "image_url": ADDRESS,
-        "video_url": ADDRESS,
-        "audio_url": ADDRESS,
-        "image": ADDRESS,
-        "video": ADDRESS,
-        "audio": ADDRESS,
-        "url": "uri",
-        "uri": "uri",
-        "source": {"url": "uri", "media_type": "mime_type"},
-        "mime_type": "mime_type",
-    },
-    "blob": {"mime_type": "mime_type", "transcript": "text"},
-    "file": {
-        "file": {"filename": "name"},
-        "filename": "name",
-        "file_url": "uri",
-        "source": {"url": "uri", "media_type": "mime_type"},
-        "mime_type": "mime_type",
-    },
-}
+COLUMNS: Mapping[str, Mapping[str, Placeholder]] = _TABLES["columns"]
 """Kind -> which columns take which members; of two members for one column the one that is named first."""
 
 
@@ -215,10 +157,9 @@ def write_part(row: Part, text: str, shapes: KnownShapes) -> bytes:
     shape = shapes.shape("part", extra)
 
     def fill(placeholder: str) -> bytes:
-        column = placeholder.removesuffix(LITERAL)
-        is_place = column == "text" and row.start_index is not None
-        value = text[row.start_index : row.end_index] if is_place else getattr(row, column)
-        return write_text(placeholder, value)
+        spelling = Spelling.read(placeholder)
+        is_place = spelling.column == "text" and row.start_index is not None
+        return spelling.write(text[row.start_index : row.end_index] if is_place else getattr(row, spelling.column))
 
     return fill("text") if shape == BARE else join(shape, extra, fill)
 
@@ -238,7 +179,7 @@ _KIND_OF_MEMBER: Mapping[str, str] = {
     "function_call": "tool_call",
     "audio": "blob",
 }
-"""Members of a message beside its content -> kind of the parts that they are."""
+"""Members of a message other than its content -> kind of the parts that they are."""
 
 MEMBERS: Wanted = {name: name for name in _KIND_OF_MEMBER}
 """What parts take of a message; the placeholders are called as the members."""
@@ -265,7 +206,7 @@ _CALL_SHAPE = {"id": "call_id", "type": ['"function"'], "function": {"name": "na
 
 
 def read_member(name: str, raw: Raw) -> list[ParsedPart] | None:
-    """Read a member of ``MEMBERS`` that is not null; None where it is not what it should be, so it stays in extra."""
+    """Read a member of ``MEMBERS`` that is not null, or None if it is not of its kind, so it stays in extra."""
     opening = bytes(raw)[:1]
     kind = _KIND_OF_MEMBER[name]
     if opening == b'"' and name in _TEXTS:

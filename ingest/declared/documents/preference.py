@@ -1,14 +1,13 @@
 """The format ``preference``: answers to compare, one chosen and one rejected, or several of which some are the best."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
-from talkhouse.ingest.declared.documents.judgements import Judge, Judgement
+from talkhouse.ingest.declared.declaration.model import AnswerFields, Declaration, JsonPath
 from talkhouse.ingest.declared.documents.messages import items_of, required
-from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.transcript import (
     Answers,
@@ -17,6 +16,7 @@ from talkhouse.ingest.declared.documents.transcript import (
     is_written_the_same,
     open_prompt,
 )
+from talkhouse.ingest.declared.parsed_dialogue import ParsedCandidate, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.shapes import (
     EMPTY,
     KnownShapes,
@@ -39,13 +39,17 @@ _SOURCE = "source"
 _WHOLE = "[0:]"
 
 
+Judgement = list[bool | None]
+"""Of each answer: whether it is one of the best; None if unstated."""
+
+
 class _Compared:
     """The answers of a record on their way in."""
 
     def __init__(self, answers: list[ParsedAnswer], places: list[str], judgement: Judgement) -> None:
         self.answers, self.places, self.judgement = answers, places, judgement
         self.best = next((place for place, is_best in enumerate(judgement) if is_best and answers[place].turns), None)
-        """The first of the best that says something, whose messages are turns; None where none is."""
+        """The first of the best that is not empty, whose messages are turns, or None if none is."""
 
     @property
     def base(self) -> ParsedAnswer:
@@ -99,13 +103,13 @@ class Preference:
         is_open = prompt is not None and _is_open(prompt, compared.answers)
         if prompt is not None and is_open:
             open_prompt(prompt, compared.answers)
-        base, given = compared.base, prompt.turns if prompt is not None else []
+        base, context = compared.base, prompt.turns if prompt is not None else []
         shared = compared.shared()
-        is_inside = len(given) <= shared and all(map(has_same_words, given, base.turns))
+        is_inside = len(context) <= shared and all(map(has_same_words, context, base.turns))
         shared = shared if is_inside else 0
-        said = base.turns if compared.best is not None else base.turns[:shared]
-        dialogue.turns = said if is_inside else given + said
-        first = shared if is_inside else len(given)
+        answer = base.turns if compared.best is not None else base.turns[:shared]
+        dialogue.turns = answer if is_inside else context + answer
+        first = shared if is_inside else len(context)
         dialogue.response = first if first < len(dialogue.turns) else None
         if prompt is not None and not (is_open and compared.best is None):  # then no turn has the mark of an answer
             _take_prompt(prompt, base, dialogue, is_inside=is_inside)
@@ -180,7 +184,7 @@ class Preference:
         return ParsedCandidate(dialogue.response, position, index, turn.text, compared.judgement[position])
 
     def _source(self, record: SplitObject, position: int, dialogue: ParsedDialogue, *, is_held: bool) -> str | None:
-        """Return who made an answer; ``is_held``: whether there is a row that has it."""
+        """Return the source of an answer; ``is_held``: whether there is a row that has it."""
         name = f"{_SOURCE}{position}"
         raw = record.find(self._sources.get(name))
         if raw is None or is_null(raw):
@@ -291,3 +295,66 @@ def _take_prompt(prompt: ParsedAnswer, base: ParsedAnswer, dialogue: ParsedDialo
         dialogue.taken["prompt"] = f"prompt:{prompt.form}"
     elif prompt.form == "text" or all(map(is_written_the_same, prompt.turns, base.turns)):
         dialogue.taken["prompt"] = f"prompt:{prompt.form}[:{len(prompt.turns)}]"
+
+
+class Judge:
+    """Reads the judgements of one corpus."""
+
+    def __init__(self, fields: AnswerFields) -> None:
+        self._winner, self._winners = fields.winner, fields.winners
+        self._numbers = fields.score or fields.rank
+        self._best: Callable[[Sequence[float]], float] = max if fields.score else min
+
+    def read(
+        self, record: SplitObject, answers: Sequence[tuple[SplitObject | None, str]], findings: list[ReaderFinding]
+    ) -> Judgement:
+        """Return whether each answer is one of the best; ``answers``: the object of each one's number, and its pointer.
+
+        GF-26 for a word or number by which that can't be told.
+        """
+        if self._winner is not None:
+            return self._by_word(record, len(answers), findings)
+        if not self._numbers:
+            return [None] * len(answers)
+        paths = self._numbers * len(answers) if len(self._numbers) == 1 else self._numbers
+        numbers: list[float | None] = []
+        for (inside, at), path in zip(answers, paths, strict=True):
+            raw = None if inside is None else inside.find(path)
+            numbers.append(_number(raw, at + pointer(*path), findings))
+        known = [number for number in numbers if number is not None]
+        return [None if number is None else number == self._best(known) for number in numbers]
+
+    def _by_word(self, record: SplitObject, count: int, findings: list[ReaderFinding]) -> Judgement:
+        path = self._winner or ()
+        raw, at = record.find(path), pointer(*path)
+        if raw is None or is_null(raw):
+            return [None] * count
+        word = _word(raw, at)
+        best = self._winners.get(word)
+        if best is None or (type(best) is int and best > count):
+            found = "means nothing in [winners]" if best is None else f"is the answer {best}, of {count}"
+            findings.append(ReaderFinding("GF-26", f"{word!r:.100} {found}", pointer=at))
+            return [None] * count
+        return [best == "all" or best == number for number in range(1, count + 1)]
+
+
+def _word(raw: Raw, at: str) -> str:
+    try:
+        return text_of(raw, at, "the winner")[0]
+    except BadRecord:
+        return bytes(raw).decode()
+
+
+def _number(raw: Raw | None, at: str, findings: list[ReaderFinding]) -> float | None:
+    """Return a number, also one in quotes, or None if there is none."""
+    if raw is None or is_null(raw):
+        return None
+    word = _word(raw, at)
+    try:
+        number = float(word) if raw and bytes(raw)[:1] not in b"[{" else math.nan
+    except ValueError:
+        number = math.nan
+    if math.isfinite(number):
+        return number
+    findings.append(ReaderFinding("GF-26", f"{word!r:.100} is not a number", pointer=at))
+    return None

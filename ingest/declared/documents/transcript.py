@@ -3,15 +3,17 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Declaration, TurnFields
-from talkhouse.ingest.declared.documents.messages import Message, MessageFormat, required
-from talkhouse.ingest.declared.documents.parsed_record import ParsedCandidate, ParsedDialogue, ParsedTurn
+from talkhouse.ingest.declared.documents.line_turns import MARK, LineTurns
+from talkhouse.ingest.declared.documents.messages import Message, MessageFormat, items_of, required
 from talkhouse.ingest.declared.documents.parts import write_list
+from talkhouse.ingest.declared.parsed_dialogue import ParsedCandidate, ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.shapes import (
     KnownShapes,
     Members,
@@ -28,10 +30,6 @@ from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Candidate, Turn
 from talkhouse.ingest.stored_record import StoredRecord
-
-MARK = "mark"
-"""In a turn's ``extra``: its mark, where that is not the first that ``[markers]`` has for the role; or what stands
-behind it, where that is not the first separator."""
 
 MOST_TURNS = 1_000_000
 """A text has no more turns; each takes memory, however short it is."""
@@ -144,6 +142,8 @@ class Separators:
 
 
 _WHOLE_TEXT = "text"
+_COUNTS = "lines"
+"""In a record's ``extra``, where the text is a list: how many turns each of its items has."""
 
 
 class Transcript:
@@ -154,21 +154,43 @@ class Transcript:
     def __init__(self, declaration: Declaration) -> None:
         self._path = declaration.dialogue.text or ()
         self._at = pointer(*self._path)
+        self._lines = None if declaration.lines is None else LineTurns(declaration)
         self._turns = Separators(declaration.separators) if declaration.separators else Markers(declaration.markers)
         self.wanted = wanted({_WHOLE_TEXT: self._path})
 
     def read(self, record: SplitObject) -> ParsedDialogue:
         """Cut the text at its marks; BadRecord GF-01 where there is none, GF-10 where it begins with no marker."""
-        text = string_of(required(record, self._path), self._at, "the text")
-        return ParsedDialogue(self._turns.cut(text, self._at), taken={_WHOLE_TEXT: _WHOLE_TEXT})
+        raw = required(record, self._path)
+        dialogue = ParsedDialogue([], taken={_WHOLE_TEXT: _WHOLE_TEXT})
+        if bytes(raw)[:1] != b"[":
+            dialogue.turns = self._cut(string_of(raw, self._at, "the text"), self._at, dialogue)
+            return dialogue
+        counts = []
+        for place, item in enumerate(items_of(raw, self._at, "the text")):
+            at = f"{self._at}/{place}"
+            turns = self._cut(string_of(item, at, "a text of the list"), at, dialogue, is_item=True)
+            counts.append(len(turns))
+            dialogue.turns += turns
+        dialogue.extra[_COUNTS] = Raw(msgspec.json.encode(counts))
+        return dialogue
+
+    def _cut(self, text: str, at: str, dialogue: ParsedDialogue, *, is_item: bool = False) -> list[ParsedTurn]:
+        if self._lines is None:
+            return self._turns.cut(text, at)
+        return self._lines.cut(text, at, dialogue.findings, is_item=is_item)
 
     def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:  # noqa: ARG002  as all formats
-        """Return the text."""
-        return msgspec.json.encode(self._turns.join(stored.turns))
+        """Return the text, or the list of texts."""
+        join = self._turns.join if self._lines is None else self._lines.join
+        counts = literals(stored.loaded.extra).get(_COUNTS)
+        if counts is None:
+            return msgspec.json.encode(join(stored.turns))
+        turns = iter(stored.turns)
+        return msgspec.json.encode([join(islice(turns, count)) for count in msgspec.json.decode(counts)])
 
 
 AnswerForm: TypeAlias = Literal["text", "marks", "open", "message", "list"]
-"""``open``: a text with marks that ends with the mark of whoever answers."""
+"""``open``: a text with marks that ends with the mark of the answering role."""
 
 ROLE = "role"
 _FIELDS = "fields"
@@ -256,7 +278,7 @@ class Answers:
         return self._messages.write(turn, shapes, parts=parts, speaker=speaker)
 
     def offer(self, answer: ParsedAnswer, place: int, candidate: ParsedCandidate, *, is_whole: bool) -> ParsedCandidate:
-        """Return who speaks in a candidate, which is what ``answer`` says at a place.
+        """Return a candidate with its speaker's role, from the turn of ``answer`` at a place.
 
         ``is_whole``: no turn holds the message, so the candidate has to.
         """
@@ -284,8 +306,7 @@ class Answers:
         rest: Members = members_of(extra[_FIELDS]) if _FIELDS in extra else extra
 
         def fill(placeholder: str) -> bytes:
-            said = text if placeholder == "text" else candidate.source or ""
-            return write_text(placeholder, said)
+            return write_text(placeholder, text if placeholder == "text" else candidate.source or "")
 
         return join(shapes.shape("candidate", extra), rest, fill)
 
@@ -306,7 +327,7 @@ class Answers:
             case "marks":
                 return (self._markers.mark_of(role, extra) + text).encode()
         rest: Members = members_of(extra[_FIELDS]) if _FIELDS in extra else extra
-        filled = {ROLE: self._messages.roles.theirs(role), "text": text}
+        filled = {ROLE: self._messages.roles.word_of(role), "text": text}
         return join(
             shapes.shape("candidate", extra), rest, lambda placeholder: msgspec.json.encode(filled[placeholder])
         )

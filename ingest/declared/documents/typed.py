@@ -16,22 +16,20 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, UNIX, Declaration
 from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, OfRecord
-from talkhouse.ingest.declared.documents.labels import Labels, ParsedLabel
-from talkhouse.ingest.declared.documents.messages import results_without_calls
-from talkhouse.ingest.declared.documents.parsed_record import (
+from talkhouse.ingest.declared.documents.document_format import (
     ID_PART,
     ListColumns,
-    ParsedDialogue,
-    ParsedPart,
-    ParsedTurn,
     label_placeholder,
     last_answer,
     paths_of,
 )
+from talkhouse.ingest.declared.documents.messages import results_without_calls
 from talkhouse.ingest.declared.documents.parts import read_member
 from talkhouse.ingest.declared.identity import joined_ids
+from talkhouse.ingest.declared.labels import Labels, ParsedLabel
+from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, ParsedPart, ParsedTurn
 from talkhouse.ingest.declared.record_files.content import RawRecord
-from talkhouse.ingest.declared.shapes import Members, alias, members_of
+from talkhouse.ingest.declared.shapes import Members, Spelling, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.declared.times import read_moments, read_times
 from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, dump, pointer
@@ -74,9 +72,9 @@ class Layout(NamedTuple):
         return [(alias(key), key) for key, item in self.shape.items() if item is None]
 
     def how(self, placeholder: str) -> str | None:
-        """Return how times are written there."""
-        found = (item.partition("@")[2] for item in self.shape.values() if str(item).startswith(f"{placeholder}@"))
-        return next(found, None)
+        """Return the form of the times there."""
+        spellings = (Spelling.read(item) for item in self.shape.values() if isinstance(item, str))
+        return next((spelling.form for spelling in spellings if spelling.column == placeholder and spelling.form), None)
 
 
 class Typed(NamedTuple):
@@ -92,8 +90,17 @@ class Typed(NamedTuple):
     list_key: str
 
 
+class _SeenForms(NamedTuple):
+    """What the reader made of a record, and of which form it and its messages are."""
+
+    form: Form
+    shape: Mapping[str, Any]
+    turns: Sequence[ParsedTurn]
+    of_messages: list[Form]
+
+
 class TypedRecords:
-    """Decodes the records of one corpus; ``see`` reads one as the reader does, None where there is more to it."""
+    """Decodes the records of one corpus; ``see`` reads one as the reader does, or None if it needs the reader."""
 
     def __init__(
         self,
@@ -113,31 +120,31 @@ class TypedRecords:
 
     def decode(self, block: Sequence[RawRecord]) -> list[Typed]:
         """Decode those records of a block that are written as most are, and as most of the others."""
-        made: list[Typed] = []
+        forms: list[Typed] = []
         left = list(range(len(block)))
-        while len(left) > len(block) // _FEW and len(made) < _MOST_FORMS:
+        while len(left) > len(block) // _FEW and len(forms) < _MOST_FORMS:
             some = [block[place] for place in left]
-            looked = self._look(some)
-            proven = looked and _decoded([raw.raw for raw in some], self._columns(*looked))
-            typed = self._typed(*looked, proven, left) if looked and proven else None
+            layouts = self._look(some)
+            proven = layouts and _decoded([raw.raw for raw in some], self._columns(*layouts))
+            typed = self._typed(*layouts, proven, left) if layouts and proven else None
             if typed is None or typed.records.is_empty():
                 break
-            made.append(typed)
+            forms.append(typed)
             places = set(typed.records["n"])
             left = [place for place in left if place not in places]
-        return made
+        return forms
 
     def _look(self, block: Sequence[RawRecord]) -> tuple[Layout, list[Layout]] | None:
         looked_at = block[:: -(-len(block) // _LOOKED_AT)]
-        seen = [looked for raw in looked_at if (looked := self._form_of(raw)) is not None]
+        seen = [found for raw in looked_at if (found := self._form_of(raw)) is not None]
         if not seen:
             return None
-        most = Counter(form for form, _, _ in seen).most_common(1)[0][0]
+        most = Counter(found.form for found in seen).most_common(1)[0][0]
         counts = Counter[Form]()
         shapes: dict[Form, Mapping[str, Any]] = {}
-        for form, one, of_messages in seen:
+        for form, shape, turns, of_messages in seen:
             if form == most:
-                shape, turns = one
+                shape_of_most = shape
                 counts.update(of_messages)
                 shapes |= {each: turn.shape or {} for each, turn in zip(of_messages, turns, strict=True)}
         layouts: list[Layout] = []
@@ -147,9 +154,9 @@ class TypedRecords:
                 kind = dict(message_form).get(self._fields["text"]) if "text" in self._fields else _TEXT
                 has_text = kind == _TEXT or (kind == _NULL and self._null_is_text)
                 layouts.append(Layout(message_form, shapes[message_form], parts, has_text))
-        return Layout(most, shape), layouts
+        return Layout(most, shape_of_most), layouts
 
-    def _form_of(self, raw: RawRecord) -> tuple[Form, Seen, list[Form]] | None:
+    def _form_of(self, raw: RawRecord) -> _SeenForms | None:
         seen = self._see(raw)
         if seen is None:
             return None
@@ -165,12 +172,14 @@ class TypedRecords:
                 return None
         if not _are_names(value):
             return None
+        if not isinstance(value.get(self._list), list):  # a cell that has it as JSON
+            return None
         forms = []
         for message, turn in zip(value[self._list], turns, strict=True):
             if (message_form := self._message_form(message, turn)) is None:
                 return None
             forms.append(message_form)
-        return tuple(form.items()), seen, forms
+        return _SeenForms(tuple(form.items()), shape, turns, forms)
 
     def _message_form(self, message: Mapping[str, Any], turn: ParsedTurn) -> Form | None:
         form = {key: _kind(item) for key, item in message.items()}
@@ -187,7 +196,7 @@ class TypedRecords:
         return tuple((key, _ANY if key in is_any and kind != _NULL else kind) for key, kind in form.items())
 
     def _columns(self, layout: Layout, layouts: list[Layout]) -> Columns:
-        types = _types([one.form for one in layouts]) or {}
+        types = _types([known.form for known in layouts]) or {}
         records = {key: [types] if key == self._list else _type(kind) for key, kind in layout.form}
         items = f"d.{quoted(self._list)}"
         placeholders = {
@@ -201,7 +210,7 @@ class TypedRecords:
             fields[name] = sql if is_number else f"coalesce({sql}, '')" if name == "text" else f"{sql}::varchar"
         role = fields.get("role", literal(NO_ROLE))
         if self._roles:
-            cases = " ".join(f"when {literal(theirs)} then {literal(ours)}" for theirs, ours in self._roles.items())
+            cases = " ".join(f"when {literal(word)} then {literal(meaning)}" for word, meaning in self._roles.items())
             role = f"case {role} {cases} else {role} end"
         fields.setdefault("text", "''")
         conditions = " and ".join(
@@ -209,7 +218,7 @@ class TypedRecords:
             for key, kind in layout.form
             if key in self._placeholders or key == self._list
         )
-        cases = " ".join(f"when {_is_of(one.form, types)} then {number}" for number, one in enumerate(layouts))
+        cases = " ".join(f"when {_is_of(known.form, types)} then {number}" for number, known in enumerate(layouts))
         return Columns(
             type=records,
             where=conditions,
@@ -262,13 +271,13 @@ class TypedRecords:
             return rows, pl.repeat(value=False, n=len(rows), eager=True)
         form, texts = self._times.get(placeholder, ISO), rows[placeholder]
         times = read_moments(texts, form) if placeholder in MOMENTS else read_times(texts, form, is_number=form in UNIX)
-        hows = pl.Series([one.how(placeholder) for one in layouts], dtype=pl.String).gather(of_form)
+        hows = pl.Series([layout.how(placeholder) for layout in layouts], dtype=pl.String).gather(of_form)
         is_bad = rows[placeholder].is_not_null() & times["how"].ne_missing(hows)
         return rows.with_columns(times["value"].alias(placeholder)), is_bad
 
 
 def placeholders_of_keys(declaration: Declaration) -> dict[str, str] | None:
-    """Return which placeholder each key of a record is for; None where some are deeper, or two are for one key."""
+    """Return the placeholder of each key of a record, or None if some are deeper, or two are for one key."""
     paths = {
         placeholder: path
         for placeholder, path in {**paths_of(declaration), "system": declaration.dialogue.system}.items()
@@ -301,7 +310,7 @@ def _decoded(texts: Sequence[bytes], columns: Columns) -> Proven | None:
 
 
 def _types(forms: Sequence[Form]) -> dict[str, str] | None:
-    """Return the types of all members; None where forms contradict each other, or can't be told by what is not null."""
+    """Return the types of all members, or None if forms conflict, or non-null values can't tell them apart."""
     types: dict[str, str] = {}
     for form in forms:
         for key, kind in form:
@@ -319,7 +328,7 @@ def _is_of(form: Form, types: Mapping[str, str]) -> str:
 
 
 def _written(layout: Layout, list_key: str, layouts: Sequence[Layout], types: Mapping[str, str]) -> str:
-    cases = " ".join(f"when {_is_of(one.form, types)} then {_json(_members(one.form, 'm'))}" for one in layouts)
+    cases = " ".join(f"when {_is_of(known.form, types)} then {_json(_members(known.form, 'm'))}" for known in layouts)
     record = _members(layout.form, "d")
     record[list_key] = f"list_transform({record[list_key]}, lambda m: case {cases} end)"
     return f"{_json(record)}::varchar"
@@ -339,9 +348,9 @@ _MESSAGES = decoder(list[dict[str, Raw]])
 def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> DecodedDialogues:
     """Return the records of one form in a block, but for those in which something is malformed or to be found."""
     records, turns = typed.records, typed.turns.drop("role", strict=False).rename({"ours": "role", "layout": "shape"})
-    shapes = [one.shape for one in typed.layouts]
-    rests = [one.rest for one in typed.layouts]
-    if not (labels or typed.layout.rest or any(rests) or any(one.parts for one in typed.layouts)):
+    shapes = [layout.shape for layout in typed.layouts]
+    rests = [layout.rest for layout in typed.layouts]
+    if not (labels or typed.layout.rest or any(rests) or any(layout.parts for layout in typed.layouts)):
         return DecodedDialogues(
             records, turns, shapes, {}, dict.fromkeys(records["n"], OfRecord(typed.layout.shape, {}))
         )
@@ -352,16 +361,16 @@ def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[L
             read[n] = _read(typed, rests, labels, block[n].raw, forms, *texts)
         except (BadRecord, msgspec.DecodeError):
             continue
-    if not _may_be_kept(chain.from_iterable(one.kept for one in read.values())):
-        read = {n: one for n, one in read.items() if _may_be_kept(one.kept)}
+    if not _may_be_kept(chain.from_iterable(record.unchecked for record in read.values())):
+        read = {n: record for n, record in read.items() if _may_be_kept(record.unchecked)}
     records, turns = (rows.filter(rows["n"].is_in(list(read))) for rows in (records, turns))
-    rest = pl.Series([dump(one) for n in read for one in read[n].rest], dtype=pl.String)
+    rest = pl.Series([dump(members) for n in read for members in read[n].rest], dtype=pl.String)
     return DecodedDialogues(
         records,
         turns.with_columns(rest=rest),
         shapes,
-        {(n, i): pieces for n, one in read.items() for i, pieces in enumerate(one.parts) if pieces},
-        {n: OfRecord(typed.layout.shape, one.extra, one.labels) for n, one in read.items()},
+        {(n, i): pieces for n, record in read.items() for i, pieces in enumerate(record.parts) if pieces},
+        {n: OfRecord(typed.layout.shape, record.extra, record.labels) for n, record in read.items()},
     )
 
 
@@ -371,7 +380,7 @@ EmptyTurn = tuple[int, str]
 
 def empty_turns(typed: Typed, decoded: DecodedDialogues) -> Iterator[EmptyTurn]:
     """Yield the turns of one form that have no text, nor anything else that is said."""
-    silent = [number for number, one in enumerate(typed.layouts) if not one.has_text]
+    silent = [number for number, layout in enumerate(typed.layouts) if not layout.has_text]
     if silent:
         turns = decoded.turns.filter(pl.col("shape").is_in(silent)).select("n", "i")
         yield from ((n, pointer(typed.list_key, i)) for n, i in turns.iter_rows() if (n, i) not in decoded.parts)
@@ -383,7 +392,7 @@ class _Read(NamedTuple):
     """What goes to ``extra`` of each message."""
     parts: Sequence[Sequence[ParsedPart]]
     labels: Sequence[ParsedLabel]
-    kept: Sequence[Raw]
+    unchecked: Sequence[Raw]
     """What has to be checked."""
 
 
@@ -402,16 +411,18 @@ def _read(
     members = members_of(raw)
     extra = {name: members[key] for name, key in typed.layout.rest}
     messages: list[Members] = _MESSAGES.decode(members[typed.list_key])
-    rest = [{name: one[key] for name, key in rests[form]} for one, form in zip(messages, forms, strict=True)]
-    of_parts = [{key: one[key] for key in typed.layouts[form].parts} for one, form in zip(messages, forms, strict=True)]
+    rest = [{name: message[key] for name, key in rests[form]} for message, form in zip(messages, forms, strict=True)]
+    of_parts = [
+        {key: item[key] for key in typed.layouts[form].parts} for item, form in zip(messages, forms, strict=True)
+    ]
     parts = [[piece for key, part in own.items() for piece in _pieces(key, part)] for own in of_parts]
-    if next(results_without_calls([ParsedTurn("", "", "", parts=one) for one in parts if one]), None):
+    if next(results_without_calls([ParsedTurn("", "", "", parts=pieces) for pieces in parts if pieces]), None):
         raise BadRecord("GF-16", "a result of no call")
-    given = _given(labels, members, typed.list_key, messages, texts, roles, native_ids) if labels else ()
-    return _Read(extra, rest, parts, given, [kept for own in (extra, *rest, *of_parts) for kept in own.values()])
+    found = _read_labels(labels, members, typed.list_key, messages, texts, roles, native_ids) if labels else ()
+    return _Read(extra, rest, parts, found, [piece for own in (extra, *rest, *of_parts) for piece in own.values()])
 
 
-def _given(
+def _read_labels(
     labels: Sequence[Labels],
     members: Members,
     list_key: str,
@@ -422,13 +433,13 @@ def _given(
 ) -> list[ParsedLabel]:
     at, findings = pointer(list_key), list[ReaderFinding]()
     turns = [ParsedTurn("", text, f"{at}/{index}") for index, text in enumerate(texts)]
-    for one, native_id in zip(turns, native_ids, strict=False):
-        one.native_id = native_id
+    for turn, native_id in zip(turns, native_ids, strict=False):
+        turn.native_id = native_id
     dialogue = ParsedDialogue(turns, response=last_answer(roles), messages=dict(enumerate(messages)))
-    given = [one for each in labels for one in each.read(members, dialogue, findings)]
+    found = [label for each in labels for label in each.read(members, dialogue, findings)]
     if findings:
         raise BadRecord("GF-01", "a label that has to be looked at")
-    return given
+    return found
 
 
 def _pieces(key: str, raw: Raw) -> list[ParsedPart]:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import WHOLE, Declaration, RecordForm
+from talkhouse.ingest.declared.declaration.model import WHOLE, Declaration, RecordForm, which
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.record_files.content import (
     Envelope,
@@ -25,14 +25,15 @@ from talkhouse.ingest.declared.record_files.json_files import (
     write_json_document,
     write_json_lines,
 )
-from talkhouse.ingest.declared.record_files.text_files import TextRecords, write_text_records
+from talkhouse.ingest.declared.record_files.repaired import RepairedRecords, as_published
+from talkhouse.ingest.declared.record_files.text_files import TextRecords, write_lines, write_text_records
 from talkhouse.ingest.decode import BadRecord, decoder
 from talkhouse.ingest.sources import BOM, JSON_LINES, SourceFile
 
 JSON = (".json",)
 CSV = (".csv", ".tsv")
 PARQUET = (".parquet",)
-TEXTS = (".txt", ".text", ".log")
+TEXTS = (".txt", ".text", ".log", ".mbox")
 """Their records are texts, as JSON has them (``DialogueFields.are_bare``)."""
 ENDINGS = (*JSON, *JSON_LINES, *PARQUET, *CSV)
 """What says by itself how its records are told apart, as a text does not; each may have .gz behind it."""
@@ -48,6 +49,15 @@ def open_records(file: SourceFile, declaration: Declaration, record: RecordForm 
     Raises BadRecord GF-14 for a file that is not what its ending says, here or when it is iterated, but never behind
     the first record; SourceError for one beyond the limits.
     """
+    entry = which(declaration, str(file.path).partition("/")[2])
+    if entry is None or entry.repair is None:
+        return _opened(file, declaration, record)
+    if ending(file.path) not in (*JSON, *JSON_LINES):
+        raise BadRecord("GF-14", f"repair = {entry.repair!r} is for texts in JSON, which this is not")
+    return RepairedRecords(_opened(file, declaration, record))
+
+
+def _opened(file: SourceFile, declaration: Declaration, record: RecordForm | None) -> RecordFile:
     content = FileContent(file)
     kind, form = ending(file.path), record or declaration.dialogue.record
     if kind not in JSON and kind in (*ENDINGS, *TEXTS) and isinstance(form, tuple):
@@ -83,7 +93,8 @@ def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: Pu
     JSON is equal in values and order of keys, JSON Lines also in what stands between the values, Parquet in schema,
     order and values, CSV and text to the byte.
     """
-    layout, kind = _layout(envelope), ending(path)
+    layout, kind = layout_of(envelope), ending(path)
+    records = (as_published(layout, record, index) for index, record in enumerate(records))
     if kind in JSON_LINES:
         pieces = write_json_lines(layout, records)
     elif kind in JSON:
@@ -108,15 +119,14 @@ def write_rows(
 
     ``columns`` are those of the file. A byte order mark is the caller's.
     """
-    layout = _layout(envelope)
+    layout = layout_of(envelope)
     if ending(path) in TEXTS:
-        from talkhouse.ingest.declared.record_files.pattern_lines import write_lines
-
         return _file(layout, write_lines(layout, rows), path)
     return _file(layout, write_csv_rows(layout, columns, rows, path), path)
 
 
-def _layout(envelope: Envelope) -> dict[str, Raw]:
+def layout_of(envelope: Envelope) -> dict[str, Raw]:
+    """Return the members of a file's layout, by its envelope."""
     raw = envelope.get("layout")
     return decoder(dict[str, Raw]).decode(raw) if raw is not None else {}
 

@@ -50,7 +50,7 @@ def open_arrow(path: Path, file: NamedFile) -> pa.RecordBatchReader:
 
 
 def _blocks(content: pa.Buffer, file: NamedFile) -> list[tuple[int, ...]]:
-    """Return where each message begins, and the bytes of its metadata and its body."""
+    """Return the start of each message, and the sizes in bytes of its metadata and its body."""
     tail = content.slice(max(content.size - _TAIL, 0)).to_pybytes()
     length = int.from_bytes(tail[:4], "little")
     begin = content.size - _TAIL - length
@@ -87,14 +87,14 @@ def _unpacked(message: pa.Message, file: NamedFile) -> int:
 
 
 def _place(raw: bytes, table: int, field: int) -> int:
-    """Return where a field of a FlatBuffer's table is, or 0 where it is missing."""
+    """Return the position of a field of a FlatBuffer's table, or 0 if it is missing."""
     fields, inside = table - _number(raw, table, "<i"), 4 + 2 * field
     offset = _number(raw, fields + inside, "<H") if inside < _number(raw, fields, "<H") else 0
     return table + offset if offset else 0
 
 
 def _table(raw: bytes, place: int) -> int:
-    """Return where the table is that is named there."""
+    """Return the position of the table that is referenced there."""
     return place + _number(raw, place)
 
 

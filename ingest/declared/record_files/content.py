@@ -4,6 +4,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,6 +14,9 @@ from msgspec import Raw, Struct
 
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.sources import BOM, SourceFile
+
+CAREFULLY = "TALKHOUSE_READ_CAREFULLY"
+"""A variable of the environment: set, every record is read one by one, to the same rows."""
 
 GZ = ".gz"
 _GZIP = b"\x1f\x8b"
@@ -30,7 +34,7 @@ def is_packed(path: PurePosixPath) -> bool:
 
 
 def ending(path: PurePosixPath) -> str:
-    """Return what says what the content is: the ending, in lower case and without .gz."""
+    """Return the ending that names the type of the content, in lower case and without .gz."""
     return (path.with_suffix("") if is_packed(path) else path).suffix.lower()
 
 
@@ -59,6 +63,11 @@ class FileContent:
         """Read all of the content; SourceError where that is more than a file that is held in memory may have."""
         self.file.limits.check("file", self.size, self.file.id)
         return memoryview(b"".join(self.pieces())) if self.is_packed else self.file.hold().view
+
+    def check_line(self, size: int, number: int) -> None:
+        """Raise SourceError for a line that is longer than a record may be; more of it may follow."""
+        if size > self.file.limits.record:
+            self.file.refuse_record(size, f"/{number}", f"{size:,} bytes or more in one line")
 
     def glance(self) -> Iterator[bytes]:
         """Yield the content once more, for a look at it: each piece begins with the end of the one before."""
@@ -205,7 +214,7 @@ class RecordFile(ABC):
     @property
     @abstractmethod
     def envelope(self) -> dict[str, Any]:
-        """What the file is beside its records, once they were read; empty where there is nothing to say.
+        """The facts about the file other than its records, once they were read; empty if there are none.
 
         It is merged into ``meta.source_files.extra``.
         """
@@ -214,7 +223,6 @@ class RecordFile(ABC):
 class WrittenRecord(Struct, gc=False):
     """One record on its way back: the JSON text of what was read, or a quarantined one verbatim."""
 
-    record_index: int
     pointer: str
     raw: bytes
     cells: Mapping[str, str] | None = None
@@ -305,11 +313,17 @@ _PIECE = 1_000_000
 def with_gaps(layout: Mapping[str, Raw], records: Iterable[bytes]) -> Iterator[bytes]:
     """Write records with what stands between them; yield pieces of about a megabyte."""
     gaps = gaps_of(layout)
-    parts, size = [next(gaps)], 0
-    for record in records:
-        parts += (record, next(gaps))
-        size += len(record)
+    first = next(gaps)
+    return in_pieces(chain([first], chain.from_iterable(zip(records, gaps, strict=False))))
+
+
+def in_pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Join parts to pieces of about a megabyte."""
+    waiting, size = list[bytes](), 0
+    for part in parts:
+        waiting.append(part)
+        size += len(part)
         if size > _PIECE:
-            yield b"".join(parts)
-            parts, size = [], 0
-    yield b"".join(parts)
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)

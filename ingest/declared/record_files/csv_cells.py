@@ -45,7 +45,7 @@ class CsvCells:
         self._special = re.compile(rf"[{re.escape(delimiter)}{re.escape(quote)}\r\n]")
 
     def row_at(self, text: str, start: int) -> ParsedRow | None:
-        """Parse the row that begins there; None where a quote is open at the end of the text."""
+        """Parse the row that begins there, or None if a quote is open at the end of the text."""
         values, written, position, behind = list[str](), list[str](), start, ""
         while match := self._cell.match(text, position):
             quoted, closing, bare = match.groups()
@@ -103,7 +103,7 @@ def names(columns: Iterable[str]) -> list[str]:
 
 
 def row_writer(cells: CsvCells, columns: Sequence[str]) -> Callable[[Sequence[str], Mapping[str, str]], str]:
-    """Return what writes a row of a file with these columns, some cells of it as they were written."""
+    """Return the writer of rows of a file with these columns; it takes cells that are to stay as they were written."""
     position = {name: column for column, name in enumerate(names(columns))}
 
     def write(values: Sequence[str], as_written: Mapping[str, str]) -> str:
@@ -138,7 +138,7 @@ class CellTable(NamedTuple):
 
 
 def table_of(text: str, columns: int, cells: CsvCells, line_end: str) -> CellTable | None:
-    """Parse whole rows, all at once; None where that can't be proven.
+    """Parse whole rows, all at once, or None if that can't be proven.
 
     Nothing rests on how Polars reads CSV: a dialect writes no two rows alike, so the cells are right if they give the
     text, and what they don't give is read again by itself.

@@ -103,7 +103,7 @@ _LOOKED_AT = 200
 
 
 def delimiter_by_ending(path: PurePosixPath) -> str:
-    """Return the delimiter of a file of which nobody said it."""
+    """Return the delimiter of a file for which none is declared."""
     return "\t" if ending(path) == ".tsv" else ","
 
 
@@ -150,7 +150,7 @@ class CsvRows:
         while True:
             is_last = self._blocks.is_at_end
             is_cut = is_last and self._text != "" and not self._text.endswith("\n")
-            self._text += self._line_end * is_cut
+            self._text += self._line_end if is_cut else ""
             table = self._usual(is_last=is_last) or self._one_by_one(is_last=is_last)
             if len(table.lines):
                 yield table
@@ -178,7 +178,7 @@ class CsvRows:
         return RowTable(usual.cells, lines, as_written, usual.texts.str.strip_suffix(self._line_end))
 
     def _end_of_rows(self) -> int:
-        """Return where the last line ends up to which the quotes are even, so that none is open."""
+        """Return the end of the last line up to which the quotes are even, so that none is open."""
         text, quote, end = self._text, self._cells.quote, len(self._text)
         is_open = bool(quote) and text.count(quote) % 2 == 1
         while is_open:

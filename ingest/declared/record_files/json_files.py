@@ -1,7 +1,7 @@
 """JSON: a document with records in it, or one record; and JSON Lines."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -15,18 +15,29 @@ from talkhouse.ingest.declared.record_files.content import (
     RawRecord,
     RecordFile,
     WrittenRecord,
+    in_pieces,
     with_gaps,
 )
 from talkhouse.ingest.decode import BadRecord, check, last_name, pointer, unique
 from talkhouse.ingest.json_members import items, views
 
-_PIECE = 1_000_000
 _LONGEST = 8_000_000
 """Bytes that are looked at to tell whether a document is JSON Lines."""
 _HINTS = {
     "item": 'a JSON object, not a list of records: record = "$" takes the file as one, "*" each member',
     "member": "a JSON list, not an object of which each member is a record: leave out record",
 }
+
+
+class _Piece(NamedTuple):
+    """A value of a document."""
+
+    raw: memoryview
+    pointer: str = ""
+    key: str | None = None
+    """Its name, if it is a member of an object."""
+    rest: JsonPath = ()
+    """What is left of the path to go down inside of it."""
 
 
 class JsonDocument(RecordFile):
@@ -56,17 +67,17 @@ class JsonDocument(RecordFile):
 
     def texts(self) -> Iterator[RawRecord]:
         """Yield the records; BadRecord TH-01, TH-03 or GF-14 where these can't be told apart."""
-        for index, (place, key, raw) in enumerate(self._pieces(self._content.whole())):
-            self._content.file.check_record(len(raw), place)
-            yield RawRecord(index, place, bytes(raw), key)
+        for index, piece in enumerate(self._pieces(self._content.whole())):
+            self._content.file.check_record(len(piece.raw), piece.pointer)
+            yield RawRecord(index, piece.pointer, bytes(piece.raw), piece.key)
 
     def glance(self, names: frozenset[str]) -> Iterator[bytes]:  # noqa: ARG002
         """Yield the document."""
         return self._content.glance()
 
-    def _pieces(self, view: memoryview) -> Iterable[tuple[str, str | None, memoryview]]:
+    def _pieces(self, view: memoryview) -> Iterable[_Piece]:
         if self._form == "file":
-            return [("", None, view)]
+            return [_Piece(view)]
         if isinstance(self._form, tuple):
             return self._inside(view, self._form)
         opening = bytes(view[:64]).lstrip()[:1]
@@ -78,29 +89,29 @@ class JsonDocument(RecordFile):
                 raise BadRecord("GF-14", _HINTS[self._form])
         if self._form == "item":
             listed = _checked(lambda: items(view), view)
-            return ((f"/{index}", None, memoryview(raw)) for index, raw in enumerate(listed))
+            return (_Piece(memoryview(raw), f"/{index}") for index, raw in enumerate(listed))
         members = _checked(lambda: unique(views(view)), view)
-        return ((pointer(key), key, memoryview(raw)) for key, raw in members.items())
+        return (_Piece(memoryview(raw), pointer(key), key) for key, raw in members.items())
 
-    def _inside(self, view: memoryview, path: JsonPath) -> Iterator[tuple[str, str | None, memoryview]]:
+    def _inside(self, view: memoryview, path: JsonPath) -> Iterator[_Piece]:
         """Yield what stands at a path, and keep all else as the gaps between; it is read before the first is yielded.
 
         What has no list there is kept as it is; where nothing has one, the path leads nowhere: GF-14.
         """
-        found: list[tuple[str, str | None, memoryview]] = []
+        found: list[_Piece] = []
         gap: list[bytes] = []
         lists, missing = 0, ""
-        waiting: list[bytes | tuple[memoryview, str, str | None, JsonPath]] = [(view, "", None, path)]
+        waiting: list[bytes | _Piece] = [_Piece(view, rest=path)]
         while waiting:
             piece = waiting.pop()
             if isinstance(piece, bytes):
                 gap.append(piece)
                 continue
-            raw, at, key, rest = piece
+            raw, at, _, rest = piece
             if not rest:
                 self._gaps.add(b"".join(gap).decode())
                 gap = []
-                found.append((at, key, raw))
+                found.append(piece)
                 continue
             members = _members(raw, rest[0], at, view) if bytes(raw[:4]) != b"null" or not at else None
             if members is None or (isinstance(rest[0], str | int) and rest[0] not in members):
@@ -132,18 +143,16 @@ def _members(raw: memoryview, step: object, at: str, view: memoryview) -> dict[A
     return {key: memoryview(member) for key, member in _checked(lambda: unique(views(raw, view)), view).items()}
 
 
-def _taken_apart(
-    members: Mapping[Any, memoryview], path: JsonPath, at: str
-) -> list[bytes | tuple[memoryview, str, str | None, JsonPath]]:
-    """Return the pieces of a list or object in order: JSON to keep, and members to go into, with what is left to go."""
+def _taken_apart(members: Mapping[Any, memoryview], path: JsonPath, at: str) -> list[bytes | _Piece]:
+    """Return the pieces of a list or object in order: JSON to keep, and members to go into."""
     step, rest = path[0], path[1:]
     is_list = step is None or isinstance(step, int)
-    pieces: list[bytes | tuple[memoryview, str, str | None, JsonPath]] = [b"[" if is_list else b"{"]
+    pieces: list[bytes | _Piece] = [b"[" if is_list else b"{"]
     for number, (key, member) in enumerate(members.items()):
         name = b"" if is_list else msgspec.json.encode(key) + b":"
-        pieces.append(b"," * bool(number) + name)
+        pieces.append((b"," if number else b"") + name)
         if step in (None, ..., key):
-            pieces.append((member, at + pointer(key), None if is_list else key, rest))
+            pieces.append(_Piece(member, at + pointer(key), None if is_list else key, rest))
         else:
             check(bytes(member))
             pieces.append(bytes(member))
@@ -187,22 +196,17 @@ def _check_form(view: memoryview) -> None:
 def write_json_document(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
     """Write the document without blanks between its records; yield pieces of about a megabyte."""
     form = msgspec.json.decode(layout["form"])
-    if form == "inside":
-        yield from write_json_lines(layout, records)
-        return
+    return write_json_lines(layout, records) if form == "inside" else in_pieces(_document(form, records))
+
+
+def _document(form: str, records: Iterable[WrittenRecord]) -> Iterator[bytes]:
     opening, closing = {"item": (b"[", b"]"), "member": (b"{", b"}"), "file": (b"", b"")}[form]
-    parts, size = [opening], 0
+    yield opening
     for count, record in enumerate(records):
-        if count:
-            parts.append(b",")
-        if form == "member":
-            parts += (msgspec.json.encode(last_name(record.pointer)), b":")
-        parts.append(record.raw)
-        size += len(record.raw)
-        if size > _PIECE:
-            yield b"".join(parts)
-            parts, size = [], 0
-    yield b"".join((*parts, closing))
+        name = msgspec.json.encode(last_name(record.pointer)) + b":" if form == "member" else b""
+        yield (b"," if count else b"") + name
+        yield record.raw
+    yield closing
 
 
 _BLANKS = b" \t\r\n"
@@ -243,7 +247,7 @@ class JsonLines(RecordFile):
         """Yield the lines that are not blank."""
         file, limits = self._content.file, self._content.file.limits
         gap, index = bytearray(), 0
-        for number, line in enumerate(lines(self._content.pieces(), self._check)):
+        for number, line in enumerate(lines(self._content.pieces(), self._content.check_line)):
             text = line.strip(_BLANKS)
             if not text:
                 gap += line
@@ -262,11 +266,6 @@ class JsonLines(RecordFile):
             yield RawRecord(index, f"/{number}", text)
             index += 1
         self._gaps.add(gap.decode())
-
-    def _check(self, size: int, number: int) -> None:
-        """Raise SourceError for a line that is longer than a record may be; more of it may follow."""
-        if size > self._content.file.limits.record:
-            self._content.file.refuse_record(size, f"/{number}", f"{size:,} bytes or more in one line")
 
 
 def lines(pieces: Iterable[bytes], check: Callable[[int, int], None] = lambda *_: None) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -34,7 +34,7 @@ from talkhouse.ingest.declared.record_files.parquet_pages import (
     ParquetPages,
     check_pages,
 )
-from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
+from talkhouse.ingest.declared.record_files.parquet_values import Convert, converters, plain
 from talkhouse.ingest.decode import BadRecord, check
 from talkhouse.ingest.sources import SourceFile
 
@@ -100,12 +100,12 @@ class Parquet:
                 batch.validate(full=True)
                 count += batch.num_rows
                 yield batch
-        said = self.rows if groups is None else sum(self.pages.footer.rows[group] for group in groups)
-        if count != said:
-            raise BadRecord("GF-14", f"damaged Parquet: {count:,} rows, and it says {said:,}")
+        stated = self.rows if groups is None else sum(self.pages.footer.rows[group] for group in groups)
+        if count != stated:
+            raise BadRecord("GF-14", f"damaged Parquet: {count:,} rows, and it says {stated:,}")
 
     def mean(self, groups: range) -> int:
-        """Return how many bytes the pages have for each row, in the group where these are most."""
+        """Return the largest number of bytes per row in the pages of any group."""
         sizes = [sum(pages.size for pages in self.pages.of_group(group)) for group in groups]
         return max(
             (size // max(1, self.pages.footer.rows[group]) for group, size in zip(groups, sizes, strict=True)),
@@ -133,7 +133,9 @@ def _texts(file: ParquetFile) -> set[str]:
     """
     kinds = ("STRING", "NONE", "JSON", "BSON", "ENUM")
     columns = map(file.schema.column, range(len(file.schema)))
-    return {one.path for one in columns if one.physical_type == "BYTE_ARRAY" and one.logical_type.type in kinds}
+    return {
+        column.path for column in columns if column.physical_type == "BYTE_ARRAY" and column.logical_type.type in kinds
+    }
 
 
 @contextmanager
@@ -156,15 +158,15 @@ def parsed(stream: IO[bytes], file: SourceFile, folded: Collection[str] = ()) ->
     try:
         yield Parquet(stream, file, folded)
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, MemoryError) as error:
-        said = f"{next(iter(str(error).splitlines()), type(error).__name__):.200}"
-        if isinstance(error, pa.ArrowNotImplementedError) or said.startswith("Not yet implemented"):
-            detail = f"pyarrow can't read this kind of Parquet: {said}; write the file with other types"
+        reason = f"{next(iter(str(error).splitlines()), type(error).__name__):.200}"
+        if isinstance(error, pa.ArrowNotImplementedError) or reason.startswith("Not yet implemented"):
+            detail = f"pyarrow can't read this kind of Parquet: {reason}; write the file with other types"
             raise NotImplementedByArrow("GF-14", detail) from error
-        raise BadRecord("GF-14", f"pyarrow can't read this Parquet: {said}") from error
+        raise BadRecord("GF-14", f"pyarrow can't read this Parquet: {reason}") from error
 
 
 def rows_at_a_time(content: FileContent, most: int | None = None) -> int:
-    """Return how many rows fit into memory, by all of a file, or by the groups that have its first ``most`` rows.
+    """Return the number of rows that fit into memory, by the whole file, or the groups with its first ``most`` rows.
 
     These are read to their end; what the file holds once is not unfolded for that. Raises what ``opened_parquet`` and
     ``Parquet.batches`` do.
@@ -305,11 +307,11 @@ class ParquetRecords(RecordFile):
             encode = msgspec.json.encode
             for batch in parquet.batches(self._rows):
                 values = [
-                    map(to, _as(batch.column(position), kind).to_pylist())
-                    for position, (_, kind, to) in enumerate(columns)
+                    map(column.to_json, _as(batch.column(position), column.kind).to_pylist())
+                    for position, column in enumerate(columns)
                 ]
                 for row in zip(*values, strict=True):
-                    raw = encode({name: value for (name, _, _), value in zip(columns, row, strict=True)})
+                    raw = encode({column.name: value for column, value in zip(columns, row, strict=True)})
                     size += len(raw)
                     file.check_record(len(raw), f"/{index}")
                     check_amount(file, size)
@@ -346,8 +348,15 @@ def _as(column: pa.Array, kind: pa.DataType) -> pa.Array:
     return column if column.type == kind else column.cast(kind)
 
 
-def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType, Any]]:
-    """Return the name of each column, the type by which it is read, and what makes JSON of its values.
+class _ReadColumn(NamedTuple):
+    name: str
+    kind: pa.DataType
+    """The type by which it is read."""
+    to_json: Convert
+
+
+def _columns(schema: pa.Schema) -> list[_ReadColumn]:
+    """Return the reader of each column.
 
     Raises BadRecord: GF-12 for a column that is there twice, GF-14 for a type that could not be written back.
     """
@@ -362,7 +371,7 @@ def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType, Any]]:
             _array([], field.type).cast(kind)
         except (TypeError, pa.ArrowException) as error:
             raise BadRecord("GF-14", f"the column {field.name!r} is of a type that can't be kept: {error}") from error
-        columns.append((field.name, kind, to))
+        columns.append(_ReadColumn(field.name, kind, to))
     return columns
 
 
@@ -415,6 +424,6 @@ class _Sink(io.RawIOBase):
         return len(part)
 
     def taken(self) -> bytes:
-        """Return what was written since the last call."""
+        """Return the bytes that were written since the last call."""
         parts, self._parts = self._parts, []
         return b"".join(parts)

@@ -102,7 +102,7 @@ def _structs(raw: bytes, at: int, wanted: Wanted, levels: int) -> tuple[list[Str
 
 
 def _behind(raw: bytes, at: int, kind: int, levels: int) -> int:
-    """Return where a value ends; each takes a byte at least, but for a truth value that is a field."""
+    """Return the end of a value; each takes a byte at least, but for a truth value that is a field."""
     if kind in (_TRUE, _FALSE):
         return at
     if kind in _NUMBERS:
@@ -131,13 +131,21 @@ def _behind(raw: bytes, at: int, kind: int, levels: int) -> int:
     return at
 
 
-def _list_head(raw: bytes, at: int) -> tuple[int, int, int]:
-    """Return the type of a list's items, how many there are, and where the first begins."""
+class _ListHead(NamedTuple):
+    """The type of a list's items, how many there are, and where the first begins."""
+
+    kind: int
+    length: int
+    start: int
+
+
+def _list_head(raw: bytes, at: int) -> _ListHead:
+    """Read the head of a list."""
     head, at = raw[at], at + 1
     count = head >> 4
     if count == 15:
         count, at = varint(raw, at)
-    return head & 15, _few(raw, at, count), at
+    return _ListHead(head & 15, _few(raw, at, count), at)
 
 
 def _few(raw: bytes, at: int, count: int) -> int:
@@ -177,7 +185,7 @@ _LARGEST_BLOCK = 65_536
 
 
 def prefix_bytes(page: bytes, codec: int, size: int, levels: int, most: int) -> int:
-    """Return how many bytes the texts of a page have in common with those before, at least where these are > ``most``.
+    """Return the bytes that texts of a page have in common with those before, at least if they are > ``most``.
 
     ``size``: its bytes when it is unpacked; ``levels``: how many lists of levels it begins with, each behind its
     length. Raises ValueError or IndexError for a page that can't be read.
@@ -324,7 +332,7 @@ class ParquetPages:
         self._total = 0
 
     def of_group(self, group: int) -> list[Pages]:
-        """Return what a group of rows unpacks to, in the order of the columns.
+        """Return the unpacked sizes of a group of rows, in the order of the columns.
 
         Raises SourceError where a page has a value that is larger than a record may be, or where this group and those
         before unpack to more than the limits allow.
@@ -386,7 +394,7 @@ class ParquetPages:
         return pages
 
     def _prefixes(self, column: ParquetColumn, chunk: _Chunk, page: _ParquetPage) -> int:
-        """Return how many bytes of texts are not in a page, since they are those of the text before."""
+        """Return the number of bytes of texts that a page omits because they are those of the text before."""
         self._stream.seek(page.start)
         raw, about = self._stream.read(page.packed), page.header.struct(8)
         levels, size = int(column.is_repeated) + column.is_optional, page.size
@@ -408,12 +416,12 @@ class ParquetPages:
             header = self._header(at, end)
             if header is None:
                 return
-            said, length = header
-            kind, unpacked, packed = said.number(1), said.number(2), said.number(3)
-            values = sum(said.struct(about).number(1) for about in (5, 7, 8))
+            fields, length = header
+            kind, unpacked, packed = fields.number(1), fields.number(2), fields.number(3)
+            values = sum(fields.struct(about).number(1) for about in (5, 7, 8))
             if unpacked < 0 or packed < 0 or values < 0:
                 return
-            yield _ParquetPage(kind, unpacked, values, said, at + length, packed)
+            yield _ParquetPage(kind, unpacked, values, fields, at + length, packed)
             left -= values * (kind != _DICTIONARY_PAGE)
             at += length + packed
 
@@ -434,9 +442,9 @@ class ParquetPages:
 
 @lru_cache(maxsize=2)  # a file is opened several times, and may be compared with another
 def _read_footer(raw: bytes) -> Footer:
-    said, _ = struct_at(raw, 0, _FOOTER)
-    footer = Footer(list(_columns(said.structs(2))))
-    for group in said.structs(4):
+    fields, _ = struct_at(raw, 0, _FOOTER)
+    footer = Footer(list(_columns(fields.structs(2))))
+    for group in fields.structs(4):
         chunks = [_chunk(chunk.struct(3)) for chunk in group.structs(1)]
         if len(chunks) != len(footer.columns):
             raise ValueError(f"{len(chunks):,} columns in a group of rows, and {len(footer.columns):,} in the schema")
@@ -466,7 +474,7 @@ def _columns(elements: list[Struct]) -> Iterator[ParquetColumn]:
 
 
 def _chunk(about: Struct) -> _Chunk:
-    """Return where the pages of a column are; pyarrow refuses an encrypted one, which does not say."""
+    """Return the position of a column's pages; pyarrow refuses an encrypted one, which does not state it."""
     start, dictionary = about.number(9), about.number(11)
     start = dictionary if 0 < dictionary < start else start
     chunk = _Chunk(start, about.number(7), about.number(5), about.number(4))

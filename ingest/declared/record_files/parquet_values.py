@@ -70,7 +70,7 @@ def _plain_field(field: pa.Field) -> pa.Field:
 
 
 def converters(kind: pa.DataType) -> tuple[Convert, Convert]:
-    """Return what makes JSON of a value of a type, read by its plain type, and what makes the value again.
+    """Return the converters of values of a type to JSON, read by its plain type, and back.
 
     Raises TypeError for a type that can't be kept.
     """
@@ -185,7 +185,7 @@ def _timestamp(unit: str, zone: str | None) -> tuple[Convert, Convert]:
 
 
 def _zone(name: str) -> tzinfo:
-    """Return a zone by its name, or by its distance from UTC; UTC for one that nobody knows here."""
+    """Return a zone by its name or its offset from UTC; UTC for one that is unknown on this machine."""
     try:
         return _fixed(name) if name.startswith(("+", "-")) else ZoneInfo(name)
     except (ValueError, KeyError, OSError):

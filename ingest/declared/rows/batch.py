@@ -1,16 +1,15 @@
 """Rows of whole dialogues to the rows of the tables, as columns."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 import polars as pl
 
 from talkhouse.ingest.common_rules import Severity
 from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_UTC, MOMENTS, Declaration, Files, Splits
-from talkhouse.ingest.declared.documents.labels import Labels
-from talkhouse.ingest.declared.empty_turns import EmptyTurns
 from talkhouse.ingest.declared.identity import Identity, digests, ids_within, line
+from talkhouse.ingest.declared.labels import Labels
 from talkhouse.ingest.declared.rows.columns import (
     DOMAIN,
     ID,
@@ -33,9 +32,9 @@ from talkhouse.ingest.declared.rows.columns import (
     TURN_ID,
     Placeholder,
     RowColumns,
+    TimeColumns,
 )
 from talkhouse.ingest.declared.rows.facts import OWNER, Differing, RowExtras, differing, facts_of, record_extra
-from talkhouse.ingest.declared.rows.frames import BAD_TIME
 from talkhouse.ingest.declared.rows.replies import (
     TURN_INDEX,
     VALUE,
@@ -50,6 +49,7 @@ from talkhouse.ingest.declared.rows.spool import HAS_DEFAULT, NUMBER, POSITION
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import NO_ROLE, SPOKEN, Roles, Speakers
 from talkhouse.ingest.declared.times import BadTimes, read_times
+from talkhouse.ingest.declared.turn_tallies import TurnTallies
 from talkhouse.ingest.decode import pointer
 from talkhouse.ingest.keys import Memory
 from talkhouse.ingest.outcomes import LoadedBatch, ReaderFinding
@@ -126,7 +126,7 @@ class RowFindings:
     def of_times(self, placeholder: Placeholder, bad: pl.Series) -> None:
         """Add a finding for each time of another form than declared, as long as there are not too many."""
         for row in bad.is_not_null().arg_true():
-            self.of_time(placeholder, row, f"{bad[row]!r:.100} is not a time of the declared form")
+            self.of_time(placeholder, row, f"{bad[row]!r:.100} is not a time of the declared time_format")
 
     def of_time(self, placeholder: Placeholder, row: int, detail: str) -> None:
         """Add a finding for a time of another form than declared, unless its column had too many."""
@@ -134,11 +134,32 @@ class RowFindings:
             self.add("GF-09", row, placeholder, detail)
 
 
+TURNS = "turns"
+"""In a record's ``extra``, where a dialogue is in several files: the first of its turns, and that behind the last."""
+
 OURS = "role.ours"
 """Column of the role as the tables have it."""
 
 _TRUE = ("true", "1", "yes")
 _FACTS = (TITLE, DOMAIN, LANGUAGE, STARTED_AT)
+
+
+@dataclass
+class FolderTurns:
+    """The turns of the files of a folder that were read, which are one dialogue."""
+
+    count: int = 0
+    ids: dict[str, int] = field(default_factory=dict)
+    """Id -> the first turn that has it."""
+    speakers: set[str] = field(default_factory=set)
+
+    def add(self, turns: pl.DataFrame, extra: pl.Series) -> pl.Series:
+        """Add the turns of a file; return the ``extra`` of its record, which says which they are."""
+        for native_id, index in turns.drop_nulls("native_id").select("native_id", TURN_INDEX).iter_rows():
+            self.ids.setdefault(native_id, index)
+        begin, self.count = self.count, self.count + len(turns)
+        own = f'{{"{TURNS}":[{begin},{self.count}]'
+        return pl.Series([own + ("}" if text is None else "," + text[1:]) for text in extra], dtype=pl.String)
 
 
 @dataclass
@@ -150,7 +171,7 @@ class RowsBuild:
     columns: RowColumns
     memory: Memory
     remember: Callable[[pl.DataFrame, pl.DataFrame], None] | None
-    """None where no labels are about dialogues that were read before."""
+    """None if no labels are about dialogues that were read before."""
     has_several_files: bool
     """Only then a dialogue may be there twice, and hashes of its words are kept."""
     labels_inside: Sequence[Labels] = ()
@@ -160,10 +181,11 @@ class RowsBuild:
 
     def __post_init__(self) -> None:
         """Prepare roles and splits."""
+        self.folders: dict[str, FolderTurns] = {}
         self.roles = Roles(self.declaration)
         self.splits = Splits(self.declaration)
         self.identity = Identity(self.declaration.corpus_id, self.memory)
-        self.empty = EmptyTurns(self.memory.tallies)
+        self.tallies = TurnTallies(self.declaration, self.memory.tallies)
         languages = self.declaration.languages
         self.language = languages[0] if len(languages) == 1 else None
 
@@ -182,6 +204,9 @@ class FileRows:
         self._forms = {**dict.fromkeys(TIMES, ISO), **build.declaration.times} if shapes.is_utc else {}
         self._columns = build.columns
         self._split = files.split or ALL
+        above, _, _ = self._path.rpartition("/")
+        self._folder = build.folders.setdefault(above, FolderTurns()) if build.declaration.dialogue.is_folder else None
+        self._above = above
         self.bad_times = BadTimes()
         self.is_scattered = False
         """Whether some dialogue's rows don't stand together, in order."""
@@ -201,6 +226,9 @@ class FileRows:
         findings.of_default_ids()
         findings.of_places()
         spoken = self._spoken(rows)
+        if self._folder is not None:
+            spoken = spoken.with_columns(is_new=~pl.col("speaker").is_in(list(self._folder.speakers)))
+            self._folder.speakers.update(spoken["speaker"].drop_nulls())
         speakers = self._build.speakers.of_turns(spoken)
         if NAME in rows.columns:
             names = spoken["speaker_id"].replace_strict(speakers.names, default=None, return_dtype=pl.String)
@@ -212,13 +240,16 @@ class FileRows:
         for rule, row, placeholder, detail in labelled.numbers:
             findings.add(rule, row, placeholder, detail, "warn")
         turns = turns.with_columns(extras.extra().alias("extra"))
+        self._build.tallies.look(self._file, turns, spoken)
         cells = list(differing(rows, facts, self._columns, extras, self._split))
         findings.of_contradictions(cells, facts)
         extra = record_extra(rows, dialogues, self._columns, extras, cells)
+        if self._folder is not None:
+            extra = self._folder.add(turns, extra)
         if self._build.remember is not None:
             self._build.remember(dialogues, rows)
         batches = [
-            ColumnBatch(Turn, {}, turns.filter(rows["is_new"]).to_dict()),
+            ColumnBatch(Turn, {}, (turns if self._folder else turns.filter(rows["is_new"])).to_dict()),
             self._dialogue_batch(dialogues, facts),
             self._record_batch(dialogues, facts, extra),
             *speakers.batches,
@@ -233,7 +264,9 @@ class FileRows:
     def _in_utc(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Read the times anew where all of the file are stored in UTC, which was known only at its end."""
         iso = [name for name in TIMES if self._forms.get(name) == ISO and name in rows.columns]
-        return rows.with_columns(read_times(rows[name], ISO_UTC)["value"].alias(f"{name}.value") for name in iso)
+        return rows.with_columns(
+            read_times(rows[name], ISO_UTC)["value"].alias(TimeColumns.of(name).value) for name in iso
+        )
 
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         if ORDER in rows.columns:
@@ -250,17 +283,18 @@ class FileRows:
         rows = rows.with_columns(pl.col(NUMBER).rle_id().cast(pl.Int64).alias(OWNER))
         starts = rows.select(pl.arg_where(pl.col(OWNER) != pl.col(OWNER).shift(1, fill_value=-1))).to_series()
         index = pl.int_range(len(rows), eager=True) - starts.gather(rows[OWNER])
+        index += 0 if self._folder is None else self._folder.count
         return rows.with_columns(index.cast(pl.Int32).alias(TURN_INDEX))
 
     def _roles(self, rows: pl.DataFrame) -> list[pl.Series]:
         if ROLE not in rows.columns:
             return [pl.repeat(NO_ROLE, len(rows), eager=True).alias(OURS)]
         roles, words = self._build.roles, rows[ROLE].drop_nulls().unique().to_list()
-        ours = {word: roles.ours(word) for word in words}
+        meanings = {word: roles.role_of(word) for word in words}
         back = {word: roles.gives_back(word) for word in words}
-        given = rows[ROLE].replace_strict(ours, default=NO_ROLE, return_dtype=pl.String)
+        role = rows[ROLE].replace_strict(meanings, default=NO_ROLE, return_dtype=pl.String)
         is_back = rows[ROLE].replace_strict(back, default=False, return_dtype=pl.Boolean)
-        return [given.alias(OURS), is_back.alias("role.back")]
+        return [role.alias(OURS), is_back.alias("role.back")]
 
     def _dialogues(self, rows: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
         native = pl.col(ID).first() if ID in rows.columns else pl.lit(None, pl.String).first()
@@ -292,8 +326,8 @@ class FileRows:
         identity = self._build.identity
         is_shared = self._build.has_several_files and self._build.declaration.dialogue.ids != "file"
         if ID in rows.columns and is_shared:
-            said = [OURS, *([SPEAKER] if SPEAKER in rows.columns else []), TEXT]
-            words = digests(dialogues[NUMBER], rows[NUMBER], rows.with_columns(line=line(rows, said))["line"])
+            columns = [OURS, *([SPEAKER] if SPEAKER in rows.columns else []), TEXT]
+            words = digests(dialogues[NUMBER], rows[NUMBER], rows.with_columns(line=line(rows, columns))["line"])
             shapes = pl.repeat(self._shapes, len(dialogues), eager=True)
             rest = digests(dialogues[NUMBER], rows[NUMBER], _all(rows), shapes)
             contents = zip(dialogues["native_id"], words, rest, dialogues["within"], strict=True)
@@ -302,12 +336,14 @@ class FileRows:
             return pl.DataFrame(keys, kinds, orient="row")
         if ID in rows.columns:
             key = pl.lit(f"{self._build.declaration.corpus_id}:") + pl.col("within") + pl.col("native_id")
+        elif self._folder is not None:
+            key = pl.lit(f"{self._build.declaration.corpus_id}:{self._above or '.'}")
         else:
             begin = identity.dialogue_without_id(self._path, 0).removesuffix("0")
             key = pl.lit(begin) + pl.col(NUMBER).cast(pl.String)
         return dialogues.select(
             key.alias("dialogue_id"),
-            is_new=pl.lit(value=True),
+            is_new=pl.lit(value=self._folder is None or self._folder.count == 0),
             is_same=pl.lit(value=True),
             is_taken=pl.lit(value=False),
         )
@@ -327,10 +363,14 @@ class FileRows:
 
     def _turns(self, rows: pl.DataFrame, extras: RowExtras, findings: RowFindings) -> pl.DataFrame:
         replied = replies(rows)
+        if self._folder is not None and REPLY_TO in rows.columns:
+            earlier = rows[REPLY_TO].replace_strict(self._folder.ids, default=None, return_dtype=pl.Int32)
+            targets = replied.targets.zip_with(~replied.lost, earlier)
+            replied = replied._replace(targets=targets, lost=replied.lost & targets.is_null())
         findings.of_replies(replied)
         there = set(rows.columns)
         if REPLY_TO in there:
-            extras.keep(REPLY_TO, replied.lost | replied.looped)
+            extras.keep(REPLY_TO, replied.lost | replied.looped | replied.own)
         if ROLE in there:
             extras.keep(ROLE, ~rows["role.back"])
         if ORDER in there:
@@ -344,17 +384,18 @@ class FileRows:
             text=TEXT,
             kind=pl.col(KIND).fill_null("message") if KIND in there else pl.lit("message"),
             native_id=pl.col(TURN_ID) if TURN_ID in there else pl.lit(None, pl.String),
-            said_at=pl.col(f"{SAID_AT}.value") if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
+            said_at=pl.col(TimeColumns.of(SAID_AT).value) if SAID_AT in there else pl.lit(None, pl.Datetime("us")),
             reply_to=replied.targets,
         )
         for placeholder in MOMENTS:
-            if placeholder + BAD_TIME in there:
-                turns = turns.with_columns(rows[f"{placeholder}.value"].alias(placeholder))
+            names = TimeColumns.of(placeholder)
+            if names.value in there:
+                turns = turns.with_columns(rows[names.value].alias(placeholder))
             elif placeholder in there:
                 turns = turns.with_columns(_whole_number(rows, placeholder, extras, findings))
         for placeholder in (*TIMES, *MOMENTS):
-            if placeholder + BAD_TIME in there:
-                findings.of_times(placeholder, rows[placeholder + BAD_TIME])
+            if (bad := TimeColumns.of(placeholder).bad) in there:
+                findings.of_times(placeholder, rows[bad])
         return turns
 
     def _dialogue_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> ColumnBatch:
@@ -365,7 +406,7 @@ class FileRows:
         return ColumnBatch(Dialogue, shared, own.filter(dialogues["is_new"]).to_dict())
 
     def _record_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame, extra: pl.Series) -> ColumnBatch:
-        made = dialogues.select(
+        columns = dialogues.select(
             "record_id",
             "dialogue_id",
             "native_id",
@@ -383,24 +424,23 @@ class FileRows:
             shared |= {"split": self._split, "standard_split": self._build.splits.standard(self._split)}
         else:
             standard = [self._build.splits.standard(name) for name in split]
-            made = made.with_columns(split.alias("split"), pl.Series("standard_split", standard, pl.String))
-        return ColumnBatch(Record, shared, made.to_dict())
+            columns = columns.with_columns(split.alias("split"), pl.Series("standard_split", standard, pl.String))
+        return ColumnBatch(Record, shared, columns.to_dict())
 
     def _labels_of_dialogues(self, dialogues: pl.DataFrame, facts: pl.DataFrame) -> Iterator[ColumnBatch]:
         for label in self._columns.labels:
             if label.placeholder.startswith(OF_DIALOGUE) and label.placeholder in facts.columns:
-                made = dialogues.select("record_id", "dialogue_id").with_columns(
+                labels = dialogues.select("record_id", "dialogue_id").with_columns(
                     facts[label.placeholder].alias("label")
                 )
                 shared = {"scheme": label.scheme, "annotator_index": label.annotator_index, "item_index": 0}
                 shared["annotator_id"] = label.annotator_id
-                yield ColumnBatch(Annotation, shared, made.filter(made["label"].is_not_null()).to_dict())
+                yield ColumnBatch(Annotation, shared, labels.filter(labels["label"].is_not_null()).to_dict())
 
 
 def _all(rows: pl.DataFrame) -> pl.Series:
-    ours = {NUMBER, POSITION, OWNER, TURN_INDEX, "line"}
-    said = rows.select(pl.struct(pl.exclude(*ours)).struct.json_encode())
-    return said.to_series()
+    added = {NUMBER, POSITION, OWNER, TURN_INDEX, "line"}
+    return rows.select(pl.struct(pl.exclude(*added)).struct.json_encode()).to_series()
 
 
 def _whole_number(rows: pl.DataFrame, placeholder: str, extras: RowExtras, findings: RowFindings) -> pl.Series:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
 
@@ -26,6 +26,27 @@ READ = "read:"
 
 DIALOGUE_TEXTS = (TITLE, DOMAIN, LANGUAGE, SPLIT)
 TIMES = (SAID_AT, STARTED_AT)
+
+
+class TimeColumns(NamedTuple):
+    """The columns of a frame that tell of a column of times or moments, beside its texts."""
+
+    value: str
+    """The time, or the moment; null where the text has another form than declared."""
+    how: str
+    """How the file writes it; null where the column can't restore it."""
+    bad: str
+    """Its text where that has another form than declared."""
+
+    @classmethod
+    def of(cls, placeholder: Placeholder) -> Self:
+        """Return their names."""
+        return cls(*(f"{placeholder}.{name}" for name in cls._fields))
+
+
+def filled_by(placeholder: Placeholder) -> str:
+    """Return the column of a frame that tells which column fills a placeholder that several may fill."""
+    return f"{placeholder}.key"
 
 
 @dataclass(frozen=True)
@@ -73,7 +94,7 @@ class RowColumns:
         return keepers
 
     def path(self, placeholder: Placeholder, column: str | None = None) -> JsonPath:
-        """Return where a row has the cell of a placeholder."""
+        """Return the path to the cell of a placeholder in a row."""
         return (column or self.placeholders[placeholder][0], *self.inside.get(placeholder, ()))
 
     @property
@@ -97,7 +118,7 @@ class RowColumns:
 
 
 def columns_of(declaration: Declaration) -> RowColumns:
-    """Return what the columns of files of turns are, by ``[dialogue]``, ``[turn]``, ``[speaker]`` and the labels."""
+    """Return the columns of files of turns, by ``[dialogue]``, ``[turn]``, ``[speaker]`` and the labels."""
     dialogue, turn, speaker = declaration.dialogue, declaration.turn, declaration.speaker
     paths: dict[Placeholder, JsonPath | None] = {
         TEXT: turn.text or ("text",),

@@ -12,8 +12,8 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import ISO, Declaration, Files, RecordForm
-from talkhouse.ingest.declared.documents.labels import Labels
-from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue
+from talkhouse.ingest.declared.labels import Labels
+from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue
 from talkhouse.ingest.declared.record_files import open_records
 from talkhouse.ingest.declared.record_files.content import BadRawRecord, RawRecord
 from talkhouse.ingest.declared.rows.batch import RowsBuild
@@ -31,14 +31,7 @@ from talkhouse.ingest.declared.rows.columns import (
     columns_of,
 )
 from talkhouse.ingest.declared.rows.read_rows import read_file
-from talkhouse.ingest.declared.shapes import (
-    LITERAL,
-    Members,
-    SplitObject,
-    is_null,
-    members_of,
-    text_of,
-)
+from talkhouse.ingest.declared.shapes import LITERAL, Members, SplitObject, is_null, members_of, text_of
 from talkhouse.ingest.declared.speakers import NO_ROLE, Speakers
 from talkhouse.ingest.declared.times import read_time
 from talkhouse.ingest.declared.whole_records import WholeRecords
@@ -65,12 +58,12 @@ _OLD: dict[Placeholder, tuple[str, ...]] = {ID: ("root",), SPEAKER: ("user",), R
 
 
 def file_kind(path: PurePosixPath) -> Kind | None:
-    """Return what a file is; None for one that is not ConvoKit's."""
+    """Return the kind of a file, or None if it is not ConvoKit's."""
     return _KINDS.get(path.name)
 
 
 def utterance_columns(declaration: Declaration) -> RowColumns:
-    """Return what the members of an utterance are, by their new names or the old ones."""
+    """Return the columns for an utterance's members, by their new names or the old ones."""
     columns = columns_of(replace(declaration, annotations=()))
     declared = {*columns.inside, *columns.fallbacks}
     taken = {name for names in columns.placeholders.values() for name in names}
@@ -101,7 +94,7 @@ _META = "meta"
 
 
 def with_meta(raw: bytes) -> Members:
-    """Return what an object says of itself: its ``meta``, or where it has none the object itself as that."""
+    """Return the metadata of an object: its ``meta``, or the object itself if it has none."""
     members = members_of(raw)
     return members if _META in members else {_META: Raw(raw)}
 
@@ -146,16 +139,16 @@ class ConversationFacts:
 
     def _add(self, key: str, raw: bytes, columns: defaultdict[str, list[str | datetime | None]]) -> None:
         try:
-            said = self.read_facts(raw, [])
+            facts = self.read_facts(raw, [])
         except BadRecord:
             return
         columns[_KEY].append(key)
         for placeholder in self._paths:
-            columns[placeholder].append(said.get(placeholder))
+            columns[placeholder].append(facts.get(placeholder))
 
     def read_facts(self, raw: bytes, findings: list[ReaderFinding]) -> dict[Placeholder, str | datetime | None]:
-        """Return what a conversation says of itself; raises BadRecord GF-01 for what is no text or number."""
-        said: dict[Placeholder, str | datetime | None] = {}
+        """Return the facts that a conversation states; raises BadRecord GF-01 for what is no text or number."""
+        facts: dict[Placeholder, str | datetime | None] = {}
         conversation = SplitObject(with_meta(raw), {}) if self._paths else None
         for placeholder, path in self._paths.items():
             found: Raw | None = conversation.find(path) if conversation is not None else None
@@ -163,22 +156,21 @@ class ConversationFacts:
                 continue
             at = pointer(*path)
             text, suffix = text_of(found, at, f"'{path[-1]}'")
-            said[placeholder] = text
+            facts[placeholder] = text
             if placeholder == STARTED_AT:
-                said[placeholder] = read_time(text, self._form, is_number=suffix == LITERAL).value
-                if said[placeholder] is None:
-                    detail = f"{text!r:.100} is not a time of the declared form"
+                facts[placeholder] = read_time(text, self._form, is_number=suffix == LITERAL).value
+                if facts[placeholder] is None:
+                    detail = f"{text!r:.100} is not a time of the declared time_format"
                     findings.append(ReaderFinding("GF-09", detail, pointer=at))
-        return said
+        return facts
 
     def over(self, facts: pl.DataFrame, native_ids: pl.Series) -> pl.DataFrame:
-        """Return what is known of dialogues: what a conversation says of itself, or else what its utterances say."""
+        """Return the facts about dialogues: those that a conversation states, or else those of its utterances."""
         if self._known is None:
             return facts
-        said = native_ids.to_frame(_KEY).join(self._known, on=_KEY, how="left", maintain_order="left")
+        own = native_ids.to_frame(_KEY).join(self._known, on=_KEY, how="left", maintain_order="left")
         both = [
-            said[placeholder].zip_with(said[placeholder].is_not_null(), facts[placeholder])
-            for placeholder in self._paths
+            own[placeholder].zip_with(own[placeholder].is_not_null(), facts[placeholder]) for placeholder in self._paths
         ]
         return facts.with_columns(both)
 
@@ -250,10 +242,7 @@ class _MemberFiles:
             speaker, is_new = self._build.speakers.of_corpus(key, NO_ROLE)
             record.main_speaker_id = speaker.speaker_id
             yield from [speaker] if is_new else []
-        yield from self._labels_of(kind, member, record, findings)
-
-    def _labels_of(self, kind: Kind, member: RawRecord, record: Record, findings: list[ReaderFinding]) -> Iterator[Row]:
-        said = with_meta(member.raw)
+        meta = with_meta(member.raw)
         for labels in self._labels.get(kind, ()):
-            for label in labels.read(said, ParsedDialogue([]), findings):
+            for label in labels.read(meta, ParsedDialogue([]), findings):
                 yield label.row(record.record_id, record.dialogue_id)

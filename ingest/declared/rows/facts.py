@@ -20,8 +20,10 @@ from talkhouse.ingest.declared.rows.columns import (
     TEXT,
     Placeholder,
     RowColumns,
+    TimeColumns,
+    filled_by,
 )
-from talkhouse.ingest.declared.rows.frames import HOW, KEY, joined, members
+from talkhouse.ingest.declared.rows.frames import joined, members
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
 from talkhouse.ingest.declared.rows.spool import NUMBER
 from talkhouse.ingest.declared.shapes import alias
@@ -63,24 +65,27 @@ class RowExtras:
 
     def _keys(self, placeholder: Placeholder) -> pl.Series:
         keys = [msgspec.json.encode(alias(name)).decode() for name in self._columns.placeholders[placeholder]]
-        if placeholder + KEY not in self._rows.columns:
+        if filled_by(placeholder) not in self._rows.columns:
             return pl.repeat(keys[0], len(self._rows), eager=True).alias("key")
         known = dict(zip(self._columns.placeholders[placeholder], keys, strict=True))
-        return self._rows[placeholder + KEY].replace_strict(known, default=keys[0]).alias("key")
+        return self._rows[filled_by(placeholder)].replace_strict(known, default=keys[0]).alias("key")
 
     def column(self, placeholder: Placeholder, row: int) -> str:
         """Return the column of a placeholder in a row."""
-        key = self._rows[placeholder + KEY][row] if placeholder + KEY in self._rows.columns else None
+        name = filled_by(placeholder)
+        key = self._rows[name][row] if name in self._rows.columns else None
         return key or self._columns.placeholders[placeholder][0]
 
     def path(self, placeholder: Placeholder, row: int) -> JsonPath:
-        """Return where a row has the cell of a placeholder."""
+        """Return the path to the cell of a placeholder in a row."""
         return self._columns.path(placeholder, self.column(placeholder, row))
 
     def extra(self) -> pl.Series:
         """Return ``turns.extra``."""
         return "{" + joined(self._pieces, len(self._rows)) + "}"
 
+
+_TIMES = TimeColumns.of(STARTED_AT)
 
 OWNER = "owner"
 """The place of a row's dialogue among those of the frame."""
@@ -104,12 +109,12 @@ def facts_of(rows: pl.DataFrame, columns: RowColumns) -> pl.DataFrame:
     firsts = []
     for placeholder in columns.placeholders:
         if placeholder in DIALOGUE_TEXTS or placeholder == STARTED_AT:
-            said = pl.col(f"{placeholder}.value" if placeholder == STARTED_AT else placeholder)
+            values = pl.col(_TIMES.value if placeholder == STARTED_AT else placeholder)
         elif placeholder.startswith(OF_DIALOGUE):
-            said = pl.col(placeholder).filter(~pl.col(placeholder).is_in(missing[placeholder]))
+            values = pl.col(placeholder).filter(~pl.col(placeholder).is_in(missing[placeholder]))
         else:
             continue
-        firsts.append(said.drop_nulls().first().alias(placeholder))
+        firsts.append(values.drop_nulls().first().alias(placeholder))
     return rows.group_by(NUMBER, maintain_order=True).agg(firsts)
 
 
@@ -122,7 +127,7 @@ def differing(
         is_known = extras.is_keeper(placeholder) or placeholder in columns.inside or placeholder in columns.fallbacks
         if placeholder == NUMBER or not is_known:
             continue
-        values = rows[f"{placeholder}.value" if placeholder == STARTED_AT else placeholder]
+        values = rows[_TIMES.value if placeholder == STARTED_AT else placeholder]
         missing = nothing.get(placeholder, ())
         counting = facts[placeholder].fill_null(missing[0]) if missing and missing[0] else facts[placeholder]
         mask = values.ne_missing(counting.gather(rows[OWNER]))
@@ -174,8 +179,9 @@ def _restate(
             where = everywhere
             if placeholder == ROLE:
                 where = ~rows["role.back"]
-            elif placeholder + HOW in rows.columns:  # those that no column gives back are there already
-                where = rows[placeholder].is_null() | rows[placeholder + HOW].is_not_null()
+            elif (how := TimeColumns.of(placeholder).how) in rows.columns:
+                # Those that no column gives back are there already.
+                where = rows[placeholder].is_null() | rows[how].is_not_null()
             whole.keep(placeholder, where)
     for owner, index, extra in zip(rows[OWNER], rows[TURN_INDEX], whole.extra(), strict=True):
         differs[owner][pointer(index)] = Raw((extra or "{}").encode())

@@ -1,6 +1,6 @@
 """Reads the files of formats in which a dialogue is a group of rows: files of turns, then files of labels."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,17 +9,17 @@ import polars as pl
 
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, beside
 from talkhouse.ingest.declared.identity import ids_within
+from talkhouse.ingest.declared.labels import Labels
+from talkhouse.ingest.declared.record_files import TEXTS, open_records
+from talkhouse.ingest.declared.record_files.content import FileContent, ending
+from talkhouse.ingest.declared.record_files.csv_files import CsvRows
+from talkhouse.ingest.declared.record_files.text_files import LineRows
 from talkhouse.ingest.declared.rows.batch import FileRows, RowsBuild
-from talkhouse.ingest.declared.rows.columns import ID, SPLIT, columns_of
-from talkhouse.ingest.declared.rows.frames import PROBLEM, RAW, BadRow, RowFrames, open_frames
+from talkhouse.ingest.declared.rows.columns import ID, SPLIT, TEXT, RowColumns, columns_of
+from talkhouse.ingest.declared.rows.frames import PROBLEM, RAW, BadRow, CsvFrames, RowFrames, RowProblem, is_csv
+from talkhouse.ingest.declared.rows.json_frames import JsonFrames
 from talkhouse.ingest.declared.rows.replies import with_order
-from talkhouse.ingest.declared.rows.row_labels import (
-    DialogueStore,
-    LabelFileColumns,
-    LabelRows,
-    StoredDialogue,
-    label_file_columns,
-)
+from talkhouse.ingest.declared.rows.row_labels import DialogueStore, LabelFileColumns, LabelRows, label_file_columns
 from talkhouse.ingest.declared.rows.spool import NUMBER, REFUSED, SCATTERED, Spool, are_apart
 from talkhouse.ingest.declared.shapes import Shapes
 from talkhouse.ingest.declared.speakers import Speakers
@@ -48,7 +48,7 @@ def read_file(build: RowsBuild, file: SourceFile, entry: Files) -> Iterator[Outc
             location = SourceLocation(file, "", entry.subset, entry.release, entry.split or ALL, size=file.size)
             yield reject(location, bad, file.read())
             return
-        build.empty.add(file, spool.height, frames.empty, frames.first_empty)
+        build.tallies.add(file, spool.height, frames.empty, frames.first_empty)
         shapes.is_utc = frames.offsets.is_utc
         bytes_a_row = file.size / max(spool.height, 1)
         rows = FileRows(build, file, entry, shapes, is_csv=frames.is_csv, bytes_a_row=bytes_a_row)
@@ -85,6 +85,36 @@ def _set_aside(build: RowsBuild, file: SourceFile, spool: Spool) -> tuple[RowFra
     raise AssertionError("a row that is kept is never bad")
 
 
+def open_frames(
+    file: SourceFile,
+    columns: RowColumns,
+    declaration: Declaration,
+    shapes: Shapes,
+    *,
+    with_raw: bool = False,
+    labels: Sequence[Labels] = (),
+) -> RowFrames:
+    """Open a file of rows, ``with_raw``: and keep each row itself; ``labels`` are inside JSON rows.
+
+    Raises BadRecord where the file is to be refused, here or when it is iterated.
+    """
+    if ending(file.path) in TEXTS:
+        if TEXT not in columns.placeholders:
+            raise BadRecord("GF-14", "a text: labels are read from CSV, TSV, JSON Lines and Parquet")
+        if declaration.lines is None:
+            raise BadRecord("GF-14", "a text, whose lines are rows by a pattern in [lines], which is not declared")
+        rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT])
+        frames = CsvFrames(rows, columns, declaration, shapes, with_raw=with_raw)
+        frames.findings = rows.findings
+        return frames
+    if is_csv(file.path):
+        return CsvFrames(
+            CsvRows(FileContent(file), declaration.dialect), columns, declaration, shapes, with_raw=with_raw
+        )
+    records = open_records(file, declaration, "item")
+    return JsonFrames(records, columns, declaration, shapes, with_raw=with_raw, labels=labels)
+
+
 class RefusedDialogues:
     """Dialogues of one file that go to the quarantine, row by row as the file has them."""
 
@@ -109,7 +139,7 @@ class RefusedDialogues:
         return rows.filter(~is_bad).drop(RAW, PROBLEM), [self._reject(group) for group in groups]
 
     def _reject(self, group: pl.DataFrame) -> Rejected:
-        rule, detail, at = msgspec.json.decode(group[PROBLEM].drop_nulls()[0], type=tuple[str, str, str])
+        problem = msgspec.json.decode(group[PROBLEM].drop_nulls()[0], type=RowProblem)
         location = SourceLocation(
             self._file,
             f"/{group['line'][0]}",
@@ -120,7 +150,7 @@ class RefusedDialogues:
             native_id=group[ID][0] if ID in group.columns else None,
             size=sum(map(len, group[RAW])),
         )
-        return self.reject(location, BadRecord(rule, f"{detail} - at {at}"), group)
+        return self.reject(location, BadRecord(problem.rule, f"{problem.detail} - at {problem.pointer}"), group)
 
     def reject(self, location: SourceLocation, bad: BadRecord, group: pl.DataFrame) -> Rejected:
         """Note where the rows of a record stand, and return it as it goes to the quarantine."""
@@ -172,7 +202,7 @@ class _LabelFile:
 
     def read(self, rows: pl.DataFrame, bytes_a_row: float, *, is_csv: bool) -> Iterator[Outcome]:
         """Read the rows of some dialogues."""
-        made: list[Row] = []
+        loaded: list[Row] = []
         findings: list[ReaderFinding] = []
         rejected: list[Rejected] = []
         for group in rows.partition_by(NUMBER, maintain_order=True):
@@ -188,28 +218,23 @@ class _LabelFile:
             )
             labels = LabelRows(self._declaration, self._named, group, is_csv=is_csv)
             try:
-                dialogue = self._dialogue(location)
+                dialogue = self._known.find(self._within + (location.native_id or ""))
+                if dialogue is None:
+                    raise BadRecord("GF-15", f"no dialogue {location.native_id!r:.100} was read")
                 record = location.record(f"{self._begin}/{number}", dialogue.dialogue_id)
                 own, problems = labels.read(record, dialogue)
             except BadRecord as bad:
                 rejected.append(self.refused.reject(location, bad, group))
                 continue
             self.is_scattered |= labels.is_scattered
-            made += [record, *own]
+            loaded += [record, *own]
             findings += [replace(problem, file=self._file, record_id=record.record_id) for problem in problems]
         self.records += len(rejected)
-        count = sum(type(row) is Record for row in made)
+        count = sum(type(row) is Record for row in loaded)
         self.records += count
         if count:
-            yield LoadedBatch(self._file, count, int(len(rows) * bytes_a_row), made, [], findings)
+            yield LoadedBatch(self._file, count, int(len(rows) * bytes_a_row), loaded, [], findings)
         yield from rejected
-
-    def _dialogue(self, location: SourceLocation) -> StoredDialogue:
-        """Find the dialogue that a record's labels are about; BadRecord GF-15 where it is not there."""
-        dialogue = self._known.find(self._within + (location.native_id or ""))
-        if dialogue is None:
-            raise BadRecord("GF-15", f"no dialogue {location.native_id!r:.100} was read")
-        return dialogue
 
 
 def read_turns(

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from talkhouse.ingest.declared.documents.parsed_record import in_loops, places_behind
-from talkhouse.ingest.declared.rows.columns import ORDER, REPLY_TO, SAID_AT, TURN_ID, RowColumns
+from talkhouse.ingest.declared.parsed_dialogue import in_loops, places_behind
+from talkhouse.ingest.declared.rows.columns import ORDER, REPLY_TO, SAID_AT, TURN_ID, RowColumns, TimeColumns
 from talkhouse.ingest.declared.rows.spool import NUMBER
 
 TURN_INDEX = "turn_index"
@@ -23,6 +23,8 @@ class Replies(NamedTuple):
     """Whether a reply is to no turn that is there."""
     looped: pl.Series
     """Whether it is to one that replies to it in the end."""
+    own: pl.Series
+    """Whether a turn names itself, as the first of a thread does in Slack: no reply."""
 
 
 def replies(rows: pl.DataFrame) -> Replies:
@@ -31,30 +33,32 @@ def replies(rows: pl.DataFrame) -> Replies:
     nothing = pl.repeat(False, height, dtype=pl.Boolean, eager=True)
     none = pl.repeat(None, height, dtype=pl.Int32, eager=True)
     if TURN_ID not in rows.columns and REPLY_TO not in rows.columns:
-        return Replies(none, nothing.arg_true(), nothing, nothing)
+        return Replies(none, nothing.arg_true(), nothing, nothing, nothing)
     own = pl.col(TURN_ID) if TURN_ID in rows.columns else pl.col(TURN_INDEX).cast(pl.String)
     ids = rows.select(NUMBER, TURN_INDEX, id=own)
     is_first = ids.select(pl.struct(NUMBER, "id").is_first_distinct()).to_series()
     is_repeated = ~is_first & ids["id"].is_not_null()
     if REPLY_TO not in rows.columns:
-        return Replies(none, is_repeated.arg_true(), nothing, nothing)
+        return Replies(none, is_repeated.arg_true(), nothing, nothing, nothing)
     firsts = ids.filter(is_first & ids["id"].is_not_null())
-    asked = rows.select(NUMBER, TURN_INDEX, id=REPLY_TO)
+    is_own = (rows[REPLY_TO] == ids["id"]).fill_null(value=False)
+    asked = rows.select(NUMBER, TURN_INDEX, id=pl.when(~is_own).then(REPLY_TO))
     targets = asked.join(firsts, on=[NUMBER, "id"], how="left", maintain_order="left")[f"{TURN_INDEX}_right"]
     lost = asked["id"].is_not_null() & targets.is_null()
     looped = nothing
     forward = (targets >= rows[TURN_INDEX]).fill_null(value=False)
     if forward.any():
-        by_dialogue = rows.select(NUMBER, target=targets).group_by(NUMBER, maintain_order=True)
-        is_looped = (one for _, turns in by_dialogue for one in in_loops(turns["target"].to_list()))
+        places = targets - rows.select(pl.col(TURN_INDEX).first().over(NUMBER)).to_series()
+        by_dialogue = rows.select(NUMBER, target=places).group_by(NUMBER, maintain_order=True)
+        is_looped = (flag for _, turns in by_dialogue for flag in in_loops(turns["target"].to_list()))
         looped = pl.Series(list(is_looped), dtype=pl.Boolean)
         targets = pl.select(pl.when(~looped).then(targets)).to_series()
-    return Replies(targets.cast(pl.Int32), is_repeated.arg_true(), lost, looped)
+    return Replies(targets.cast(pl.Int32), is_repeated.arg_true(), lost, looped, is_own)
 
 
 def by_time(rows: pl.DataFrame) -> pl.DataFrame:
     """Sort the turns of each dialogue in which all have a time."""
-    time = f"{SAID_AT}.value"
+    time = TimeColumns.of(SAID_AT).value
     if time not in rows.columns:
         return rows
     is_known = pl.col(time).is_not_null().all().over(NUMBER)
@@ -62,7 +66,7 @@ def by_time(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def places_by_replies(rows: pl.DataFrame) -> pl.Series | None:
-    """Return the places of numbered turns in which each is behind what it replies to; None where all are so."""
+    """Return the places of numbered turns so that each follows what it replies to, or None if all do already."""
     targets = replies(rows).targets
     is_forward = targets > rows[TURN_INDEX]
     if not is_forward.any():

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
 from msgspec import Raw, Struct
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, matches
-from talkhouse.ingest.declared.documents.labels import ParsedLabel, span_of
+from talkhouse.ingest.declared.labels import ParsedLabel, span_of
 from talkhouse.ingest.declared.rows.columns import ID, ID_PART, TEXT, TURN_ID, LabelColumn, Placeholder, RowColumns
 from talkhouse.ingest.declared.rows.facts import OWNER, RowExtras
 from talkhouse.ingest.declared.rows.frames import GIVEN
@@ -23,27 +23,35 @@ from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Annotation, ColumnBatch, Record, Row
 
 
+class OddNumber(NamedTuple):
+    """A number that the column of numbers does not have as the file says it."""
+
+    rule: str
+    row: int
+    placeholder: Placeholder
+    detail: str
+
+
 @dataclass
 class LabelledRows:
     """Labels of some rows, the rows whose span is not inside its text, and odd numbers."""
 
     batches: list[ColumnBatch]
     outside: list[tuple[int, LabelColumn]]
-    numbers: list[tuple[str, int, Placeholder, str]]
-    """Numbers that the column does not have: rule, row, placeholder and detail."""
+    numbers: list[OddNumber]
 
 
 def labels_of(rows: pl.DataFrame, columns: RowColumns, extras: RowExtras) -> LabelledRows:
     """Make the labels of rows with their ``record_id``, ``dialogue_id`` and ``turn_index``."""
-    made = LabelledRows([], [], [])
+    labelled = LabelledRows([], [], [])
     for label in columns.labels:
         if label.placeholder in rows.columns:
             texts = rows[label.placeholder]
             extras.keep(label.placeholder, _not_given_back(texts, label, is_csv=extras.is_csv))
         if label.is_of_turn:
-            numbers = _numbers(rows, label, made.numbers)
-            made.batches += _batch(rows, label, numbers, made.outside)
-    return made
+            numbers = _numbers(rows, label, labelled.numbers)
+            labelled.batches += _batch(rows, label, numbers, labelled.outside)
+    return labelled
 
 
 def labels_inside(rows: pl.DataFrame) -> Iterator[Row]:
@@ -52,8 +60,8 @@ def labels_inside(rows: pl.DataFrame) -> Iterator[Row]:
         return
     found = rows.filter(pl.col(GIVEN).is_not_null()).select(GIVEN, "record_id", "dialogue_id", TURN_INDEX)
     for raw, record_id, dialogue_id, turn_index in found.iter_rows():
-        for given in msgspec.json.decode(raw, type=list[ParsedLabel]):
-            yield given._replace(turn_index=turn_index).row(record_id, dialogue_id)
+        for label in msgspec.json.decode(raw, type=list[ParsedLabel]):
+            yield label._replace(turn_index=turn_index).row(record_id, dialogue_id)
 
 
 def _not_given_back(texts: pl.Series, label: LabelColumn, *, is_csv: bool) -> pl.Series:
@@ -62,7 +70,7 @@ def _not_given_back(texts: pl.Series, label: LabelColumn, *, is_csv: bool) -> pl
     return is_other | texts.is_null() if is_csv and label.missing[0] != "" else is_other
 
 
-def _numbers(rows: pl.DataFrame, label: LabelColumn, odd: list[tuple[str, int, Placeholder, str]]) -> pl.Series:
+def _numbers(rows: pl.DataFrame, label: LabelColumn, odd: list[OddNumber]) -> pl.Series:
     """Read the numbers of labels, null where there is none, and note those that are none or that are rounded."""
     if label.value is None:
         return pl.repeat(None, len(rows), dtype=pl.Float64, eager=True)
@@ -71,10 +79,10 @@ def _numbers(rows: pl.DataFrame, label: LabelColumn, odd: list[tuple[str, int, P
     numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
     is_number = texts.is_not_null() & ~texts.is_in(list(label.missing))
     for row in (is_number & numbers.is_null()).arg_true():
-        odd.append(("GF-01", row, label.value, f"{texts[row]!r:.100} is not a number"))
+        odd.append(OddNumber("GF-01", row, label.value, f"{texts[row]!r:.100} is not a number"))
     for row in (numbers.abs() >= 2**53).arg_true():
         if detail := rounded(texts[row], numbers[row]):
-            odd.append(("GF-21", row, label.value, detail))
+            odd.append(OddNumber("GF-21", row, label.value, detail))
     return numbers
 
 
@@ -82,7 +90,7 @@ def _batch(
     rows: pl.DataFrame, label: LabelColumn, numbers: pl.Series, outside: list[tuple[int, LabelColumn]]
 ) -> Iterator[ColumnBatch]:
     is_label = pl.col("label").is_not_null() & ~pl.col("label").is_in(list(label.missing))
-    given = rows.select(
+    labels = rows.select(
         "record_id",
         "dialogue_id",
         TURN_INDEX,
@@ -91,15 +99,15 @@ def _batch(
         annotator_id=pl.col(label.annotator) if label.annotator else pl.lit(label.annotator_id, pl.String),
         row=pl.int_range(pl.len()),
     ).with_columns(label=pl.when(is_label).then("label"))
-    given = given.filter(pl.col("label").is_not_null() | pl.col("value").is_not_null())
-    if not len(given):
+    labels = labels.filter(pl.col("label").is_not_null() | pl.col("value").is_not_null())
+    if not len(labels):
         return
     shared = {"scheme": label.scheme, "annotator_index": label.annotator_index, "item_index": 0}
-    made = given.drop("row").to_dict()
+    columns = labels.drop("row").to_dict()
     if label.start and label.end:
-        ends = rows.select(label.start, label.end, TEXT)[given["row"]]
-        made |= _spans(ends, given["row"], label, outside)
-    yield ColumnBatch(Annotation, shared, made)
+        ends = rows.select(label.start, label.end, TEXT)[labels["row"]]
+        columns |= _spans(ends, labels["row"], label, outside)
+    yield ColumnBatch(Annotation, shared, columns)
 
 
 def _spans(
@@ -124,10 +132,10 @@ class StoredDialogue(Struct, array_like=True, gc=False):
     dialogue_id: str
     texts: list[str]
     ids: list[str | None] | None
-    """Of its turns; None where no column has them."""
+    """Of its turns, or None if no column has them."""
 
     def turn(self, name: str) -> int | None:
-        """Return the index of the turn that a label names, by its id or else its index; None where there is none."""
+        """Return the index of the turn that a label names, by its id or else its index, or None if there is none."""
         if self.ids is not None:
             return self.ids.index(name) if name in self.ids else None
         is_index = name.isascii() and name.isdigit() and len(name) < 10
@@ -144,10 +152,10 @@ class DialogueStore(SetAside):
     def add_rows(self, dialogues: pl.DataFrame, rows: pl.DataFrame) -> None:
         """Remember the dialogues of a batch of rows, by their ids, or by their keys where they have none."""
         ids = [pl.col(TURN_ID)] if TURN_ID in rows.columns else []
-        said = rows.group_by(OWNER, maintain_order=True).agg(TEXT, *ids)
-        turn_ids = said[TURN_ID] if ids else [None] * len(said)
+        turns = rows.group_by(OWNER, maintain_order=True).agg(TEXT, *ids)
+        turn_ids = turns[TURN_ID] if ids else [None] * len(turns)
         names = dialogues["within"] + dialogues["native_id"] if ID in rows.columns else dialogues["dialogue_id"]
-        for name, dialogue_id, texts, own in zip(names, dialogues["dialogue_id"], said[TEXT], turn_ids, strict=True):
+        for name, dialogue_id, texts, own in zip(names, dialogues["dialogue_id"], turns[TEXT], turn_ids, strict=True):
             own_ids = None if own is None else own.to_list()
             if name not in self._places:
                 dialogue = StoredDialogue(dialogue_id, texts.to_list(), own_ids)
@@ -172,7 +180,7 @@ class LabelFileColumns:
 
 
 def label_file_columns(declaration: Declaration, path: str, pattern: str) -> LabelFileColumns:
-    """Return what the columns of a file of labels are, by the ``[[annotations]]`` that take labels from it."""
+    """Return the columns of a file of labels, by the ``[[annotations]]`` that take labels from it."""
     specs = tuple(
         spec
         for spec in declaration.annotations
@@ -198,7 +206,7 @@ def placeholder_of(spec: Annotations, field: str) -> Placeholder:
 
 
 def to_number(text: str) -> float | None:
-    """Read a number; None where there is none, or one that JSON does not have."""
+    """Read a number, or None if there is none, or one that JSON does not have."""
     try:
         number = float(text)
     except ValueError:
@@ -233,25 +241,25 @@ class LabelRows:
 
     def read(self, record: Record, dialogue: StoredDialogue) -> tuple[list[Annotation], list[ReaderFinding]]:
         """Make the annotations of a record, and what it has to keep; BadRecord GF-15 for a turn that is not there."""
-        made: list[tuple[Annotation, int]] = []
+        loaded: list[tuple[Annotation, int]] = []
         bare: dict[str, Raw] = {}
         for row in self._rows:
-            given: dict[str, Annotation] = {}
+            found: dict[str, Annotation] = {}
             for spec in self._named.specs:
                 annotation = self._annotation(spec, row, record, dialogue)
                 if annotation is not None:
-                    given[spec.scheme] = annotation
-            extra = self._extra(row, given, dialogue)
-            if given:
-                next(iter(given.values())).extra = extra
-                made += [(annotation, row["line"]) for annotation in given.values()]
+                    found[spec.scheme] = annotation
+            extra = self._extra(row, found, dialogue)
+            if found:
+                next(iter(found.values())).extra = extra
+                loaded += [(annotation, row["line"]) for annotation in found.values()]
             else:
                 bare[pointer(row["line"])] = Raw((extra or "{}").encode())
-        in_order = sorted(made, key=lambda pair: order_of(pair[0]))
+        in_order = sorted(loaded, key=lambda pair: order_of(pair[0]))
         lines = [line for _, line in in_order]
         self.is_scattered = self._are_apart or lines != self.lines
-        kept = {"lines": lines} if self.is_scattered else {}
-        record.extra = dump(kept | ({"differs": bare} if bare else {}))
+        order = {"lines": lines} if self.is_scattered else {}
+        record.extra = dump(order | ({"differs": bare} if bare else {}))
         return [annotation for annotation, _ in in_order], self._findings
 
     def _annotation(
@@ -321,9 +329,9 @@ class LabelRows:
         at = pointer(row["line"], column)
         self._findings.append(ReaderFinding(rule, detail, pointer=at, severity="warn"))
 
-    def _extra(self, row: dict[str, Any], given: dict[str, Annotation], dialogue: StoredDialogue) -> str | None:
+    def _extra(self, row: dict[str, Any], found: dict[str, Annotation], dialogue: StoredDialogue) -> str | None:
         members = [row["rest"]] if row["rest"] else []
-        back = {placeholder_of(spec, field): text for spec, field, text in self._given_back(given, dialogue)}
+        back = self._given_back(found, dialogue)
         for column, placeholder in self._keepers.items():
             text = row[placeholder]
             is_id = placeholder == ID or placeholder.startswith(ID_PART)
@@ -331,17 +339,18 @@ class LabelRows:
                 members.append(f"{msgspec.json.encode(alias(column)).decode()}:{self._literal(placeholder, row)}")
         return "{" + ",".join(members) + "}" if members else None
 
-    def _given_back(
-        self, given: dict[str, Annotation], dialogue: StoredDialogue
-    ) -> Iterator[tuple[Annotations, str, str | None]]:
+    def _given_back(self, found: dict[str, Annotation], dialogue: StoredDialogue) -> dict[Placeholder, str | None]:
+        """Return the cells that annotations give back."""
+        back: dict[Placeholder, str | None] = {}
         for spec in self._named.specs:
-            if (annotation := given.get(spec.scheme)) is not None:
+            if (annotation := found.get(spec.scheme)) is not None:
                 turn = annotation.turn_index
                 ids = dialogue.ids
                 name = None if turn is None else ids[turn] if ids is not None else str(turn)
                 text = "" if turn is None else dialogue.texts[turn]
-                for field, value in cells_of(annotation, name, text, is_utf16=spec.offsets == "utf-16").items():
-                    yield spec, field, value
+                cells = cells_of(annotation, name, text, is_utf16=spec.offsets == "utf-16")
+                back |= {placeholder_of(spec, field): cell for field, cell in cells.items()}
+        return back
 
     def _literal(self, placeholder: Placeholder, row: dict[str, Any]) -> str:
         text = row[placeholder]

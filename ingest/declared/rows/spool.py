@@ -25,13 +25,13 @@ _BEGIN = "__default_conversation__"
 """Of the ids that ConvoKit gives."""
 
 
-def with_defaults(said: pl.DataFrame) -> pl.Series:
+def with_defaults(frame: pl.DataFrame) -> pl.Series:
     """Return the dialogue of each turn: its own, else that of what it replies to, in the end of the first turn."""
-    ids, turns, replied = (said[name].to_list() for name in SAID)
+    ids, turns, replied = (frame[name].to_list() for name in SAID)
     first: dict[str | None, int] = {}
     for row, turn in enumerate(turns):
         first.setdefault(turn, row)
-    for start in said[ID].is_null().arg_true():
+    for start in frame[ID].is_null().arg_true():
         path: dict[int, None] = {}
         row, above = start, start
         while above is not None and above not in path:
@@ -125,8 +125,8 @@ class Spool:
 
     def clear(self) -> None:
         """Remove what was set aside, to begin anew."""
-        for kept in (self._frames, self._runs, self._written):
-            kept.clear()
+        for store in (self._frames, self._runs, self._written):
+            store.clear()
         if self._disk is not None:
             self._disk.__exit__()
         self._disk, self._size, self.height, self._lacks_ids = None, 0, 0, False

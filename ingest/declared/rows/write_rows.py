@@ -11,10 +11,11 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.model import MOMENTS, UNIX, Declaration, which
+from talkhouse.ingest.declared.declaration.model import MOMENTS, Declaration, which
 from talkhouse.ingest.declared.identity import id_part
 from talkhouse.ingest.declared.record_files import write_records, write_rows
 from talkhouse.ingest.declared.record_files.content import Envelope, WrittenRecord, WrittenRow
+from talkhouse.ingest.declared.rows.batch import TURNS
 from talkhouse.ingest.declared.rows.columns import ID, ID_PART, LEVEL, SAID_AT, Placeholder, RowColumns, columns_of
 from talkhouse.ingest.declared.rows.convokit import file_kind, utterance_columns
 from talkhouse.ingest.declared.rows.frames import is_csv
@@ -26,7 +27,7 @@ from talkhouse.ingest.declared.rows.row_labels import (
     placeholder_of,
 )
 from talkhouse.ingest.declared.rows.spool import REFUSED, SCATTERED, SetAside
-from talkhouse.ingest.declared.shapes import LITERAL, NULL, KnownShapes, alias
+from talkhouse.ingest.declared.shapes import KnownShapes, Spelling, alias
 from talkhouse.ingest.declared.speakers import Roles
 from talkhouse.ingest.declared.times import write_moment, write_time
 from talkhouse.ingest.declared.whole_records import file_back, record_back
@@ -60,12 +61,12 @@ class StoredRow(msgspec.Struct, gc=False):
         return b"{" + b",".join(members) + b"}"
 
 
-def cell(placeholder: str, text_of: Callable[[str], str | None], *, is_csv: bool) -> bytes:
-    """Write the cell of a placeholder, by its name in the shape, as JSON: an empty one is null, in CSV ``""``."""
-    text = None if placeholder.endswith(NULL) else text_of(placeholder.removesuffix(LITERAL))
+def cell(spelling: Spelling, text_of: Callable[[str], str | None], *, is_csv: bool) -> bytes:
+    """Write the cell of a placeholder as JSON: an empty one is null, in CSV ``""``."""
+    text = None if spelling.is_null else text_of(spelling.column)
     if text is None:
         return b'""' if is_csv else b"null"
-    return text.encode() if placeholder.endswith(LITERAL) else msgspec.json.encode(text)
+    return spelling.write(text)
 
 
 class RowsBack:
@@ -83,46 +84,35 @@ class RowsBack:
         lines: list[int] = msgspec.json.decode(extra.get("lines", Raw(b"[]")))
         differs: dict[str, Raw] = msgspec.json.decode(extra.get("differs", Raw(b"{}")), type=dict[str, Raw])
         first = int(stored.pointer.removeprefix("/"))
-        for turn in stored.turns:
+        begin, end = msgspec.json.decode(extra.get(TURNS, Raw(b"[0,null]")))
+        for turn in stored.turns[begin:end]:
             at = pointer(turn.turn_index)
             own = differs.get(at)
-            kept = literals(turn.extra if own is None else bytes(own).decode())
-            text_of = partial(self._text, turn, stored)
+            rest = literals(turn.extra if own is None else bytes(own).decode())
             cells: dict[str, bytes] = {}
-            for key, placeholder in shapes.shape(LEVEL, kept).items():
-                raw = differs.get(at + pointer(key), kept.get(alias(key))) if differs else kept.get(alias(key))
+            for key, placeholder in shapes.shape(LEVEL, rest).items():
+                raw = differs.get(at + pointer(key), rest.get(alias(key))) if differs else rest.get(alias(key))
                 cells[key] = (
                     bytes(raw)
                     if raw is not None
-                    else self._cell(placeholder, text_of, turn, stored, is_csv=is_csv, is_utc=shapes.is_utc)
+                    else self._cell(Spelling.read(placeholder), turn, stored, is_csv=is_csv, is_utc=shapes.is_utc)
                 )
-            yield StoredRow.from_cells(lines[turn.turn_index] if lines else first, cells, kept)
+            yield StoredRow.from_cells(lines[turn.turn_index - begin] if lines else first, cells, rest)
 
-    def _cell(
-        self,
-        placeholder: str,
-        text_of: Callable[[str], str | None],
-        turn: Turn,
-        stored: StoredRecord,
-        *,
-        is_csv: bool,
-        is_utc: bool,
-    ) -> bytes:
-        name, is_time, how = placeholder.partition("@")
-        if not is_time:
-            return cell(placeholder, text_of, is_csv=is_csv)
-        literal, name = name.endswith(LITERAL) or how in UNIX, name.removesuffix(LITERAL)
-        time = turn.said_at if name == SAID_AT else stored.dialogue.started_at if stored.dialogue else None
-        place = getattr(turn, name) if name in MOMENTS else None
-        if place is not None:
-            text = write_moment(place, how)
-        elif time is not None:
-            text = write_time(time, how, is_utc=is_utc)
-        else:
-            return cell(name + NULL, text_of, is_csv=is_csv)
-        return text.encode() if literal else msgspec.json.encode(text)
+    def _cell(self, spelling: Spelling, turn: Turn, stored: StoredRecord, *, is_csv: bool, is_utc: bool) -> bytes:
+        text_of = partial(self._time, spelling.form, is_utc=is_utc) if spelling.form else self._text
+        return cell(spelling, partial(text_of, turn, stored), is_csv=is_csv)
 
-    def _text(self, turn: Turn, stored: StoredRecord, placeholder: str) -> str | None:
+    def _time(
+        self, form: str, turn: Turn, stored: StoredRecord, placeholder: Placeholder, *, is_utc: bool
+    ) -> str | None:
+        if placeholder in MOMENTS:
+            moment: int | None = getattr(turn, placeholder)
+            return None if moment is None else write_moment(moment, form)
+        time = turn.said_at if placeholder == SAID_AT else stored.dialogue.started_at if stored.dialogue else None
+        return None if time is None else write_time(time, form, is_utc=is_utc)
+
+    def _text(self, turn: Turn, stored: StoredRecord, placeholder: Placeholder) -> str | None:
         match placeholder:
             case "text" | "kind":
                 text: str | None = getattr(turn, placeholder)
@@ -139,7 +129,7 @@ class RowsBack:
             case "id":
                 return turn.native_id
             case "role":
-                return self._roles.theirs(turn.role)
+                return self._roles.word_of(turn.role)
             case "speaker":
                 return self._speaker(turn)
             case "name":
@@ -218,7 +208,7 @@ class LabelsBack:
         cells = {}
         for key, placeholder in shapes.shape(LEVEL, extra).items():
             raw = extra.get(alias(key))
-            cells[key] = bytes(raw) if raw is not None else cell(placeholder, texts.get, is_csv=is_csv)
+            cells[key] = bytes(raw) if raw is not None else cell(Spelling.read(placeholder), texts.get, is_csv=is_csv)
         return StoredRow.from_cells(line, cells, extra)
 
 
@@ -256,7 +246,7 @@ class RowFilesWriter:
         """Write a file from its envelope and its records."""
         envelope, path = literals(first.file.extra), PurePosixPath(first.path)
         if self._has_members(path):
-            yield from file_back(first, chain([first], others))
+            yield from file_back(first, others)
             return
         rows = self._rows(first, others, envelope)
         yield from write_rows_of(envelope, in_order_of_lines(rows) if SCATTERED in envelope else rows, path)
@@ -296,7 +286,10 @@ def write_rows_of(envelope: Envelope, rows: Iterable[StoredRow], path: PurePosix
     """Write rows as a file of this path."""
     if is_csv(path):
         return write_rows(envelope, _columns(envelope), map(_written, rows), path)
-    records = (WrittenRecord(number, f"/{number}", row.verbatim or row.as_object()) for number, row in enumerate(rows))
+    records = (
+        WrittenRecord(f"/{number}", row.verbatim or row.as_object(), is_verbatim=row.verbatim is not None)
+        for number, row in enumerate(rows)
+    )
     return write_records(envelope, records, path)
 
 

@@ -84,7 +84,7 @@ class AnswerCounts:
     """How many answers of a site there were, gave a dialogue, and did not, by reason."""
 
     seen: int = 0
-    kept: int = 0
+    used: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
 
@@ -147,15 +147,15 @@ class Builder:
             if answer.body is None:
                 reasons[answer.id].append(self._no_talk(question, answer))
                 continue
-            said = _said(question, answer, text, comments)
-            glued = _glued(said)
+            utterances = _utterances(question, answer, text, comments)
+            glued = _glued(utterances)
             reason = self._broken(question, glued)
             reasons[answer.id].append(reason)
             if reason is None:
-                yield self._dialogue(question, glued, is_glued=len(glued) < len(said))
+                yield self._dialogue(question, glued, is_glued=len(glued) < len(utterances))
         for each in reasons.values():
             if None in each:
-                self.counts.kept += 1
+                self.counts.used += 1
             else:
                 self.counts.dropped[each[0] if each and each[0] else "only_lost_comments"] += 1
 
@@ -185,10 +185,10 @@ class Builder:
             return "only_lost_comments"
         return "more_than_two_people" if people - {answer.user, question.user, None} else "one_turn"
 
-    def _broken(self, question: Question, said: Sequence[RawUtterance]) -> str | None:
+    def _broken(self, question: Question, utterances: Sequence[RawUtterance]) -> str | None:
         """Name the first of the README's conditions that a dialogue does not meet, the cheapest first."""
-        answers = [utterance.text for utterance in said if utterance.user != question.user]
-        if len({utterance.user for utterance in said}) > 2:
+        answers = [utterance.text for utterance in utterances if utterance.user != question.user]
+        if len({utterance.user for utterance in utterances}) > 2:
             return "more_than_two_people"
         if len(answers) < 2:
             return "one_turn"
@@ -196,10 +196,10 @@ class Builder:
             return "no_link"
         if any(map(is_edited, answers)):
             return "edited"
-        ends_with_asker = said[-1].user == question.user
-        return "negative_feedback" if ends_with_asker and self._score(said[-1].text) < self._threshold else None
+        ends_with_asker = utterances[-1].user == question.user
+        return "negative_feedback" if ends_with_asker and self._score(utterances[-1].text) < self._threshold else None
 
-    def _dialogue(self, question: Question, said: Sequence[RawUtterance], *, is_glued: bool) -> dict[str, Any]:
+    def _dialogue(self, question: Question, utterances: Sequence[RawUtterance], *, is_glued: bool) -> dict[str, Any]:
         """Write a dialogue as the authors' code does, fields in its order."""
         return {
             "category": self._category,
@@ -207,17 +207,17 @@ class Builder:
             "dialog_time": _or_nan(question.time),
             "utterances": [
                 {
-                    "utterance": one.text,
-                    "utterance_time": _or_nan(one.time),
+                    "utterance": utterance.text,
+                    "utterance_time": _or_nan(utterance.time),
                     "utterance_pos": position,
-                    "actor_type": USER if one.user == question.user else AGENT,
-                    "user_name": self._name(one.user),
-                    "user_id": one.user,
-                    "votes": _or_nan(one.score),
-                    "id": one.id,
+                    "actor_type": USER if utterance.user == question.user else AGENT,
+                    "user_name": self._name(utterance.user),
+                    "user_id": utterance.user,
+                    "votes": _or_nan(utterance.score),
+                    "id": utterance.id,
                     "is_answer": 0,  # of every utterance: the authors compare a number with a text
                 }
-                for position, one in enumerate(said, 1)
+                for position, utterance in enumerate(utterances, 1)
             ],
             "has_concatenated_utterances": int(is_glued),
         }
@@ -229,7 +229,7 @@ class Builder:
         return self._dump.names.get(user, _NAN)
 
 
-def _said(question: Question, answer: PostedAnswer, text: str, comments: Sequence[Comment]) -> list[RawUtterance]:
+def _utterances(question: Question, answer: PostedAnswer, text: str, comments: Sequence[Comment]) -> list[RawUtterance]:
     """List what was said: the question, the answer, and the comments by time; the answer is second in any case."""
     assert answer.user is not None  # noqa: S101 - such an answer has no question to go with
     return [
@@ -245,10 +245,10 @@ def _said(question: Question, answer: PostedAnswer, text: str, comments: Sequenc
     ]
 
 
-def _glued(said: Sequence[RawUtterance]) -> list[RawUtterance]:
+def _glued(utterances: Sequence[RawUtterance]) -> list[RawUtterance]:
     """Join neighbours by one person without a blank; all else is that of the first."""
     joined = []
-    for _, run in groupby(said, key=lambda utterance: utterance.user):
+    for _, run in groupby(utterances, key=lambda utterance: utterance.user):
         first, *others = run
         joined.append(first._replace(text="".join([first.text, *(other.text for other in others)])))
     return joined
@@ -321,10 +321,10 @@ class Threshold(NamedTuple):
     source: str
 
 
-def thresholds(sites: Iterable[str], given: Mapping[str, float]) -> dict[str, Threshold]:
+def thresholds(sites: Iterable[str], chosen: Mapping[str, float]) -> dict[str, Threshold]:
     """Return the threshold of each site. Raises WrongInput for one that no site has, or that is no score."""
     names = list(sites)
-    for name, value in given.items():
+    for name, value in chosen.items():
         if name not in names:
             raise WrongInput(
                 f"--threshold names the site {name}, which is not made",
@@ -333,12 +333,12 @@ def thresholds(sites: Iterable[str], given: Mapping[str, float]) -> dict[str, Th
             )
         if not isfinite(value) or abs(value) > 1:
             raise WrongInput(f"the threshold of {name} is no score", expected="a number from -1 to 1", found=str(value))
-    return {name: _threshold(name, given) for name in names}
+    return {name: _threshold(name, chosen) for name in names}
 
 
-def _threshold(name: str, given: Mapping[str, float]) -> Threshold:
-    if name in given:
-        return Threshold(given[name], "--threshold")
+def _threshold(name: str, chosen: Mapping[str, float]) -> Threshold:
+    if name in chosen:
+        return Threshold(chosen[name], "--threshold")
     if name in SITES:
         return Threshold(SITES[name], "the authors'")
     return Threshold(_OTHER, "VADER's line for positive; the authors have none for this site")

@@ -54,7 +54,8 @@ class Site:
         """Bytes that are read."""
         if self.path.is_dir():
             return sum((self.path / part).stat().st_size for part in PARTS)
-        return archive_size(self.path, PARTS)
+        with _opened(self.path) as opened:
+            return sum(info.size for info in opened.infolist() if _base(info.name) in PARTS)
 
     def read(self, start: Open) -> None:
         """Read the parts one after the other; raises NotMade for one that is damaged."""
@@ -114,7 +115,7 @@ def find(inputs: Sequence[Path], names: Sequence[str]) -> list[Site]:
 
     Where there is one site and one name, it is the name of this site. Raises WrongInput for what is no dump.
     """
-    sites = [Site(_name_of(_host(path)), path) for given in inputs for path in _dumps(given)]
+    sites = [Site(_name_of(_host(path)), path) for entry in inputs for path in _dumps(entry)]
     if len(sites) == len(names) == 1:
         return [Site(names[0], sites[0].path)]
     known: dict[str, Site] = {}
@@ -140,23 +141,23 @@ def _picked(name: str, known: Mapping[str, Site], names: Sequence[str]) -> Site:
     return known[name]
 
 
-def _dumps(given: Path) -> list[Path]:
+def _dumps(source: Path) -> list[Path]:
     """List the dumps that a path stands for: itself, or those that a folder holds."""
-    if given.is_file():
-        if given.suffix.lower() != ARCHIVE_SUFFIX:
-            _not_a_dump(given, f"a file that is no {ARCHIVE_SUFFIX}")
-        check_archive(given, PARTS)
-        return [given]
-    if not given.is_dir():
-        raise WrongInput("there is no such file or folder", where=given, next_step="name a site's folder or .7z")
-    if any((given / part).exists() for part in PARTS):
+    if source.is_file():
+        if source.suffix.lower() != ARCHIVE_SUFFIX:
+            _not_a_dump(source, f"a file that is no {ARCHIVE_SUFFIX}")
+        check_archive(source, PARTS)
+        return [source]
+    if not source.is_dir():
+        raise WrongInput("there is no such file or folder", where=source, next_step="name a site's folder or .7z")
+    if any((source / part).exists() for part in PARTS):
         for part in PARTS:
-            if not (given / part).is_file():
-                missing(given, part)
-        return [given]
-    inside = sorted(path for path in given.iterdir() if _is_dump(path))
+            if not (source / part).is_file():
+                missing(source, part)
+        return [source]
+    inside = sorted(path for path in source.iterdir() if _is_dump(path))
     if not inside:
-        _not_a_dump(given, ", ".join(sorted(path.name for path in given.iterdir())[:5]) or "an empty folder")
+        _not_a_dump(source, ", ".join(sorted(path.name for path in source.iterdir())[:5]) or "an empty folder")
     return [dump for path in inside for dump in _dumps(path)]
 
 
@@ -224,12 +225,6 @@ def check_archive(path: Path, parts: Sequence[str]) -> None:
                 found=", ".join(map(ascii, names[:_SHOWN])),
                 next_step="download the site's whole archive again",
             )
-
-
-def archive_size(path: Path, parts: Sequence[str]) -> int:
-    """Count the bytes of the parts, unpacked."""
-    with _opened(path) as opened:
-        return sum(info.size for info in opened.infolist() if _base(info.name) in parts)
 
 
 def read_archive(path: Path, parts: Sequence[str], start: Open) -> None:

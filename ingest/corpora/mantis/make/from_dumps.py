@@ -59,7 +59,7 @@ class Findings:
             places.append(where)
 
     def described(self) -> Mapping[str, Any]:
-        """Return what a manifest says of them, in the order of the kinds."""
+        """Return the facts for a manifest, in the order of the kinds."""
         return {
             kind: {"count": self._counts[kind], "what": what, "first": self._places[kind]}
             for kind, what in KINDS.items()
@@ -93,11 +93,11 @@ def make(inputs: Sequence[Path], options: MakeOptions, folder: Path | None, prog
     _check(options)
     sites = find(inputs, options.sites)
     by_site = thresholds([site.name for site in sites], options.thresholds or {})
-    score = _scorer()
+    score = scorer()
     with Merged(folder) if folder else nullcontext() as merged:
-        made = [_of_site(site, by_site[site.name], score, merged, progress) for site in sites]
+        results = [_of_site(site, by_site[site.name], score, merged, progress) for site in sites]
     rankings = _rank(folder, merged, options, progress) if folder and merged and options.negatives else {}
-    return write_manifest(folder, made, rankings, options)
+    return write_manifest(folder, results, rankings, options)
 
 
 def _check(options: MakeOptions) -> None:
@@ -107,14 +107,6 @@ def _check(options: MakeOptions) -> None:
                 f"there is no file of {number} negatives, or it is named twice",
                 expected=" or ".join(map(str, RANKING.values())) + ", separated by commas, or none",
             )
-
-
-def _scorer() -> Callable[[str], float]:
-    try:
-        return scorer()
-    except ImportError as error:
-        next_step = "type: pip install 'talkhouse[make]'"
-        raise WrongInput("this needs packages that are not installed", found=str(error), next_step=next_step) from error
 
 
 def _of_site(
@@ -170,7 +162,7 @@ def _counted(builder: Builder, progress: Progress) -> Iterator[dict[str, Any]]:
     """Pass dialogues on, and count answers as they are done."""
     done = 0
     for dialogue in builder.dialogues():
-        now = builder.counts.kept + builder.counts.dropped.total()
+        now = builder.counts.used + builder.counts.dropped.total()
         progress.advance(now - done)
         done = now
         yield dialogue
@@ -228,19 +220,19 @@ _ATTRIBUTION = (
 
 
 def write_manifest(
-    folder: Path | None, made: Sequence[MadeSite], rankings: Mapping[str, Any], options: MakeOptions
+    folder: Path | None, results: Sequence[MadeSite], rankings: Mapping[str, Any], options: MakeOptions
 ) -> Mapping[str, Any]:
     """Describe what was made, and write it to the folder if there is one."""
     described = {
         "kind": MADE,
         "format": FORMAT,
         "note": "Not the published MANtIS: made from the dumps below.",
-        "made_from": "dumps of " + ", ".join(site.site.name for site in made),
+        "made_from": "dumps of " + ", ".join(site.site.name for site in results),
         "versions": {name: version(name) for name in ("talkhouse", *PACKAGES)},
         "seed": options.seed,
         "negatives": list(options.negatives),
         "attribution": _ATTRIBUTION,
-        "sites": {site.site.name: _described_site(site) for site in made},
+        "sites": {site.site.name: _described_site(site) for site in results},
         "rankings": rankings,
     }
     if folder:
@@ -250,8 +242,8 @@ def write_manifest(
     return described
 
 
-def _described_site(made: MadeSite) -> Mapping[str, Any]:
-    host, counts = made.site.host, made.counts
+def _described_site(site: MadeSite) -> Mapping[str, Any]:
+    host, counts = site.site.host, site.counts
     return {
         "host": host,
         "links": {
@@ -259,27 +251,27 @@ def _described_site(made: MadeSite) -> Mapping[str, Any]:
             "comment": f"https://{host}/posts/comments/{{comment id}}",
             "author": f"https://{host}/users/{{user_id}}",
         },
-        "files": made.site.checksums,
-        "rows": made.rows,
-        "posts_by_licence": dict(sorted(made.licences.items())),
-        "threshold": {"value": made.threshold.value, "source": made.threshold.source},
-        "questions": made.questions,
+        "files": site.site.checksums,
+        "rows": site.rows,
+        "posts_by_licence": dict(sorted(site.licences.items())),
+        "threshold": {"value": site.threshold.value, "source": site.threshold.source},
+        "questions": site.questions,
         "answers": {
             "seen": counts.seen,
-            "kept": counts.kept,
+            "kept": counts.used,
             "dropped": {reason: counts.dropped[reason] for reason in REASONS},
         },
-        "dialogues": len(made.times),
+        "dialogues": len(site.times),
         "splits": {
             split: {
                 "dialogues": len(numbers),
-                "first": made.times[numbers[0]] if numbers else None,
-                "last": made.times[numbers[-1]] if numbers else None,
+                "first": site.times[numbers[0]] if numbers else None,
+                "last": site.times[numbers[-1]] if numbers else None,
             }
-            for split, numbers in slices(made.cut, len(made.times)).items()
+            for split, numbers in slices(site.cut, len(site.times)).items()
         },
-        "boundaries_moved": {"dev": made.cut.walked[0], "test": made.cut.walked[1]},
-        "findings": made.findings.described(),
+        "boundaries_moved": {"dev": site.cut.walked[0], "test": site.cut.walked[1]},
+        "findings": site.findings.described(),
     }
 
 

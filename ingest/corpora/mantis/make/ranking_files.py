@@ -225,7 +225,7 @@ class Boundaries(NamedTuple):
 
 
 def boundaries(times: Sequence[Any]) -> Boundaries:
-    """Return where the splits of the dialogues of one site begin, given their questions' times in order.
+    """Return the positions at which the splits of one site's dialogues begin, from their questions' times in order.
 
     A boundary moves to the last of a run of equal times, which then opens the next split, while the rest of the run
     stays in the split before (as in the authors' code, which stops with an error where the run reaches the end).
@@ -295,6 +295,6 @@ class Merged:
             for key, (start, end) in enumerate(zip(self._starts[split], self._ends[split], strict=True)):
                 file.seek(start)
                 dialogue: dict[str, Any] = json.loads(file.read(end - start))
-                said = dialogue["utterances"]
-                roles, texts = ([one[name] for one in said] for name in ("actor_type", "utterance"))
+                utterances = dialogue["utterances"]
+                roles, texts = ([utterance[name] for utterance in utterances] for name in ("actor_type", "utterance"))
                 yield Conversation(str(key), dialogue["category"], roles, texts)

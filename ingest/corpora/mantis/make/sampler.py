@@ -1,6 +1,6 @@
 """Negatives for one context after the other, drawn in this process or in several that share the texts in a folder.
 
-The processes are started as programs of their own, in process groups of their own: nothing is forked beside threads,
+The processes are started as programs of their own, in process groups of their own: nothing is forked while threads run,
 no caller's main module is imported again, and Ctrl-C reaches only who started them.
 """
 
@@ -23,7 +23,7 @@ from talkhouse.ingest.corpora.mantis.make.negatives import Postings, Scores, bes
 
 
 class TooFewTexts(Exception):
-    """A corpus has fewer texts beside a response than negatives are asked for."""
+    """A corpus has fewer texts other than a response than negatives are asked for."""
 
     def __init__(self, category: str | None, distinct_texts: int, negatives: int, largest: int) -> None:
         super().__init__(category, distinct_texts, negatives, largest)
@@ -81,7 +81,7 @@ def draw(scores: Scores, texts: NDArray[np.int32], response: int, count: int, se
 
 
 def seed_of(seed: int, split: str, key: str, number: int, count: int) -> bytes:
-    """Return what the draw for one context depends on, besides the texts: no context's draw depends on another's."""
+    """Return the seed of the draw for one context: no context's draw depends on another's."""
     return msgspec.json.encode((seed, split, key, number, count))
 
 
@@ -103,7 +103,7 @@ def _random(seed: bytes) -> Iterator[int]:
 
 
 Asked = TypeVar("Asked")
-"""What comes beside a request."""
+"""The caller's data that accompany a request."""
 
 
 class NegativesRequest(NamedTuple):
@@ -145,7 +145,7 @@ class Sampler:
         return Drawn(*draw(scores, corpus.texts, request.response, self._count, request.seed))
 
     def draw_all(self, asked: Iterable[tuple[Asked, NegativesRequest]]) -> Iterator[tuple[Asked, Drawn]]:
-        """Yield the negatives for each request, with what came beside it."""
+        """Yield the negatives for each request, with the caller's data."""
         return ((beside, self.draw(request)) for beside, request in asked)
 
 
@@ -193,7 +193,7 @@ class Workers:
         self._processes = processes
 
     def draw(self, asked: Iterable[tuple[Asked, NegativesRequest]]) -> Iterator[tuple[Asked, Drawn]]:
-        """Yield the negatives for each request, with what came beside it; WorkerEnded where a process ends too soon."""
+        """Yield the negatives for each request, with the caller's data; WorkerEnded if a process ends too soon."""
         asked, turns = iter(asked), cycle(self._processes)
         waiting = deque[tuple["subprocess.Popen[bytes]", list[Asked]]]()
         while batch := list(islice(asked, _BATCH)):

@@ -208,7 +208,7 @@ class Question:
 
 @dataclass(slots=True)
 class PostedAnswer:
-    """An answer; ``body`` is None where its people can't have had a dialogue."""
+    """An answer; ``body`` is None if its people can't have had a dialogue."""
 
     place: int
     id: int
@@ -241,7 +241,7 @@ class Dump:
     """Bytes of the texts."""
 
     def take(self, part: str) -> Callable[[Sequence[Row]], None]:
-        """Return what takes the rows of a file."""
+        """Return the handler of a file's rows."""
         take = {
             "Comments.xml": self._take_comments,
             "Posts.xml": self._take_posts,

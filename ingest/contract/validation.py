@@ -65,11 +65,12 @@ _LABELLING: dict[type[Row], str] = {Annotation: "an Annotation", Label: "a Label
 
 
 class Validator:
-    """Checks the records of one corpus; holds nothing but the corpus's vocabulary."""
+    """Checks the records of one corpus; holds its vocabulary, and where dialogues end that may go on."""
 
     def __init__(self, corpus: Corpus, rules: Collection[str]) -> None:
         self._corpus = corpus
         self._rules = rules
+        self._ends: dict[str, int] | None = {} if corpus.has_dialogues_of_files else None
         self._schemes = {scheme.name for scheme in corpus.schemes}
 
     def rule(self, rule: str) -> None:
@@ -174,14 +175,15 @@ class Validator:
                 raise _broken("yields a ColumnBatch of no row class", f"one of {_names(_SAME)}", repr(batch.kind))
             for name in (*batch.columns, *batch.shared):
                 if name not in batch.kind.__struct_fields__:
-                    self._undeclared(f"a ColumnBatch of {batch.kind.__name__} with a column", name, _fields(batch.kind))
+                    what = f"a ColumnBatch of {batch.kind.__name__} with a column"
+                    self._undeclared(what, name, batch.kind.__struct_fields__)
             lengths = {name: len(column) for name, column in batch.columns.items()}
             if len(set(lengths.values())) != 1:
                 raise _broken(f"yields a ColumnBatch of {batch.kind.__name__}", "columns of one length", f"{lengths}")
             if record is not None and batch.shared.get("record_id", record.record_id) != record.record_id:
                 raise _broken("yields a ColumnBatch of another record", record.record_id, batch.shared["record_id"])
             if batch.kind is Turn:
-                _check_turns(batch)
+                _check_turns(batch, self._ends)
 
     def _keys(self, record_id: Any, dialogue_id: Any) -> None:
         for name, key, start in (("record_id", record_id, "/"), ("dialogue_id", dialogue_id, ":")):
@@ -209,20 +211,23 @@ def _broken(what: str, expected: str, found: str) -> ContractBroken:
     return ContractBroken(what, expected=expected, found=found)
 
 
-def _check_turns(batch: ColumnBatch) -> None:
-    """Turns in columns: numbered from 0 in each dialogue, whose turns follow one another in one batch."""
+def _check_turns(batch: ColumnBatch, ends: dict[str, int] | None) -> None:
+    """Turns in columns: numbered from 0 in each dialogue, whose turns follow one another in one batch.
+
+    ``ends``: how many turns dialogues have that may go on, or None if none does.
+    """
     turns = pl.DataFrame({name: batch.columns[name] for name in ("dialogue_id", "turn_index")})
     expected = pl.int_range(pl.len()).over(pl.col("dialogue_id").rle_id())
+    if ends is not None:
+        expected += pl.col("dialogue_id").replace_strict(dict(ends), default=0, return_dtype=pl.Int64)
+        for dialogue_id, count in turns.group_by("dialogue_id").len().iter_rows():
+            ends[dialogue_id] = ends.get(dialogue_id, 0) + count
     for dialogue_id, turn_index in turns.filter(pl.col("turn_index") != expected).rows()[:1]:
         raise _broken("leaves out a turn", "Turn.turn_index 0, 1, 2 ...", f"{turn_index!r} in {dialogue_id!r}")
 
 
 def _names(kinds: Collection[type[Row]]) -> str:
     return ", ".join(kind.__name__ for kind in kinds)
-
-
-def _fields(kind: type[Row]) -> list[str]:
-    return list(kind.__struct_fields__)
 
 
 def check_fields(outcome: Any) -> None:
@@ -306,7 +311,7 @@ def _check(table: str, values: Mapping[str, Any]) -> None:
 
 
 def _problem(column: Column[Any], value: Any) -> Iterator[str]:
-    """Return what a column takes, if it does not take this value."""
+    """Yield the values that a column takes, if it does not take this one."""
     kind = type(column.type)
     if value is None:
         if not column.nullable:

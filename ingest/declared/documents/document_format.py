@@ -1,112 +1,36 @@
-"""What is read of a record: what it says of its dialogue, and the turns, parts and candidates that it holds."""
+"""What all formats of documents share: how one reads and writes, what every record may say, and lists of paths."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from heapq import heappop, heappush
-from typing import NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-import msgspec
 from msgspec import Raw, Struct
 
-from talkhouse.ingest.declared.declaration.model import ISO, UNIX, Annotations, Declaration, JsonPath
+from talkhouse.ingest.declared.declaration.model import ISO, Annotations, Declaration, JsonPath
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.identity import id_part, joined_id
+from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, set_aside, text_or_aside
 from talkhouse.ingest.declared.shapes import (
     LITERAL,
     KnownShapes,
-    Members,
+    Spelling,
     SplitObject,
     Wanted,
     is_null,
     kind_of,
     text_of,
-    write_text,
 )
 from talkhouse.ingest.declared.times import not_a_time, read_time, write_time
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.stored_record import StoredRecord
 
-
-class ParsedPart(Struct, gc=False):
-    """A part of a turn, as ``main.parts`` has it; offsets are code points of the turn's text."""
-
-    field: str
-    kind: str
-    start_index: int | None = None
-    end_index: int | None = None
-    name: str | None = None
-    call_id: str | None = None
-    arguments: str | None = None
-    """JSON text, verbatim."""
-    uri: str | None = None
-    mime_type: str | None = None
-    text: str | None = None
-    shape: Mapping[str, object] | None = None
-    """How the object is written (``shapes``); None where the part is no object."""
-    extra: dict[str, Raw] | None = None
-
-
-class ParsedTurn(Struct, gc=False):
-    """A turn, as a format found it."""
-
-    role: str
-    """Ours, by ``[roles]``."""
-    text: str
-    pointer: str
-    """Where it is inside the record: ``/messages/3``."""
-    kind: str = "message"
-    speaker: str | None = None
-    """The name or id that the file gives; None where nothing names one."""
-    is_bot: bool | None = None
-    speaker_name: str | None = None
-    native_id: str | None = None
-    said_at: datetime | None = None
-    reply_to: int | None = None
-    start_ms: int | None = None
-    end_ms: int | None = None
-    shape: Mapping[str, object] | None = None
-    """How the object is written; None where the turn is no object of its own."""
-    extra: dict[str, Raw] | None = None
-    parts: list[ParsedPart] | None = None
-
-
-class ParsedCandidate(Struct, gc=False):
-    """A candidate: one message of an answer that is preferred or not (``main.candidates``)."""
-
-    turn_index: int | None
-    """The first turn of the chosen answer; None where that has none."""
-    position: int
-    """0: chosen, 1: rejected; of several answers their order in the file."""
-    item_index: int
-    text: str
-    is_gold: bool | None
-    source: str | None = None
-    shape: Mapping[str, object] | None = None
-    """How the message's object is written (level "candidate"); None where it is no object, or a turn has it."""
-    extra: dict[str, Raw] | None = None
-
-
-class ParsedDialogue(Struct):
-    """What a record becomes."""
-
-    turns: list[ParsedTurn]
-    candidates: list[ParsedCandidate] = []
-    taken: dict[str, str | None] = {}
-    """What ``SplitObject.shape`` takes: the format's own placeholders of the record."""
-    extra: dict[str, Raw] = {}
-    """What else the record's ``extra`` has to have so that it can be written; names of ``shapes.RESERVED`` only."""
-    findings: list[ReaderFinding] = []
-    """Their pointers are inside the record."""
-    response: int | None = None
-    """The turn that labels ``on = "response"`` are about."""
-    messages: Mapping[int, Members] = {}
-    """Turn index -> the members of its object, for labels inside; empty where no turn is an object."""
+T = TypeVar("T")
 
 
 def last_answer(roles: Sequence[str]) -> int | None:
-    """Return the turn of a list of messages that is the response: the assistant's last; None where there is none."""
+    """Return the turn of a list of messages that is the response: the assistant's last, or None if there is none."""
     return next((index for index in reversed(range(len(roles))) if roles[index] == "assistant"), None)
 
 
@@ -128,11 +52,11 @@ class DocumentFormat(Protocol):
     """One format: takes a record apart, and writes its placeholders again."""
 
     wanted: Wanted
-    """The members of a record that the format takes, beside those of ``[dialogue]`` that all formats have."""
+    """The members of a record that the format takes, in addition to those of ``[dialogue]`` that all formats have."""
 
     @property
-    def columns(self) -> ListColumns | None:
-        """Where turns are columns, if that is where they are."""
+    def columns(self) -> ListColumns | frozenset[str] | None:
+        """Where turns are columns, if that is where they are; or the keys of texts that are a turn, unless empty."""
 
     def read(self, record: SplitObject) -> ParsedDialogue:
         """Make the turns of a record from what is in its placeholders.
@@ -228,7 +152,7 @@ class RecordFieldsReader:
                 taken[placeholder] = None
             elif is_id:
                 name = path_text(path).removeprefix("['']").removeprefix(".")
-                raise BadRecord("GF-01", f"the id, {name}, is missing", _above(record, path))
+                raise BadRecord("GF-01", f"the id, {name}, is missing", pointer(*path[: record.depth(path)]))
         if parts:
             fields.native_id = joined_id(parts)
         raw = record.find(self._started)
@@ -242,38 +166,30 @@ class RecordFieldsReader:
         if is_null(raw):
             taken[_STARTED] = None
             return
-        if bytes(raw)[:1] in (b"{", b"["):
-            findings.append(set_aside(f"the time is {kind_of(raw)}, not a text", at))
+        if (found := text_or_aside(raw, at, "the time", findings)) is None:
             return
-        text, suffix = text_of(raw, at, "the time")
+        text, suffix = found
         fields.started_at, how = read_time(text, self._form, is_number=suffix == LITERAL)
         if how is not None:
-            taken[_STARTED] = f"{_STARTED}@{how}"
+            taken[_STARTED] = str(Spelling(_STARTED, form=how))
         elif fields.started_at is None:
             findings.append(ReaderFinding("GF-09", not_a_time(text, self._form), pointer=at))
 
 
-def _above(record: SplitObject, path: JsonPath) -> str:
-    """Return the pointer of the object in which the last name of a path is missing."""
-    depth = next((depth for depth in range(len(path)) if record.find(path[: depth + 1]) is None), 0)
-    return pointer(*path[:depth])
-
-
 def write_field(placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes | None:
     """Return the JSON text of a placeholder that all formats have; None for another."""
-    name, at, how = placeholder.partition("@")
-    if at and name == _STARTED and stored.dialogue and stored.dialogue.started_at is not None:
-        text = write_time(stored.dialogue.started_at, how, is_utc=shapes.is_utc)
-        return text.encode() if how in UNIX else msgspec.json.encode(text)
-    column = placeholder.removesuffix(LITERAL)
+    spelling = Spelling.read(placeholder)
+    column = spelling.column
+    if spelling.form and column == _STARTED and stored.dialogue and stored.dialogue.started_at is not None:
+        return spelling.write(write_time(stored.dialogue.started_at, spelling.form, is_utc=shapes.is_utc))
     if column in _TEXTS:
         owner = stored.record if column in _OF_RECORDS else stored.dialogue
-        return write_text(placeholder, getattr(owner, column))
+        return spelling.write(getattr(owner, column))
     if column.startswith(ID_PART):
-        return write_text(placeholder, id_part(stored.loaded.native_id or "", int(column.removeprefix(ID_PART))))
+        return spelling.write(id_part(stored.loaded.native_id or "", int(column.removeprefix(ID_PART))))
     if column.startswith(_LABEL):
         scheme = f"{stored.loaded.corpus_id}.{column.removeprefix(_LABEL)}"
-        return write_text(placeholder, next(row.label or "" for row in stored.annotations if row.scheme == scheme))
+        return spelling.write(next(row.label or "" for row in stored.annotations if row.scheme == scheme))
     return None
 
 
@@ -297,40 +213,40 @@ def given_back_by_records(taken: Mapping[str, str | None]) -> dict[str, str | No
     }
 
 
-def set_aside(detail: str, at: str) -> ReaderFinding:
-    """Return the finding for a field of another type that stays in ``extra``: the dialogue is loaded without it."""
-    return ReaderFinding("GF-01", detail, pointer=at, severity="warn")
+class FallbackReaders(Generic[T]):
+    """The readers of objects in which a key may have several paths, one for each choice of paths that occurs."""
+
+    def __init__(self, tables: Mapping[str, Any], make: Callable[[Mapping[str, Any]], T]) -> None:
+        """``tables``: those of the declaration by their fields; ``make`` gets them with one path a key."""
+        self._tables, self._make = tables, make
+        self._paths = {
+            (name, key): (getattr(table, key), *others)
+            for name, table in tables.items()
+            for key, others in table.fallbacks.items()
+        }
+        self._cache: dict[tuple[JsonPath, ...], T] = {}
+
+    def reader(self, members: Mapping[Any, Any]) -> T:
+        """Return the reader of an object with these members."""
+        split = SplitObject(members, {})
+        chosen = tuple(_first(split, paths) for paths in self._paths.values())
+        if chosen not in self._cache:
+            fields: dict[str, dict[str, Any]] = {name: {"fallbacks": {}} for name in self._tables}
+            for (name, key), path in zip(self._paths, chosen, strict=True):
+                fields[name][key] = path
+            self._cache[chosen] = self._make({name: replace(self._tables[name], **own) for name, own in fields.items()})
+        return self._cache[chosen]
 
 
-def places_behind(targets: list[int | None]) -> list[int]:
-    """Return the places of turns in which each stands behind what it replies to, and else as before.
-
-    ``targets`` are the turns that turns reply to, never in a loop.
-    """
-    answers = defaultdict[int | None, list[int]](list)
-    for turn, target in enumerate(targets):
-        answers[target].append(turn)
-    free = answers[None]
-    places: dict[int, int] = {}
-    while free:
-        turn = heappop(free)
-        places[turn] = len(places)
-        for answer in answers[turn]:
-            heappush(free, answer)
-    return [places[turn] for turn in range(len(targets))]
+def has_fallbacks(tables: Mapping[str, Any]) -> bool:
+    """Whether any key of these tables has several paths."""
+    return any(table.fallbacks for table in tables.values())
 
 
-def in_loops(targets: list[int | None]) -> list[bool]:
-    """Find the turns from which following the replies leads back to them, in time that grows with their number."""
-    in_loop = [False] * len(targets)
-    seen_from = [-1] * len(targets)
-    for start in range(len(targets)):
-        turn: int | None = start
-        while turn is not None and seen_from[turn] < 0:
-            seen_from[turn] = start
-            turn = targets[turn]
-        if turn is not None and seen_from[turn] == start:
-            while turn is not None and not in_loop[turn]:
-                in_loop[turn] = True
-                turn = targets[turn]
-    return in_loop
+_NOTHING = (b"null", b'""', b"[]")
+
+
+def _first(split: SplitObject, paths: tuple[JsonPath, ...]) -> JsonPath:
+    """Return the first path that leads to something but null or nothing; else the first that is there, or of all."""
+    there = [(path, raw) for path in paths if (raw := split.find(path)) is not None]
+    return next((path for path, raw in there if bytes(raw) not in _NOTHING), there[0][0] if there else paths[0])

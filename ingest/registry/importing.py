@@ -77,7 +77,7 @@ def own(path: Path) -> ModuleType:
 
 
 def folder(path: Path) -> ModuleType:
-    """Import a folder, anew where it was imported before: whoever writes a corpus changes it."""
+    """Import a folder, again if it was imported before: the author of a corpus changes it."""
     _Alias.make()
     name = f"talkhouse_corpus_{path.name}"
     spec = importlib.util.spec_from_file_location(name, path / "__init__.py", submodule_search_locations=[str(path)])

@@ -38,8 +38,8 @@ class DeclaredFolder:
 
     def load(self) -> Corpus:
         """Read the declaration."""
-        from talkhouse.ingest.declared.corpus import declared_corpus
         from talkhouse.ingest.declared.declaration import of_folder
+        from talkhouse.ingest.declared.toml_corpus import declared_corpus
 
         return declared_corpus(of_folder(self.path))
 
@@ -78,7 +78,7 @@ class KeptDeclaration:
 
     def load(self) -> Corpus:
         """Make the corpus."""
-        from talkhouse.ingest.declared.corpus import declared_corpus
+        from talkhouse.ingest.declared.toml_corpus import declared_corpus
 
         return declared_corpus(self.declaration)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Protocol
 
 from talkhouse.ingest import corpora as shipped
-from talkhouse.ingest.contract.declaration import problems
+from talkhouse.ingest.contract.definition import problems
 from talkhouse.ingest.corpus import API, Corpus
-from talkhouse.ingest.known import importing
-from talkhouse.ingest.known.declarations import DeclaredFolder, is_declared
+from talkhouse.ingest.registry import importing
+from talkhouse.ingest.registry.toml_corpora import DeclaredFolder, is_declared
 from talkhouse.schema.errors import RegistryError, UsageError, code_line, described, error_text
 
 GROUP = "talkhouse.corpora"
@@ -161,10 +161,10 @@ def folders_in(root: Path) -> list[Folder | DeclaredFolder]:
         path = OWN if root.resolve() == OWN.resolve() else root.absolute()
         if path != OWN and (itself := _corpus_at(path)) is not None:
             return [itself]
-        found = [corpus for one in sorted(path.iterdir()) if (corpus := _corpus_at(one)) is not None]
+        found = [corpus for child in sorted(path.iterdir()) if (corpus := _corpus_at(child)) is not None]
     except PermissionError as error:
-        said = error_text(error, Path(error.filename), another="name another with --corpora or TALKHOUSE_CORPORA")
-        raise UsageError("this folder of corpora can't be read", where=root, **said) from error
+        detail = error_text(error, Path(error.filename), another="name another with --corpora or TALKHOUSE_CORPORA")
+        raise UsageError("this folder of corpora can't be read", where=root, **detail) from error
     except OSError as error:
         is_there = os.path.exists(root)  # noqa: PTH110 - never an error of its own, as Path.exists has them
         raise UsageError(
@@ -178,7 +178,7 @@ def folders_in(root: Path) -> list[Folder | DeclaredFolder]:
             "no corpus in this folder",
             where=root,
             expected="a folder for each corpus, named by its id, with an __init__.py or a corpus.toml",
-            found=", ".join(sorted(one.name for one in path.iterdir())[:5]) or "an empty folder",
+            found=", ".join(sorted(child.name for child in path.iterdir())[:5]) or "an empty folder",
             next_step="check --corpora and TALKHOUSE_CORPORA; data is named by --data",
         )
     return found
@@ -215,8 +215,8 @@ def _entry_points(distribution: Distribution) -> Iterable[EntryPoint]:
 
 def _named(distribution: Distribution) -> tuple[str, str]:
     """Return the name and the version, which a half installed package may not say."""
-    said = distribution.metadata
-    return said["Name"] or "without a name", said["Version"] or "of no version"
+    metadata = distribution.metadata
+    return metadata["Name"] or "without a name", metadata["Version"] or "of no version"
 
 
 def _reason(error: BaseException, folder: Path) -> str:

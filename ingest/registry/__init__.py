@@ -1,14 +1,17 @@
-"""Knows the corpora by their ids, and imports one when it is asked for: there is no list to edit."""
+"""Which corpora there are, by their ids: those of Talkhouse, of installed packages and of named folders.
+
+One is imported when it is first taken: there is no list to edit.
+"""
 
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from talkhouse.ingest.common_rules import COMMON_RULES, Rule
+from talkhouse.ingest.common_rules import Rule, shared_rules
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.known.declarations import DeclaredFolder, declared_in
-from talkhouse.ingest.known.origins import OWN, CorpusOrigin, Folder, PackagedCorpus, folders_in, packages
+from talkhouse.ingest.registry.origins import OWN, CorpusOrigin, Folder, PackagedCorpus, folders_in, packages
+from talkhouse.ingest.registry.toml_corpora import DeclaredFolder, declared_in
 from talkhouse.schema.errors import RegistryError, UsageError, closest
 
 DEFAULT_ROOT = OWN
@@ -49,7 +52,7 @@ class Registry(Mapping[str, Corpus]):
         return corpus_id in self.origins
 
     def origin(self, corpus_id: str) -> CorpusOrigin:
-        """Return where a corpus comes from; RegistryError, with all places, where there are several."""
+        """Return the origin of a corpus; RegistryError, with all of them, if there are several."""
         first, *others = self.origins[corpus_id]
         if others:
             raise RegistryError(
@@ -63,7 +66,7 @@ class Registry(Mapping[str, Corpus]):
     def with_origins(self, origins: Iterable[CorpusOrigin]) -> "Registry":
         """Return a registry in which these take the place of what is known under their ids."""
         added = {origin.corpus_id: origin for origin in origins}
-        return Registry([*(one for one in self._all() if one.corpus_id not in added), *added.values()])
+        return Registry([*(origin for origin in self._all() if origin.corpus_id not in added), *added.values()])
 
     def with_another(self, origin: CorpusOrigin) -> "Registry":
         """Return a registry with one more; where its id is known already, both places are named when it is taken."""
@@ -82,7 +85,7 @@ class Registry(Mapping[str, Corpus]):
             title = self[corpus_id].title
         except RegistryError as error:
             problem = str(error)
-        origin = " and ".join(one.place if isinstance(one, DeclaredFolder) else str(one) for one in origins)
+        origin = " and ".join(source.place if isinstance(source, DeclaredFolder) else str(source) for source in origins)
         return {"corpus_id": corpus_id, "origin": origin, "title": title, "problem": problem}
 
     def is_installed(self, corpus_id: str) -> bool:
@@ -143,4 +146,4 @@ def queries_of(corpus: Corpus) -> Path:
 
 def rules_of(corpus: Corpus) -> dict[str, Rule]:
     """Return the rules that a corpus's findings may name, by id, the common rules included."""
-    return {rule.id: rule for rule in (*COMMON_RULES, *corpus.rules)}
+    return {rule.id: rule for rule in (*shared_rules(), *corpus.rules)}

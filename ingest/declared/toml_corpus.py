@@ -1,26 +1,31 @@
 """Makes a corpus of a declaration: what it says of itself, its schemes, and a reader and writer of its format."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from talkhouse.ingest.common_rules import FORMAT_RULES
+from talkhouse.ingest.common_rules import format_rules
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, Files, Splits, matches, which
+from talkhouse.ingest.declared.declaration.model import (
+    FORMATS_VERSION,
+    Annotations,
+    Declaration,
+    Files,
+    Splits,
+    matches,
+    which,
+)
 from talkhouse.ingest.declared.declaration.table import path_text
-from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat
-from talkhouse.ingest.declared.empty_turns import EmptyTurns
-from talkhouse.ingest.declared.speakers import Speakers
+from talkhouse.ingest.declared.documents.document_format import DocumentFormat
+from talkhouse.ingest.declared.speakers import SpeakerFiles, Speakers
+from talkhouse.ingest.declared.turn_tallies import TurnTallies
+from talkhouse.ingest.declared.whole_records import file_back, record_back
 from talkhouse.ingest.keys import Memory, Tallies
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding, Unrecognised
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import FileWriter, RecordWriter, StoredRecord, Writer, file_by_file
 from talkhouse.schema.errors import RegistryError, closest
-
-VERSION = 6
-"""Raised when these formats are read into other rows: declared corpora are then loaded again."""
 
 _QUERIES = "queries/"
 _PICKLES = (".p", ".pkl", ".pickle")
@@ -30,9 +35,10 @@ _PICKLE = "a pickle, which is never opened"
 def declared_corpus(declaration: Declaration) -> Corpus:
     """Return the corpus that a declaration declares."""
     patterns = ", ".join(files.path for files in _entries(declaration))
+    writers = writers_of(declaration)
     return Corpus(
         id=declaration.corpus_id,
-        version=VERSION,
+        version=FORMATS_VERSION,
         title=declaration.title,
         description=declaration.description,
         homepage=declaration.homepage,
@@ -49,11 +55,12 @@ def declared_corpus(declaration: Declaration) -> Corpus:
             for spec in declaration.annotations
             if spec.labels is None
         ),
-        common_rules=("TH-01", "TH-02", "TH-03", "TH-04", "TH-05", *(rule.id for rule in FORMAT_RULES)),
+        has_dialogues_of_files=declaration.dialogue.is_folder,
+        common_rules=("TH-01", "TH-02", "TH-03", "TH-04", "TH-05", *(rule.id for rule in format_rules())),
         read=DeclaredReader(declaration),
         parts=None if _needs_other_files(declaration) else DeclaredReader(declaration),
-        write=writer_of(declaration),
-        write_record=record_writer_of(declaration),
+        write=writers.write,
+        write_record=writers.write_record,
         folder=declaration.folder,
         declaration=declaration.text,
     )
@@ -75,7 +82,9 @@ def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
 def _needs_other_files(declaration: Declaration) -> bool:
     """Whether a file is read by what others say: of labels, or of conversations and speakers."""
     beside = any(files.holds == "annotations" for files in declaration.files)
-    return beside or declaration.format == "convokit" or declaration.speakers is not None
+    return (
+        beside or declaration.dialogue.is_folder or declaration.format == "convokit" or declaration.speakers is not None
+    )
 
 
 @dataclass(frozen=True)
@@ -95,32 +104,41 @@ class DeclaredReader:
         """Return the corpus, in another process too."""
         return declared_corpus(self.declaration)
 
-    def sort_out(self, files: list[SourceFile]) -> tuple[list[Outcome], list[SourceFile]]:
-        """Return what is said of files that are not read, and which are; RegistryError for a pattern that fits none."""
-        said: list[Outcome] = []
+    @property
+    def has_speaker_facts(self) -> bool:
+        """Whether messages say more of a speaker than the name that is the key, and a role."""
+        speaker = self.declaration.speaker
+        return speaker.scope == "corpus" and (speaker.name is not None or speaker.is_bot is not None)
+
+    def sort_out(self, files: list[SourceFile], others: Collection[str] = ()) -> tuple[list[Outcome], list[SourceFile]]:
+        """Return the outcomes of files not to be read, and the others; RegistryError for a pattern that fits none."""
+        outcomes: list[Outcome] = []
         wanted: list[SourceFile] = []
-        unused = set(_entries(self.declaration))
+        unused = set(_entries(self.declaration)) - {self._entry(path.partition("/")[2]) for path in others}
         for file in files:
             path = _inside(file)
             entry = self._entry(path)
             if entry is not None:
                 unused.discard(entry)
             passed_over = _passed_over(self.declaration, file, path, entry)
-            said += passed_over
+            outcomes += passed_over
             if entry is not None and not passed_over:
                 wanted.append(file)
         for entry in sorted(unused, key=lambda entry: entry.line):
-            raise _no_file(self.declaration, entry, files)
-        return said, wanted
+            raise _no_file(
+                self.declaration, entry, [*map(_inside, files), *(path.partition("/")[2] for path in others)]
+            )
+        return outcomes, wanted
 
     def read(self, files: list[SourceFile], memory: Memory) -> Iterator[Outcome]:
         """Read some of the files that are wanted, in their order."""
         speakers = Speakers(self.declaration, memory)
         yield from reader_of(self.declaration, speakers)(self._with_entries(files), memory)
 
-    def end(self, files: list[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
-        """Yield what is to be said of all files together, by what was counted in each."""
-        yield from _end(self.declaration, files, tallies)
+    def end(self, tallies: Tallies) -> Iterator[tuple[str, ReaderFinding]]:
+        """Yield what is found of all files together, by what was counted in each."""
+        path = self.declaration.turn.text or (("text",) if self.declaration.format in _ROWS else ())
+        yield from TurnTallies(self.declaration, tallies).findings(path_text(path))
 
     def _entry(self, path: str) -> Files | None:
         return None if path.startswith(_QUERIES) else which(self.declaration, path)
@@ -143,19 +161,18 @@ def read_wanted(declaration: Declaration, wanted: Sequence[tuple[SourceFile, Fil
         yield from reader_of(declaration, speakers)(wanted, memory)
         yield from _end(declaration, files, memory.tallies)
         return
-    from talkhouse.ingest.declared.speaker_files import SpeakerFiles
-
-    of_speakers = [one for one in wanted if one[1].holds == "speakers"]
+    of_speakers = [pair for pair in wanted if pair[1].holds == "speakers"]
     people = SpeakerFiles(declaration, declaration.speakers, of_speakers, speakers)
     people.look_up()
-    yield from reader_of(declaration, speakers)([one for one in wanted if one[1].holds != "speakers"], memory)
+    yield from reader_of(declaration, speakers)([pair for pair in wanted if pair[1].holds != "speakers"], memory)
     yield from _end(declaration, files, memory.tallies)
     yield from people.load()
 
 
 def _end(declaration: Declaration, files: Iterable[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
-    path = declaration.turn.text or (("text",) if declaration.format in _ROWS else ())
-    yield from EmptyTurns(tallies).findings(path_text(path), files)
+    by_id = {file.id: file for file in files}
+    for file_id, finding in DeclaredReader(declaration).end(tallies):
+        yield replace(finding, file=by_id[file_id])
 
 
 def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: Files | None) -> list[Outcome]:
@@ -172,8 +189,8 @@ def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: F
     return []
 
 
-def _no_file(declaration: Declaration, entry: Files, files: list[SourceFile]) -> RegistryError:
-    near = closest(entry.path, map(_inside, files))
+def _no_file(declaration: Declaration, entry: Files, paths: list[str]) -> RegistryError:
+    near = closest(entry.path, paths)
     return RegistryError(
         f"no file fits the pattern {entry.path!r}",
         where=f"{declaration.place}:{entry.line}",
@@ -189,7 +206,7 @@ _ROWS = ("turns", "convokit")
 def reader_of(
     declaration: Declaration, speakers: Speakers
 ) -> Callable[[Iterable[tuple[SourceFile, Files]], Memory], Iterator[Outcome]]:
-    """Return what reads the dialogues and labels of a corpus: files, each with the ``[[files]]`` that it belongs to."""
+    """Return the reader of the dialogues and labels of a corpus; it takes files, each with its ``[[files]]``."""
     match declaration.format:
         case "turns":
             from talkhouse.ingest.declared.rows.read_rows import read_turns
@@ -204,48 +221,35 @@ def reader_of(
     return partial(read_documents, declaration, speakers, _document_format)
 
 
-def writer_of(declaration: Declaration) -> Writer:
-    """Return what writes its files."""
-    write_file: FileWriter
-    if declaration.format in _ROWS:
-        from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
+class DeclaredWriters(NamedTuple):
+    """The writers of the files of a corpus, and of a record alone."""
 
-        write_file = RowFilesWriter(declaration).write_file
-    else:
-        from talkhouse.ingest.declared.documents.document_files import documents_writer
-
-        write_file = documents_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
-
-    def write(first: StoredRecord, others: Iterator[StoredRecord]) -> Iterable[bytes]:
-        if _has_speakers(declaration, first.path):
-            from talkhouse.ingest.declared.whole_records import file_back
-
-            return file_back(first, chain([first], others))
-        return write_file(first, others)
-
-    return file_by_file(write)
-
-
-def record_writer_of(declaration: Declaration) -> RecordWriter:
-    """Return what writes one of its records."""
+    write: Writer
     write_record: RecordWriter
+
+
+def writers_of(declaration: Declaration) -> DeclaredWriters:
+    """Return the writers of its format; files of speakers have one of their own."""
+    of_file: FileWriter
+    of_record: RecordWriter
     if declaration.format in _ROWS:
         from talkhouse.ingest.declared.rows.write_rows import RowFilesWriter
 
-        write_record = RowFilesWriter(declaration).write_record
+        rows = RowFilesWriter(declaration)
+        of_file, of_record = rows.write_file, rows.write_record
     else:
-        from talkhouse.ingest.declared.documents.document_files import document_writer
+        from talkhouse.ingest.declared.documents.document_files import DocumentFilesWriter
 
-        write_record = document_writer(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
+        documents = DocumentFilesWriter(_document_format(declaration), are_bare=declaration.dialogue.are_bare)
+        of_file, of_record = documents.write_file, documents.write_record
 
-    def write(stored: StoredRecord) -> bytes:
-        if _has_speakers(declaration, stored.path):
-            from talkhouse.ingest.declared.whole_records import record_back
+    def write_file(first: StoredRecord, others: Iterator[StoredRecord]) -> Iterable[bytes]:
+        return (file_back if _has_speakers(declaration, first.path) else of_file)(first, others)
 
-            return record_back(stored)
-        return write_record(stored)
+    def write_record(stored: StoredRecord) -> bytes:
+        return (record_back if _has_speakers(declaration, stored.path) else of_record)(stored)
 
-    return write
+    return DeclaredWriters(file_by_file(write_file), write_record)
 
 
 def _has_speakers(declaration: Declaration, path: str) -> bool:
@@ -256,7 +260,7 @@ def _document_format(declaration: Declaration) -> DocumentFormat:
     match declaration.format:
         case "pairs":
             if declaration.pair.zip is not None:
-                from talkhouse.ingest.declared.documents.zipped_pairs import ZippedPairs
+                from talkhouse.ingest.declared.documents.pairs import ZippedPairs
 
                 return ZippedPairs(declaration)
             from talkhouse.ingest.declared.documents.pairs import Pairs

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_type_hints
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-from talkhouse.ingest.common_rules import COMMON_RULES, Rule, Severity
+from talkhouse.ingest.common_rules import Rule, Severity, shared_rules
 from talkhouse.ingest.corpus import (
     Author,
     Corpus,
@@ -65,7 +65,7 @@ def problems(corpus: Corpus) -> Iterator[str]:
 
 
 def id_problem(corpus_id: Any) -> str | None:
-    """Return what an id is where this can be none."""
+    """Return the form of an id, if this is not a valid one."""
     if isinstance(corpus_id, str) and corpus_id not in RESERVED and ID.fullmatch(corpus_id):
         return None
     return "an id is lower case letters, digits and '_', and none of: " + ", ".join(RESERVED)
@@ -167,7 +167,7 @@ def _of_items(name: str, items: Any, kind: type, key: str | None, of_item: Any) 
         return
     yield from (problem for item in items for problem in of_item(item))
     keys = [getattr(item, key) for item in items] if key else []
-    yield from (f"{name} has {one!r} twice" for index, one in enumerate(keys) if one in keys[:index])
+    yield from (f"{name} has {value!r} twice" for index, value in enumerate(keys) if value in keys[:index])
 
 
 def _of_source(source: Source) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _of_scheme(corpus_id: str, scheme: Scheme) -> Iterator[str]:
 def _of_rule(rule: Rule) -> Iterator[str]:
     if not isinstance(rule.id, str) or not _RULE.fullmatch(rule.id):
         yield f"the rule {rule.id!r} is not capital letters, '-' and a number, such as 'TT-01'"
-    elif rule.id in {common.id for common in COMMON_RULES}:
+    elif rule.id in {common.id for common in shared_rules()}:
         yield f"the rule {rule.id!r} is one of the common rules"
     yield from _unknown(f"the rule {rule.id!r} has the severity {rule.severity!r}", rule.severity, _SEVERITIES)
     if not (isinstance(rule.condition, str) and isinstance(rule.remedy, str)):
@@ -248,7 +248,7 @@ def _of_common_rules(common_rules: Any) -> Iterator[str]:
         yield f"common_rules is a tuple of ids, such as ('TH-02',), not {common_rules!r}"
         return
     for rule in common_rules:
-        yield from _unknown(f"common_rules has {rule!r}", rule, [common.id for common in COMMON_RULES])
+        yield from _unknown(f"common_rules has {rule!r}", rule, [common.id for common in shared_rules()])
 
 
 def _of_exception(exception: Exempt) -> Iterator[str]:

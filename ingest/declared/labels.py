@@ -1,4 +1,4 @@
-"""Labels inside documents, by ``[[annotations]]``: which members are labels, of what, and by whom."""
+"""Labels inside documents, by ``[[annotations]]``: which members are labels, their targets and annotators."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, JsonPath
-from talkhouse.ingest.declared.documents.parsed_record import ParsedDialogue, set_aside
+from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, set_aside, text_or_aside
 from talkhouse.ingest.declared.shapes import Members, is_null, kind_of, members_of, members_of_any, rounded, text_of
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -17,7 +17,7 @@ from talkhouse.ingest.rows import Annotation
 
 
 def span_of(start: str, end: str, text: str, *, is_utf16: bool) -> tuple[int, int] | None:
-    """Return a span in code points, its end exclusive; None where it is not inside the text.
+    """Return a span in code points, its end exclusive, or None if it is not inside the text.
 
     Half of a pair of UTF-16 units is no place in a text.
     """
@@ -114,25 +114,21 @@ class Labels:
                 (_Item(inner, dialogue.turns[index].pointer), index) for index, inner in dialogue.messages.items()
             ]
         for thing, turn in things:
-            for annotator, annotator_id, source in self._annotators(thing, findings):
+            for source in [thing] if self.spec.by is None else _objects(thing, self.spec.by):
+                if self.spec.by is not None and _read(source.members, self.spec.skip) == b"true":
+                    continue
+                annotator, annotator_id = source.position, self._annotator_id(source, findings)
                 for label, value, turn_index, start, end in self._found(source, turn, dialogue, findings):
                     item = items[turn_index, annotator]
                     items[turn_index, annotator] += 1
                     yield ParsedLabel(self._scheme, turn_index, label, value, annotator, annotator_id, item, start, end)
 
-    def _annotators(self, thing: _Item, findings: list[ReaderFinding]) -> Iterator[tuple[int, str | None, _Item]]:
-        if self.spec.by is None:
-            yield 0, self._annotator_id(thing, findings), thing
-            return
-        for item in _objects(thing, self.spec.by):
-            if _read(item.members, self.spec.skip) != b"true":
-                yield item.position, self._annotator_id(item, findings), item
-
     def _annotator_id(self, item: _Item, findings: list[ReaderFinding]) -> str | None:
         raw = _read(item.members, self.spec.annotator)
         if raw is None or is_null(Raw(raw)):
             return None
-        return _text(Raw(raw), item.at + pointer(*self.spec.annotator or ()), "the annotator", findings)
+        found = text_or_aside(Raw(raw), item.at + pointer(*self.spec.annotator or ()), "the annotator", findings)
+        return found and found[0]
 
     def _found(
         self, source: _Item, turn: int | None, dialogue: ParsedDialogue, findings: list[ReaderFinding]
@@ -147,14 +143,11 @@ class Labels:
                 continue
             start, end = self._span(item, place, dialogue, findings)
             for raw, at in _values(item, self.spec.label):
-                if (label := self._label(raw, at, findings)) is not None:
-                    yield _FoundLabel(label, self._number(item, findings), place, start, end)
+                found = None if is_null(raw) else text_or_aside(raw, at, "the label", findings)
+                if found is not None and found[0] not in self.spec.missing_values:
+                    yield _FoundLabel(found[0], self._number(item, findings), place, start, end)
             if self.spec.label is None and (value := self._number(item, findings)) is not None:
                 yield _FoundLabel(None, value, place, start, end)
-
-    def _label(self, raw: Raw, at: str, findings: list[ReaderFinding]) -> str | None:
-        text = None if is_null(raw) else _text(raw, at, "the label", findings)
-        return None if text in self.spec.missing_values else text
 
     def _number(self, item: _Item, findings: list[ReaderFinding]) -> float | None:
         for raw, at in _values(item, self.spec.value):
@@ -179,7 +172,7 @@ class Labels:
         at = item.at + pointer(*self.spec.turn or ())
         text, _ = text_of(Raw(raw), at, "the turn")
         if self._by_id:
-            by_id = (index for index, one in enumerate(dialogue.turns) if one.native_id == text)
+            by_id = (index for index, other in enumerate(dialogue.turns) if other.native_id == text)
             return self._there(text, next(by_id, -1), at, dialogue)
         return self._there(
             text, int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1, at, dialogue
@@ -198,22 +191,16 @@ class Labels:
         if turn is None or None in ends or b"null" in ends:
             return None, None
         at = item.at + pointer(*self.spec.start or ())
-        start, end = (_text(Raw(raw), at, "an offset", findings) for raw in ends if raw is not None)
-        if start is None or end is None:
+        found = [text_or_aside(Raw(raw), at, "an offset", findings) for raw in ends if raw is not None]
+        texts = [text for text, _ in filter(None, found)]
+        if len(texts) < len(ends):
             return None, None
+        start, end = texts
         span = span_of(start, end, dialogue.turns[turn].text, is_utf16=self.spec.offsets == "utf-16")
         if span is None:
             detail = f"the span {start:.20} to {end:.20} is not inside its text"
             findings.append(ReaderFinding("GF-08", detail, pointer=at))
         return span or (None, None)
-
-
-def _text(raw: Raw, at: str, what: str, findings: list[ReaderFinding]) -> str | None:
-    """Return a text or literal; None for a list or object, which is left out."""
-    if bytes(raw)[:1] in (b"{", b"["):
-        findings.append(set_aside(f"{what} is {kind_of(raw)}, not a text", at))
-        return None
-    return text_of(raw, at, what)[0]
 
 
 def _objects(item: _Item, path: JsonPath) -> Iterator[_Item]:

@@ -1,1 +1,0 @@
-"""Which corpora are known: those of Talkhouse, of installed packages and of named folders; how each is imported."""

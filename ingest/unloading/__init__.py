@@ -1,1 +1,0 @@
-"""From tables back to records, for the writers of corpora."""
